@@ -49,7 +49,7 @@ func (s *Server) AddCompletion(ref mcp.CompleteRef, argument string, h Completio
 	case h == nil:
 		return errors.New("add completion: no handler")
 	}
-	if err := s.offerCompletions(); err != nil {
+	if err := s.completions.offer(); err != nil {
 		return fmt.Errorf("add completion: %w", err)
 	}
 	if !s.completions.add(completionKey{ref.Type, named, argument}, h) {
@@ -66,6 +66,9 @@ type completionKey struct {
 
 // completions are those of a server. They are safe for concurrent use.
 type completions struct {
+	s       *Server
+	offered offering
+
 	mu    sync.RWMutex
 	byKey map[completionKey]CompletionHandler // guarded by mu
 }
@@ -91,10 +94,10 @@ func (t *completions) lookup(k completionKey) CompletionHandler {
 	return t.byKey[k]
 }
 
-// offerCompletions makes the server answer completion/complete, once there is something to complete.
-func (s *Server) offerCompletions() error {
-	return s.offer(&s.completionsOffer, feature{declare: declareCompletions, methods: []*method{
-		{name: mcp.MethodComplete, handle: s.complete, rate: rateCompletions},
+// offer makes the server answer completion/complete, once there is something to complete.
+func (t *completions) offer() error {
+	return t.offered.offer(&t.s.methods, feature{declare: declareCompletions, methods: []*method{
+		{name: mcp.MethodComplete, handle: t.complete, rate: rateCompletions},
 	}})
 }
 
@@ -107,16 +110,16 @@ func declareCompletions(c *mcp.ServerCapabilities, _ mcp.Version) {
 
 // complete answers completion/complete.
 // (specification 2026-07-28, server/utilities/completion, "Requesting Completions")
-func (s *Server) complete(ctx context.Context, c *call) (any, error) {
+func (t *completions) complete(ctx context.Context, c *call) (any, error) {
 	var p mcp.CompleteParams
 	if err := decodeCopy(c.params, &p); err != nil {
 		return nil, invalidParams("params: %w", err)
 	}
-	key, err := s.completionKey(p.Ref, p.Argument.Name)
+	key, err := t.keyOf(p.Ref, p.Argument.Name)
 	if err != nil {
 		return nil, err
 	}
-	handle := s.completions.lookup(key)
+	handle := t.lookup(key)
 	if handle == nil {
 		return new(mcp.CompleteResult), nil
 	}
@@ -139,12 +142,12 @@ func (c *call) complete(ctx context.Context, p *mcp.CompleteParams, h Completion
 	}}, nil
 }
 
-// completionKey returns what is to be completed, after checking that it exists. The URI of a resource stands for the
+// keyOf returns what is to be completed, after checking that it exists. The URI of a resource stands for the
 // template that it matches.
-func (s *Server) completionKey(ref mcp.CompleteRef, argument string) (k completionKey, err error) {
+func (t *completions) keyOf(ref mcp.CompleteRef, argument string) (k completionKey, err error) {
 	switch ref.Type {
 	case mcp.RefPrompt:
-		p, ok := s.prompts.lookup(ref.Name)
+		p, ok := t.s.prompts.lookup(ref.Name)
 		switch {
 		case !ok:
 			return k, invalidParams("unknown prompt: %s", ref.Name)
@@ -153,27 +156,14 @@ func (s *Server) completionKey(ref mcp.CompleteRef, argument string) (k completi
 		}
 		return completionKey{ref.Type, p.Name, argument}, nil
 	case mcp.RefResource:
-		t, ok := s.template(ref.URI)
+		of, ok := t.s.resources.template(ref.URI)
 		switch {
 		case !ok:
 			return k, invalidParams("unknown resource template: %s", ref.URI)
-		case !t.has(argument):
-			return k, invalidParams("resource template %s has no variable %q", t.URITemplate, argument)
+		case !of.has(argument):
+			return k, invalidParams("resource template %s has no variable %q", of.URITemplate, argument)
 		}
-		return completionKey{ref.Type, t.URITemplate, argument}, nil
+		return completionKey{ref.Type, of.URITemplate, argument}, nil
 	}
 	return k, invalidParams("unknown type of reference: %.64q", ref.Type)
-}
-
-// template returns the template that is called so, or else the first that the URI matches.
-func (s *Server) template(uri string) (*template, bool) {
-	if t, ok := s.templates.lookup(uri); ok {
-		return t, true
-	}
-	for _, t := range s.templates.all() {
-		if _, ok := t.match(uri); ok {
-			return t, true
-		}
-	}
-	return nil, false
 }

@@ -257,7 +257,7 @@ func (c *config) patience() time.Duration { return max(c.DrainTimeout, settle) }
 // farewell is how long it may take to clean up after a session.
 func (s *Server) farewell() time.Duration {
 	hears := func(h *host) bool { return h.terminate != nil }
-	if s.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
+	if s.resources.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
 		return s.cfg.patience() + settle
 	}
 	return 0
@@ -267,7 +267,7 @@ func (s *Server) farewell() time.Duration {
 // context. reason is for want of a better one.
 func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
-	if len(hosts) == 0 && (c.s.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
+	if len(hosts) == 0 && (c.s.resources.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
 		return 0
 	}
 	if reason != nil {

@@ -39,8 +39,8 @@ func (h headers) single(name string) (string, error) {
 	return "", headerMismatch("the header %s is there more than once", name)
 }
 
-// terms returns the revision of a modern request, and who asks: what it says in its _meta, which must be what it says in
-// its headers.
+// terms returns the revision of a modern request, and who asks: what it says in its _meta, which must be what it says
+// in its headers.
 func (h headers) terms(s *Server, method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	version, err := h.single(headerVersion)
 	if err == nil && p.ProtocolVersion != nil {

@@ -110,7 +110,7 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	x := sh.s.exchange
 	after := sh.s.watched.snapshot()
 	for _, uri := range after {
-		if h := x.s.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
+		if h := x.s.resources.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
 			// the client has been promised it
 			x.guarded(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
 		}
@@ -118,7 +118,8 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
 			sh.s.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
-			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
+			// an error could be told to no client
+			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
 }

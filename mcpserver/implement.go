@@ -106,7 +106,7 @@ func (s *Server) Implement(h any) error {
 		}
 	}
 	if p.subscriber != nil {
-		s.subscriber.Store(&p.subscriber)
+		s.resources.subscriber.Store(&p.subscriber)
 	}
 	if !s.methods.add(f) {
 		return fmt.Errorf("implement %T: one of its methods has been given another handler", h)
@@ -118,10 +118,10 @@ func (s *Server) Implement(h any) error {
 }
 
 func (s *Server) implementLevel(h LevelSetter) error {
-	if s.levelSetter.Load() != nil || !s.offerLogging() {
+	if s.logging.setter.Load() != nil || !s.logging.offer() {
 		return fmt.Errorf("%s has a handler", mcp.MethodSetLevel)
 	}
-	s.levelSetter.Store(&h)
+	s.logging.setter.Store(&h)
 	return nil
 }
 

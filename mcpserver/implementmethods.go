@@ -20,8 +20,8 @@ func (p *parts) methods(s *Server) (all []*method) {
 			&method{name: mcp.MethodReadResource, handle: p.readResource, byURI: true})
 	}
 	if p.subscriber != nil {
-		all = append(all, &method{name: mcp.MethodSubscribe, handle: s.subscribe, byURI: true, inline: true},
-			&method{name: mcp.MethodUnsubscribe, handle: s.unsubscribe, byURI: true, inline: true})
+		all = append(all, &method{name: mcp.MethodSubscribe, handle: s.resources.subscribe, byURI: true, inline: true},
+			&method{name: mcp.MethodUnsubscribe, handle: s.resources.unsubscribe, byURI: true, inline: true})
 	}
 	if p.prompts != nil {
 		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},

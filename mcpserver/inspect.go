@@ -35,7 +35,8 @@ func (s *Server) Inspect() inspect.Server {
 	i := inspect.Server{
 		Time: time.Now(), Number: s.number, Name: s.cfg.Name, InstanceID: s.cfg.InstanceID, Server: s.info.Name, Version: s.info.Version,
 		Versions: slices.Clone(s.cfg.versions),
-		Tools:    s.tools.len(), Resources: s.resources.len(), Templates: s.templates.len(), Prompts: s.prompts.len(),
+		Tools:    s.tools.len(), Resources: s.resources.len(), Templates: s.resources.templates.len(),
+		Prompts: s.prompts.len(),
 		Limits: inspect.Limits{
 			MaxConcurrent: s.cfg.MaxConcurrent, MaxQueued: s.cfg.MaxQueued, MaxTotal: s.cfg.MaxTotal,
 			RequestTimeout: s.cfg.RequestTimeout, FrameLimit: s.cfg.FrameLimit,

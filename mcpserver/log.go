@@ -58,7 +58,7 @@ func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
 // leastLevel returns the least severe level that the client wants, empty if it wants no messages.
 func (c *call) leastLevel() mcp.LoggingLevel {
 	switch agreed := c.info.from.agreed; {
-	case !c.x.s.logging.Load():
+	case !c.x.s.logging.declared.Load():
 		return ""
 	case c.info.Version.Era() == mcp.Modern:
 		return c.logLevel

@@ -26,7 +26,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	conns, fleets := maps.Clone(s.conns), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
-	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.Load()) { // who hears is known where the clients are
+	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.declared.Load()) { // who hears is known where the clients are
 		return nil
 	}
 	frame, err := logFrame(nil, level, logger, data)
@@ -55,7 +55,7 @@ func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 // hears reports whether the client of a session wants messages of a level.
 func (c *connection) hears(level mcp.LoggingLevel) bool {
 	a := c.terms.agreed.Load()
-	return a != nil && c.terms.confirmed.Load() && a.declared.Logging != nil && c.s.logging.Load() &&
+	return a != nil && c.terms.confirmed.Load() && a.declared.Logging != nil && c.s.logging.declared.Load() &&
 		level.Level() >= c.terms.leastLevel(&c.s.cfg).Level()
 }
 

@@ -2,19 +2,29 @@ package mcpserver
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// offerLogging makes the server declare that it logs, and legacy clients able to say how much they want to hear. It
+// logging is the part of a server that logs.
+type logging struct {
+	s        *Server
+	once     sync.Once
+	declared atomic.Bool                 // whether it is declared
+	setter   atomic.Pointer[LevelSetter] // that hears which level clients want; nil for none
+}
+
+// offer makes the server declare that it logs, and legacy clients able to say how much they want to hear. It
 // reports false if logging/setLevel has a handler of the user's own.
-func (s *Server) offerLogging() bool {
-	s.loggingOffer.Do(func() {
-		s.logging.Store(s.methods.add(feature{declare: declareLogging, methods: []*method{
-			{name: mcp.MethodSetLevel, handle: s.setLevel, inline: true}, // what comes next is held to it
+func (l *logging) offer() bool {
+	l.once.Do(func() {
+		l.declared.Store(l.s.methods.add(feature{declare: declareLogging, methods: []*method{
+			{name: mcp.MethodSetLevel, handle: l.setLevel, inline: true}, // what comes next is held to it
 		}}))
 	})
-	return s.logging.Load()
+	return l.declared.Load()
 }
 
 func declareLogging(c *mcp.ServerCapabilities, _ mcp.Version) {
@@ -25,7 +35,7 @@ func declareLogging(c *mcp.ServerCapabilities, _ mcp.Version) {
 
 // setLevel answers logging/setLevel. Where there is no session, nothing could remember the level.
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level")
-func (s *Server) setLevel(ctx context.Context, c *call) (any, error) {
+func (l *logging) setLevel(ctx context.Context, c *call) (any, error) {
 	var p mcp.SetLevelParams
 	switch err := decodeCopy(c.params, &p); {
 	case err != nil:
@@ -35,7 +45,7 @@ func (s *Server) setLevel(ctx context.Context, c *call) (any, error) {
 	case c.x.conn == nil:
 		return nil, refusal(mcp.CodeInternalError, "without a session there is no log level to set")
 	}
-	if setter := s.levelSetter.Load(); setter != nil {
+	if setter := l.setter.Load(); setter != nil {
 		if err := (*setter).SetLevel(ctx, p.Level); err != nil {
 			return nil, err
 		}

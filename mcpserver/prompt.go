@@ -52,7 +52,7 @@ func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add prompt %s: %w", p.Name, err)
 	}
-	if err := s.offerPrompts(); err != nil {
+	if err := s.prompts.offer(); err != nil {
 		return fmt.Errorf("add prompt %s: %w", p.Name, err)
 	}
 	if !s.prompts.add(added) {
@@ -101,11 +101,18 @@ var promptMembers = []member[mcp.Prompt]{
 	{first: mcp.Version20251125, drop: func(p *mcp.Prompt) { p.Icons = nil }},
 }
 
-// offerPrompts makes the server answer the methods of prompts, once there are some.
-func (s *Server) offerPrompts() error {
-	return s.offer(&s.promptsOffer, feature{declare: declarePrompts, methods: []*method{
-		{name: mcp.MethodListPrompts, handle: s.listPrompts, pace: alone()},
-		{name: mcp.MethodGetPrompt, handle: s.getPrompt, kind: instrument.Prompt, find: s.prompts.find},
+// prompts are those of a server.
+type prompts struct {
+	s *Server
+	registry[*prompt]
+	offered offering
+}
+
+// offer makes the server answer the methods of prompts, once there are some.
+func (p *prompts) offer() error {
+	return p.offered.offer(&p.s.methods, feature{declare: declarePrompts, methods: []*method{
+		{name: mcp.MethodListPrompts, handle: p.list, pace: alone()},
+		{name: mcp.MethodGetPrompt, handle: p.get, kind: instrument.Prompt, find: p.find},
 	}})
 }
 
@@ -117,15 +124,15 @@ func declarePrompts(c *mcp.ServerCapabilities, _ mcp.Version) {
 	c.Prompts.ListChanged = true
 }
 
-// listPrompts answers prompts/list. (specification 2026-07-28, server/prompts, "Listing Prompts")
-func (s *Server) listPrompts(_ context.Context, c *call) (any, error) {
-	return pageOf(c, &s.prompts, "prompts", (*prompt).view)
+// list answers prompts/list. (specification 2026-07-28, server/prompts, "Listing Prompts")
+func (p *prompts) list(_ context.Context, c *call) (any, error) {
+	return pageOf(c, &p.registry, "prompts", (*prompt).view)
 }
 
-// getPrompt answers prompts/get. (specification 2026-07-28, server/prompts, "Getting a Prompt")
-func (s *Server) getPrompt(ctx context.Context, c *call) (any, error) {
-	if p, ok := s.prompts.lookup(c.target); ok {
-		return c.getPrompt(ctx, p.Arguments, p.handle)
+// get answers prompts/get. (specification 2026-07-28, server/prompts, "Getting a Prompt")
+func (p *prompts) get(ctx context.Context, c *call) (any, error) {
+	if named, ok := p.lookup(c.target); ok {
+		return c.getPrompt(ctx, named.Arguments, named.handle)
 	}
 	if c.target == "" {
 		return nil, errNoPrompt

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -62,7 +63,7 @@ func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add resource %s: %w", r.URI, err)
 	}
-	if err := s.offerResources(); err != nil {
+	if err := s.resources.offer(); err != nil {
 		return fmt.Errorf("add resource %s: %w", r.URI, err)
 	}
 	if !s.resources.add(added) {
@@ -103,14 +104,23 @@ var resourceMembers = []member[mcp.Resource]{
 	{first: mcp.Version20251125, drop: func(r *mcp.Resource) { r.Icons = nil }},
 }
 
-// offerResources makes the server answer the methods of resources, once there are some or a template for them.
-func (s *Server) offerResources() error {
-	return s.offer(&s.resourcesOffer, feature{declare: declareResources, methods: []*method{
-		{name: mcp.MethodListResources, handle: s.listResources, pace: alone()},
-		{name: mcp.MethodListResourceTemplates, handle: s.listTemplates, pace: alone()},
-		{name: mcp.MethodReadResource, handle: s.readResource, byURI: true},
-		{name: mcp.MethodSubscribe, handle: s.subscribe, byURI: true, inline: true}, // in the order in which they come
-		{name: mcp.MethodUnsubscribe, handle: s.unsubscribe, byURI: true, inline: true},
+// resources are those of a server, and the templates for them.
+type resources struct {
+	s *Server
+	registry[*resource]
+	templates  registry[*template]
+	offered    offering
+	subscriber atomic.Pointer[ResourceSubscriber] // that hears who watches them; nil for none
+}
+
+// offer makes the server answer the methods of resources, once there are some or a template for them.
+func (r *resources) offer() error {
+	return r.offered.offer(&r.s.methods, feature{declare: declareResources, methods: []*method{
+		{name: mcp.MethodListResources, handle: r.list, pace: alone()},
+		{name: mcp.MethodListResourceTemplates, handle: r.listTemplates, pace: alone()},
+		{name: mcp.MethodReadResource, handle: r.read, byURI: true},
+		{name: mcp.MethodSubscribe, handle: r.subscribe, byURI: true, inline: true}, // in the order in which they come
+		{name: mcp.MethodUnsubscribe, handle: r.unsubscribe, byURI: true, inline: true},
 	}})
 }
 
@@ -122,25 +132,25 @@ func declareResources(c *mcp.ServerCapabilities, _ mcp.Version) {
 	c.Resources.ListChanged, c.Resources.Subscribe = true, true
 }
 
-// listResources answers resources/list. (specification 2026-07-28, server/resources, "Listing Resources")
-func (s *Server) listResources(_ context.Context, c *call) (any, error) {
-	return pageOf(c, &s.resources, "resources", (*resource).view)
+// list answers resources/list. (specification 2026-07-28, server/resources, "Listing Resources")
+func (r *resources) list(_ context.Context, c *call) (any, error) {
+	return pageOf(c, &r.registry, "resources", (*resource).view)
 }
 
-// readResource answers resources/read. (specification 2026-07-28, server/resources, "Reading Resources")
-func (s *Server) readResource(ctx context.Context, c *call) (any, error) {
+// read answers resources/read. (specification 2026-07-28, server/resources, "Reading Resources")
+func (r *resources) read(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI
 	}
-	at, ok := s.locate(c.uri)
+	at, ok := r.locate(c.uri)
 	if !ok {
 		return nil, ResourceNotFound(c.uri)
 	}
-	r, err := c.readResource(ctx, at.handle, at.variables)
+	result, err := c.readResource(ctx, at.handle, at.variables)
 	if err != nil {
 		return nil, err
 	}
-	return at.complete(r, c.uri), nil
+	return at.complete(result, c.uri), nil
 }
 
 // readResource lets h read the resource that the request is about.
@@ -169,11 +179,11 @@ type location struct {
 
 // locate returns what a URI leads to: the resource of that URI, or else the first template that it matches, in the
 // order in which they were added.
-func (s *Server) locate(uri string) (location, bool) {
-	if r, ok := s.resources.lookup(uri); ok {
-		return location{handle: r.handle, mimeType: r.MIMEType}, true
+func (r *resources) locate(uri string) (location, bool) {
+	if known, ok := r.lookup(uri); ok {
+		return location{handle: known.handle, mimeType: known.MIMEType}, true
 	}
-	for _, t := range s.templates.all() {
+	for _, t := range r.templates.all() {
 		if variables, ok := t.match(uri); ok {
 			return location{t.handle, t.MIMEType, variables}, true
 		}

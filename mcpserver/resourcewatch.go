@@ -159,24 +159,24 @@ func (w *watchlist) snapshot() []string {
 }
 
 // watch lets somebody watch a resource, if that exists.
-func (s *Server) watch(ctx context.Context, w *watchlist, uri string) error {
-	if h := s.subscriber.Load(); h != nil {
+func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
+	if h := r.subscriber.Load(); h != nil {
 		if err := (*h).SubscribeResource(ctx, uri); err != nil {
 			return err
 		}
-	} else if _, ok := s.locate(uri); !ok {
+	} else if _, ok := r.locate(uri); !ok {
 		return ResourceNotFound(uri)
 	}
 	if !w.add(uri) {
-		_ = s.unwatch(ctx, uri) // the limit is the reason
+		_ = r.unwatch(ctx, uri) // the limit is the reason
 		return refusal(mcp.CodeInternalError, "too many subscriptions at once")
 	}
 	return nil
 }
 
 // unwatch tells the handler that a client does not watch a resource any more.
-func (s *Server) unwatch(ctx context.Context, uri string) error {
-	if h := s.subscriber.Load(); h != nil {
+func (r *resources) unwatch(ctx context.Context, uri string) error {
+	if h := r.subscriber.Load(); h != nil {
 		return (*h).UnsubscribeResource(ctx, uri)
 	}
 	return nil
@@ -184,20 +184,21 @@ func (s *Server) unwatch(ctx context.Context, uri string) error {
 
 // unwatchAll empties a list of somebody who does not watch anything any more.
 func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
-	if x.s.subscriber.Load() == nil {
+	if x.s.resources.subscriber.Load() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience())
 	defer cancel()
 	for _, uri := range w.snapshot() {
 		if w.remove(uri) {
-			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
+			// an error could be told to no client
+			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
 }
 
 // subscribe answers resources/subscribe. (specification 2025-11-25, server/resources, "Subscriptions")
-func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
+func (r *resources) subscribe(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI
 	}
@@ -205,12 +206,12 @@ func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
 		return nil, invalidRequest("there is no session in which updates could be sent")
 	}
 	watched := &c.x.conn.watched
-	if err := s.watch(ctx, watched, c.uri); err != nil {
+	if err := r.watch(ctx, watched, c.uri); err != nil {
 		return nil, err
 	}
 	if err := c.x.amend(ctx, func() { watched.add(c.uri) }); err != nil {
 		if watched.remove(c.uri) {
-			_ = s.unwatch(ctx, c.uri) // err is the reason
+			_ = r.unwatch(ctx, c.uri) // err is the reason
 		}
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
 }
 
 // unsubscribe answers resources/unsubscribe; what was not watched may be left too.
-func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
+func (r *resources) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI
 	}
@@ -227,7 +228,7 @@ func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
 		conn.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
 		if watched.remove(c.uri) {
 			kept := c.x.amend(ctx, func() { watched.remove(c.uri) })
-			return nil, errors.Join(s.unwatch(ctx, c.uri), kept)
+			return nil, errors.Join(r.unwatch(ctx, c.uri), kept)
 		}
 	}
 	return nil, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
@@ -33,22 +32,15 @@ type Server struct {
 	hears   hearers
 	changes changes // of what is offered
 
-	logging      atomic.Bool // whether it is declared
-	loggingOffer sync.Once
-	levelSetter  atomic.Pointer[LevelSetter]
-
 	implementing sync.Mutex // held by Implement
 	hosts        hosts
-	subscriber   atomic.Pointer[ResourceSubscriber]
 
-	tools       registry[*tool]
-	resources   registry[*resource]
-	templates   registry[*template]
-	prompts     registry[*prompt]
+	tools       tools
+	resources   resources
+	prompts     prompts
 	completions completions
-
-	toolsOffer, resourcesOffer, promptsOffer, completionsOffer offering
-	tasks                                                      *taskKeeper
+	logging     logging
+	tasks       *taskKeeper
 
 	mu        sync.Mutex
 	conns     map[*connection]struct{}        // guarded by mu; open ones, but for those of fleets
@@ -85,6 +77,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 	if err := cmp.Or(given.Check(info), given.Check(cfg.Capabilities)); err != nil {
 		panic("mcpserver: New: " + err.Error())
 	}
+	s.tools.s, s.resources.s, s.prompts.s, s.completions.s, s.logging.s = s, s, s, s, s
 	s.identify()
 	s.changes.announce = s.announce
 	if s.tasks, err = newTaskKeeper(s); err != nil {
@@ -92,10 +85,10 @@ func New(info mcp.Implementation, o *Options) *Server {
 	}
 	s.methods.add(lifecycle(s))
 	if cfg.Logging {
-		s.offerLogging()
+		s.logging.offer()
 	}
 	if cfg.Tasks != nil {
-		s.offerTasks()
+		s.tasks.offer()
 	}
 	s.offerDeclared()
 	return s
@@ -108,8 +101,8 @@ func (s *Server) offerDeclared() {
 		declared bool
 		offer    func() error
 	}{
-		{c.Tools != nil, s.offerTools}, {c.Resources != nil, s.offerResources}, {c.Prompts != nil, s.offerPrompts},
-		{c.Completions != nil, s.offerCompletions},
+		{c.Tools != nil, s.tools.offer}, {c.Resources != nil, s.resources.offer}, {c.Prompts != nil, s.prompts.offer},
+		{c.Completions != nil, s.completions.offer},
 	} {
 		if f.declared {
 			_ = f.offer() // nothing else answers them yet
@@ -145,9 +138,10 @@ type offering struct {
 	refused bool // written by once
 }
 
-// offer makes the server answer the methods of a feature, once. It is an error if something else answers one of them.
-func (s *Server) offer(o *offering, f feature) error {
-	o.once.Do(func() { o.refused = !s.methods.add(f) })
+// offer makes a server of these methods answer those of a feature, once. It is an error if something else answers one
+// of them.
+func (o *offering) offer(m *methods, f feature) error {
+	o.once.Do(func() { o.refused = !m.add(f) })
 	if o.refused {
 		return fmt.Errorf("%s or another method of its kind has a handler", f.methods[0].name)
 	}

@@ -160,7 +160,8 @@ func TestAStateHasABound(t *testing.T) {
 
 func TestABindingKnowsTheParamsHoweverTheyAreWritten(t *testing.T) {
 	bindingOf := func(principal, method, params string) string {
-		c := &call{x: &exchange{engine: &engine{s: &Server{}}, peer: &peer{principal: principal}}, params: json.RawMessage(params)}
+		x := &exchange{engine: &engine{s: &Server{}}, peer: &peer{principal: principal}}
+		c := &call{x: x, params: json.RawMessage(params)}
 		c.info.Method = method
 		b, err := c.binding()
 		if err != nil {

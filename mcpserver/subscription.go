@@ -87,7 +87,7 @@ func (s *Server) honour(ctx context.Context, sub *subscription,
 		if room -= len(uri); room < 0 || ctx.Err() != nil {
 			break
 		}
-		if !sub.watched.has(uri) && s.watch(ctx, &sub.watched, uri) == nil {
+		if !sub.watched.has(uri) && s.resources.watch(ctx, &sub.watched, uri) == nil {
 			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
 		}
 	}

@@ -22,7 +22,7 @@ type taskKeeper struct {
 	cfg   TaskOptions
 	owner string // names this server in the store
 	group *group // of handlers, and of errands to the store
-	offer sync.Once
+	once  sync.Once
 
 	ledger   *taskLedger
 	conflict bool // a method of tasks has another handler; set by offer
@@ -49,15 +49,14 @@ func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	}, err
 }
 
-// offerTasks makes the server answer the methods of tasks, and reports false if they have other handlers.
-func (s *Server) offerTasks() bool {
-	k := s.tasks
-	k.offer.Do(func() {
+// offer makes the server answer the methods of tasks, and reports false if they have other handlers.
+func (k *taskKeeper) offer() bool {
+	k.once.Do(func() {
 		if k.cfg.Store == nil {
 			k.cfg.Store = store.NewMemoryTasks(0, 0)
 		}
-		k.cfg.Store = s.guardTasks(k.cfg.Store)
-		k.conflict = !s.methods.add(feature{declare: declareTasks, methods: k.methods()})
+		k.cfg.Store = k.s.guardTasks(k.cfg.Store)
+		k.conflict = !k.s.methods.add(feature{declare: declareTasks, methods: k.methods()})
 		k.offered.Store(!k.conflict)
 	})
 	return !k.conflict

@@ -41,7 +41,7 @@ func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context
 	if err != nil {
 		return err
 	}
-	return s.addTaskTool(added, options, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
+	return s.tasks.addTool(added, options, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
 		in, err := decodeArguments[In](ctx, input, r.Arguments)
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolO
 	if err != nil {
 		return err
 	}
-	return s.addTaskTool(added, options, func(_ context.Context, r *CallToolRequest) (taskWork, error) {
+	return s.tasks.addTool(added, options, func(_ context.Context, r *CallToolRequest) (taskWork, error) {
 		return func(ctx context.Context) (*mcp.CallToolResult, error) { return h(ctx, r) }, nil
 	})
 }
@@ -104,7 +104,7 @@ func (t *taskTool) timeToLive(o *TaskOptions) time.Duration {
 	return max(0, o.TTL)
 }
 
-func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind bindTask) error {
+func (k *taskKeeper) addTool(t *mcp.Tool, options []TaskToolOption, bind bindTask) error {
 	task := &taskTool{bind: bind}
 	for _, option := range options {
 		option(task)
@@ -121,10 +121,10 @@ func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind bindTas
 	default:
 		return fmt.Errorf("add tool %s: a task tool whose task support is %q", t.Name, t.Execution.TaskSupport)
 	}
-	if !s.offerTasks() {
+	if !k.offer() {
 		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", t.Name)
 	}
-	return s.register(t, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+	return k.s.tools.register(t, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
 		work, err := bind(ctx, r)
 		if err != nil {
 			return nil, err
@@ -133,8 +133,8 @@ func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind bindTas
 	}, task)
 }
 
-// callTask answers a call that may become a task.
-func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
+// call answers a call that may become a task.
+func (k *taskKeeper) call(ctx context.Context, c *call, t *tool) (any, error) {
 	wish, err := c.wishForTask()
 	switch {
 	case err != nil:
@@ -145,7 +145,7 @@ func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
 		}
 		return c.callTool(ctx, t.handle)
 	}
-	r := s.tasks.newRun(ctx, c, t)
+	r := k.newRun(ctx, c, t)
 	if wish != nil {
 		if err := r.makeLegacy(c, wish); err != nil {
 			r.cancel(err)

@@ -50,12 +50,12 @@ func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler)
 		_, err = added.view(mcp.Version20260728)
 	}
 	if err == nil {
-		err = s.offerResources()
+		err = s.resources.offer()
 	}
 	if err != nil {
 		return fmt.Errorf("add resource template %s: %w", t.URITemplate, err)
 	}
-	if !s.templates.add(added) {
+	if !s.resources.templates.add(added) {
 		return fmt.Errorf("add resource template %s: the server has it already", t.URITemplate)
 	}
 	s.changed(notice{method: mcp.NotificationResourceListChanged})
@@ -65,7 +65,7 @@ func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler)
 // RemoveResourceTemplates removes templates, named as they were added; reads that run go on. Clients that are connected
 // are told that the list has changed, if it has.
 func (s *Server) RemoveResourceTemplates(templates ...string) {
-	if s.templates.remove(templates...) {
+	if s.resources.templates.remove(templates...) {
 		s.changed(notice{method: mcp.NotificationResourceListChanged})
 	}
 }
@@ -204,6 +204,19 @@ func (t *template) has(name string) bool {
 }
 
 // listTemplates answers resources/templates/list. (specification 2026-07-28, server/resources, "Resource Templates")
-func (s *Server) listTemplates(_ context.Context, c *call) (any, error) {
-	return pageOf(c, &s.templates, "resourceTemplates", (*template).view)
+func (r *resources) listTemplates(_ context.Context, c *call) (any, error) {
+	return pageOf(c, &r.templates, "resourceTemplates", (*template).view)
+}
+
+// template returns the template that is called so, or else the first that the URI matches.
+func (r *resources) template(uri string) (*template, bool) {
+	if t, ok := r.templates.lookup(uri); ok {
+		return t, true
+	}
+	for _, t := range r.templates.all() {
+		if _, ok := t.match(uri); ok {
+			return t, true
+		}
+	}
+	return nil, false
 }

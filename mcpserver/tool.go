@@ -46,7 +46,7 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 	if err != nil {
 		return err
 	}
-	return s.addTool(added, h)
+	return s.tools.register(added, h, nil)
 }
 
 // rawTool returns the tool for a handler that gets its arguments as they came.
@@ -170,34 +170,39 @@ func checkToolName(name string) error {
 	return nil
 }
 
-func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error { return s.register(t, h, nil) }
+// tools are those of a server.
+type tools struct {
+	s *Server
+	registry[*tool]
+	offered offering
+}
 
 // register adds a tool, whose calls may become tasks if task is not nil.
-func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
-	mirrored, err := mirror.Params(t.InputSchema)
+func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
+	mirrored, err := mirror.Params(info.InputSchema)
 	if err != nil {
-		return fmt.Errorf("add tool %s: input schema: %w", t.Name, err) // clients would not show such a tool
+		return fmt.Errorf("add tool %s: input schema: %w", info.Name, err) // clients would not show such a tool
 	}
-	added := &tool{Tool: t, handle: h, task: task, mirrored: mirrored}
+	added := &tool{Tool: info, handle: h, task: task, mirrored: mirrored}
 	if _, err := added.view(mcp.Version20260728); err != nil {
-		return fmt.Errorf("add tool %s: %w", t.Name, err)
+		return fmt.Errorf("add tool %s: %w", info.Name, err)
 	}
-	if err := s.offerTools(); err != nil {
-		return fmt.Errorf("add tool %s: %w", t.Name, err)
+	if err := t.offer(); err != nil {
+		return fmt.Errorf("add tool %s: %w", info.Name, err)
 	}
-	if !s.tools.add(added) {
-		return fmt.Errorf("add tool %s: there is a tool of that name", t.Name)
+	if !t.add(added) {
+		return fmt.Errorf("add tool %s: there is a tool of that name", info.Name)
 	}
-	s.changed(notice{method: mcp.NotificationToolListChanged})
+	t.s.changed(notice{method: mcp.NotificationToolListChanged})
 	return nil
 }
 
-// offerTools makes the server answer the methods of tools, once there are some.
-func (s *Server) offerTools() error {
-	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
-		{name: mcp.MethodListTools, handle: s.listTools, pace: alone()},
-		{name: mcp.MethodCallTool, handle: s.callTool, rate: rateToolCalls, kind: instrument.Tool, find: s.tools.find,
-			pace: s.paceOfTool},
+// offer makes the server answer the methods of tools, once there are some.
+func (t *tools) offer() error {
+	return t.offered.offer(&t.s.methods, feature{declare: declareTools, methods: []*method{
+		{name: mcp.MethodListTools, handle: t.list, pace: alone()},
+		{name: mcp.MethodCallTool, handle: t.call, rate: rateToolCalls, kind: instrument.Tool, find: t.find,
+			pace: t.paceOf},
 	}})
 }
 
@@ -210,29 +215,29 @@ func declareTools(c *mcp.ServerCapabilities, _ mcp.Version) {
 	c.Tools.ListChanged = true
 }
 
-// listTools answers tools/list. (specification 2026-07-28, server/tools, "Listing Tools")
-func (s *Server) listTools(_ context.Context, c *call) (any, error) {
-	return pageOf(c, &s.tools, "tools", (*tool).view)
+// list answers tools/list. (specification 2026-07-28, server/tools, "Listing Tools")
+func (t *tools) list(_ context.Context, c *call) (any, error) {
+	return pageOf(c, &t.registry, "tools", (*tool).view)
 }
 
-// paceOfTool returns the pace of a tool, unless its calls may become tasks.
-func (s *Server) paceOfTool(name string) *pace {
-	if t, ok := s.tools.lookup(name); ok && t.task == nil {
-		return &t.pace
+// paceOf returns the pace of a tool, unless its calls may become tasks.
+func (t *tools) paceOf(name string) *pace {
+	if known, ok := t.lookup(name); ok && known.task == nil {
+		return &known.pace
 	}
 	return nil
 }
 
-// callTool answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")
-func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
-	t, ok := s.tools.lookup(c.target)
+// call answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")
+func (t *tools) call(ctx context.Context, c *call) (any, error) {
+	named, ok := t.lookup(c.target)
 	switch {
-	case ok && t.task != nil && c.objectArguments():
-		return s.callTask(ctx, c, t)
-	case ok && t.task == nil && c.wantsTask():
-		return nil, c.refuseTask(t)
+	case ok && named.task != nil && c.objectArguments():
+		return t.s.tasks.call(ctx, c, named)
+	case ok && named.task == nil && c.wantsTask():
+		return nil, c.refuseTask(named)
 	case ok:
-		return c.callTool(ctx, t.handle)
+		return c.callTool(ctx, named.handle)
 	case c.target == "":
 		return nil, errNoTool
 	}

@@ -46,7 +46,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 	if err != nil {
 		return err
 	}
-	return s.addTool(added, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+	return s.tools.register(added, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
 		in, err := decodeArguments[In](ctx, input, r.Arguments)
 		if err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 			return nil, err
 		}
 		return resultOf(ctx, out, output)
-	})
+	}, nil)
 }
 
 // typedTool returns the tool that a function from In to Out is, with its schemas.
