@@ -19,9 +19,9 @@ func (p pipe) reach() reach { return reach{asks: true, read: true} }
 
 func (p pipe) inquire(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
 
-func (b broadcast) reach() reach { return reach{asks: true, read: true} }
+func (b sseSink) reach() reach { return reach{asks: true, read: true} }
 
-func (b broadcast) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }
+func (b sseSink) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }
 
 func (t *stream) reach() reach { return reach{asks: true, read: t.isRead()} }
 

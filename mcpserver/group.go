@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // group runs the tasks of a connection, each in a goroutine, and lets its end wait for them, up to a point. A goroutine
@@ -13,10 +15,10 @@ type group struct {
 	tasks chan task      // for those that wait; there is room for one each, and for no more
 
 	mu     sync.Mutex
-	busy   int           // guarded by mu; tasks that run
-	spare  int           // guarded by mu; goroutines that wait, less those that a task is on the way to
-	closed bool          // guarded by mu; no more tasks are taken
-	idle   chan struct{} // guarded by mu; closed when no task is left, nil unless somebody waits
+	busy   int              // guarded by mu; tasks that run
+	spare  int              // guarded by mu; goroutines that wait, less those that a task is on the way to
+	closed bool             // guarded by mu; no more tasks are taken
+	idle   broadcast.Signal // guarded by mu; sent when no task is left
 }
 
 // task is something to do in a goroutine of its own, which it may even end by [runtime.Goexit].
@@ -69,9 +71,8 @@ func (g *group) work(t task) {
 func (g *group) rest(alive bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.busy--; g.busy == 0 && g.idle != nil {
-		close(g.idle)
-		g.idle = nil
+	if g.busy--; g.busy == 0 {
+		g.idle.Send()
 	}
 	if g.closed || !alive || g.spare == cap(g.tasks) {
 		return false
@@ -88,25 +89,12 @@ func (g *group) wait(patience time.Duration) int {
 }
 
 // drain waits until no task is left or ctx ends, and returns how many are.
-func (g *group) drain(ctx context.Context) int {
-	g.mu.Lock()
-	if g.busy == 0 {
-		g.mu.Unlock()
-		return 0
-	}
-	if g.idle == nil {
-		g.idle = make(chan struct{})
-	}
-	idle := g.idle
-	g.mu.Unlock()
-	select {
-	case <-idle:
-		return 0
-	case <-ctx.Done():
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.busy
+func (g *group) drain(ctx context.Context) (left int) {
+	_ = g.idle.Await(ctx, &g.mu, func() bool {
+		left = g.busy
+		return left == 0
+	})
+	return left
 }
 
 // close lets no more tasks in and, if none is left, waits for the goroutines to end.

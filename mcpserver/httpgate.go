@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -16,9 +17,9 @@ type gate struct {
 	closed atomic.Bool
 
 	mu     sync.Mutex
-	places shares        // guarded by mu; those that are taken belong to POSTs that do not linger
-	waits  shares        // guarded by mu; handlers that wait for their clients
-	moved  chan struct{} // guarded by mu; closed when something leaves, nil unless its end is waited for
+	places shares           // guarded by mu; those that are taken belong to POSTs that do not linger
+	waits  shares           // guarded by mu; handlers that wait for their clients
+	moved  broadcast.Signal // guarded by mu; sent when something leaves
 }
 
 // visit is the stay of one HTTP request inside, and what it takes. Calls that it has led to keep its place and its
@@ -90,7 +91,7 @@ func (v *visit) leave() {
 	if last {
 		v.vacate()
 	}
-	g.move()
+	g.moved.Send()
 	g.mu.Unlock()
 	if last {
 		g.room.give(v.who, v.bytes)
@@ -103,7 +104,7 @@ func (v *visit) vacate() {
 		v.gate.places.give(v.who, 1)
 	}
 	v.gone = true
-	v.gate.move()
+	v.gate.moved.Send()
 }
 
 // linger makes room for another POST while this one stays inside for long; back takes it again, unless it has left.
@@ -113,7 +114,7 @@ func (v *visit) linger() (back func()) {
 	defer g.mu.Unlock()
 	if v.lingering++; v.lingering == 1 && v.placed && !v.gone {
 		g.places.give(v.who, 1)
-		g.move()
+		g.moved.Send()
 	}
 	return func() {
 		g.mu.Lock()
@@ -155,15 +156,7 @@ func (g *gate) release() {
 	g.inside.Add(-1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.move()
-}
-
-// move wakes what waits. mu is held.
-func (g *gate) move() {
-	if g.moved != nil {
-		close(g.moved)
-		g.moved = nil
-	}
+	g.moved.Send()
 }
 
 func (g *gate) close() {
@@ -184,21 +177,5 @@ func (g *gate) waitAll(ctx context.Context) bool {
 
 // wait waits until done says so, which is called with mu held, or ctx ends, and reports which.
 func (g *gate) wait(ctx context.Context, done func() bool) bool {
-	for {
-		g.mu.Lock()
-		if done() {
-			g.mu.Unlock()
-			return true
-		}
-		if g.moved == nil {
-			g.moved = make(chan struct{})
-		}
-		moved := g.moved
-		g.mu.Unlock()
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return false
-		}
-	}
+	return g.moved.Await(ctx, &g.mu, done) == nil
 }

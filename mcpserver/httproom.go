@@ -5,14 +5,16 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // room is the memory that bodies may take together: those being read, and those of requests being answered. It is taken
 // as bytes come, in steps; see package grow.
 type room struct {
 	mu    sync.Mutex
-	bytes shares        // guarded by mu
-	freed chan struct{} // guarded by mu; closed when some is given back, nil unless a body waits
+	bytes shares           // guarded by mu
+	freed broadcast.Signal // guarded by mu; sent when some is given back
 }
 
 // roomWait is how long a body waits for room.
@@ -39,23 +41,7 @@ func (m *room) tryLocked(who account, n int) bool {
 
 // wait takes so many bytes once they are there. It reports false if ctx ends before.
 func (m *room) wait(ctx context.Context, who account, n int) bool {
-	for {
-		m.mu.Lock()
-		if m.tryLocked(who, n) {
-			m.mu.Unlock()
-			return true
-		}
-		if m.freed == nil {
-			m.freed = make(chan struct{})
-		}
-		freed := m.freed
-		m.mu.Unlock()
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			return false
-		}
-	}
+	return m.freed.Await(ctx, &m.mu, func() bool { return m.tryLocked(who, n) }) == nil
 }
 
 // give gives so many bytes back.
@@ -66,8 +52,5 @@ func (m *room) give(who account, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.bytes.give(who, n)
-	if m.freed != nil {
-		close(m.freed)
-		m.freed = nil
-	}
+	m.freed.Send()
 }

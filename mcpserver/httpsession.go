@@ -72,7 +72,7 @@ func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSe
 	if p.rates == nil {
 		p.rates = new(rateBook)
 	}
-	var out sink = broadcast{channel}
+	var out sink = sseSink{channel}
 	switch {
 	case channel != nil:
 	case h.fleet != nil && h.fleet.events != nil:

@@ -114,14 +114,14 @@ func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
 	}
 }
 
-// broadcast is the sink of a session of HTTP+SSE.
-type broadcast struct{ channel *response }
+// sseSink is the sink of a session of HTTP+SSE.
+type sseSink struct{ channel *response }
 
-func (b broadcast) notify(_ context.Context, frame []byte) error {
+func (b sseSink) notify(_ context.Context, frame []byte) error {
 	return b.channel.event(sse.Event{Name: "message", Data: frame})
 }
 
-func (b broadcast) answer(ctx context.Context, a answer) error {
+func (b sseSink) answer(ctx context.Context, a answer) error {
 	if a.frame == nil {
 		return nil
 	}

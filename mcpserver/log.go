@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -145,28 +146,28 @@ func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([
 // voice lets the log messages of one request be sent one after the other, and none behind the answer. Most requests
 // have none: it is made for the first message.
 type voice struct {
-	turn chan struct{} // one holds it
-	over bool          // owned by whoever holds the turn
+	turn lock.Mutex
+	over bool // guarded by turn
 }
 
 // hushed is the voice of a request that was answered before it said anything.
-var hushed = &voice{turn: make(chan struct{}, 1), over: true}
+var hushed = &voice{over: true}
 
 // speak returns the voice of the request.
 func (c *call) speak() *voice {
 	if v := c.voice.Load(); v != nil {
 		return v
 	}
-	c.voice.CompareAndSwap(nil, &voice{turn: make(chan struct{}, 1)})
+	c.voice.CompareAndSwap(nil, new(voice))
 	return c.voice.Load()
 }
 
 // hush waits for a message that is being sent and lets no other follow.
 func (c *call) hush() {
 	if v := c.voice.Swap(hushed); v != nil && v != hushed {
-		v.turn <- struct{}{}
+		v.turn.Lock()
 		v.over = true
-		<-v.turn
+		v.turn.Unlock()
 	}
 }
 
@@ -175,12 +176,7 @@ func (v *voice) take(ctx context.Context) error {
 	if v == hushed {
 		return ErrAnswered
 	}
-	select {
-	case v.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return v.turn.LockContext(ctx)
 }
 
-func (v *voice) leave() { <-v.turn }
+func (v *voice) leave() { v.turn.Unlock() }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -41,32 +42,30 @@ func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, mes
 // progress is what has been told about one request. Whoever holds the turn owns the rest.
 type progress struct {
 	token jsonrpc.ID
-	turn  chan struct{} // one holds it: no notification follows the answer, nor a larger value
+	turn  lock.Mutex // one holds it: no notification follows the answer, nor a larger value
 	last  float64
 	over  bool
 }
 
 func newProgress(token jsonrpc.ID) *progress {
-	return &progress{token: token, turn: make(chan struct{}, 1), last: math.Inf(-1)}
+	return &progress{token: token, last: math.Inf(-1)}
 }
 
 // end waits for a notification that is being sent and lets no other follow. p may be nil.
 func (p *progress) end() {
 	if p != nil {
-		p.turn <- struct{}{}
+		p.turn.Lock()
 		p.over = true
-		<-p.turn
+		p.turn.Unlock()
 	}
 }
 
 func (c *call) report(ctx context.Context, value, total float64, message string) error {
 	p := c.progress
-	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := p.turn.LockContext(ctx); err != nil {
+		return err
 	}
+	defer p.turn.Unlock()
 	switch {
 	case p.over:
 		return ErrAnswered

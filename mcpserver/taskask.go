@@ -85,7 +85,7 @@ func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.Inpu
 func (r *taskRun) await(ctx context.Context, keys []string) (mcp.InputResponses, error) {
 	for {
 		r.mu.Lock()
-		t, moved := r.record, r.moved
+		t, moved := r.record, r.moved.Next()
 		r.mu.Unlock()
 		if !slices.ContainsFunc(keys, func(key string) bool { _, there := t.Responses[key]; return !there }) {
 			return t.Responses, nil

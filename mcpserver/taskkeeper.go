@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
@@ -28,7 +29,7 @@ type taskKeeper struct {
 	conflict bool // a method of tasks has another handler; set by offer
 	offered  atomic.Bool
 
-	turn chan struct{} // one holds it: who begins or ends to watch the store
+	turn lock.Mutex // held to begin and to end to watch the store
 
 	mu sync.Mutex
 	// guarded by mu; handlers that run here, of tasks and of calls that may become some
@@ -43,7 +44,7 @@ type taskKeeper struct {
 func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
 	return &taskKeeper{
-		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0), turn: make(chan struct{}, 1),
+		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0),
 		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: newShares(cfg.MaxRunning),
 		runs: map[string]*taskRun{}, watches: map[string]map[taskListener]struct{}{}, claims: map[askedKey]*taskWait{},
 	}, err
@@ -158,12 +159,10 @@ func (k *taskKeeper) unlisten(id string, l taskListener) {
 // watch sees to it that changed is told, until the server shuts down. Without it, what others do to a task is seen when
 // this server renews its lease.
 func (k *taskKeeper) watch(ctx context.Context) {
-	select {
-	case k.turn <- struct{}{}:
-		defer func() { <-k.turn }()
-	case <-ctx.Done():
+	if k.turn.LockContext(ctx) != nil {
 		return
 	}
+	defer k.turn.Unlock()
 	k.mu.Lock()
 	watched := k.closed || k.unwatch != nil
 	k.mu.Unlock()
@@ -227,8 +226,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			k.disown(left)
 		}
 	}
-	k.turn <- struct{}{} // held by those who wait for the store, for as long as they wait at most
-	defer func() { <-k.turn }()
+	k.turn.Lock() // held by those who wait for the store, for as long as they wait at most
+	defer k.turn.Unlock()
 	k.mu.Lock()
 	unwatch := k.unwatch
 	k.unwatch = nil

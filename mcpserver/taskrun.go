@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
@@ -40,7 +42,7 @@ type taskRun struct {
 	started bool            // it runs, or is about to; set before there is more than one goroutine
 	errand  errand          // to the store: see sync
 
-	turn     chan struct{}   // one holds it: who begins the task or ends the handling
+	turn     lock.Mutex      // held by who begins the task or ends the handling
 	begun    chan struct{}   // closed when the task is there, as
 	first    *store.Task     // this
 	answered chan struct{}   // closed when the handler has returned before that, with
@@ -50,13 +52,13 @@ type taskRun struct {
 	span     instrument.Task // owned by who holds the turn
 
 	mu      sync.Mutex
-	record  *store.Task   // guarded by mu; the latest that is known, nil until the task has begun
-	moved   chan struct{} // guarded by mu; closed when there is a later one
-	message *string       // guarded by mu; to be saved as the status message, nil for none
-	told    time.Time     // guarded by mu; when the last one was saved
-	asking  bool          // guarded by mu; the handler has asked for what only another round of the request brings
-	timer   *time.Timer   // guarded by mu; first for the beginning, then for the next errand
-	still   bool          // guarded by mu; the timer is not set any more
+	record  *store.Task      // guarded by mu; the latest that is known, nil until the task has begun
+	moved   broadcast.Signal // guarded by mu; sent when there is a later one
+	message *string          // guarded by mu; to be saved as the status message, nil for none
+	told    time.Time        // guarded by mu; when the last one was saved
+	asking  bool             // guarded by mu; the handler has asked for what only another round of the request brings
+	timer   *time.Timer      // guarded by mu; first for the beginning, then for the next errand
+	still   bool             // guarded by mu; the timer is not set any more
 }
 
 // taskWork is what is left to do for a call when its arguments are in order.
@@ -70,7 +72,7 @@ func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
 		k: k, id: rand.Text(), tool: t, peer: c.x.peer, conn: c.x.conn, info: c.info, request: ctx,
 		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
-		turn: make(chan struct{}, 1), begun: make(chan struct{}), answered: make(chan struct{}), moved: make(chan struct{}),
+		begun: make(chan struct{}), answered: make(chan struct{}),
 	}
 	r.info.task = r
 	r.errand = errand{group: k.group, do: r.sync}
@@ -87,12 +89,10 @@ func (r *taskRun) tie() {
 
 // take takes the turn.
 func (r *taskRun) take(ctx context.Context) (release func(), err error) {
-	select {
-	case r.turn <- struct{}{}:
-		return func() { <-r.turn }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := r.turn.LockContext(ctx); err != nil {
+		return nil, err
 	}
+	return r.turn.Unlock, nil
 }
 
 // start starts the handler with the arguments of the call, in a task unless that is to begin later. What it returns, if
@@ -349,8 +349,7 @@ func (r *taskRun) saw(t *store.Task) {
 		return
 	}
 	r.record = t
-	close(r.moved)
-	r.moved = make(chan struct{})
+	r.moved.Send()
 	r.mu.Unlock()
 	r.news(t)
 	switch {
