@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Mutex is held by one goroutine at a time, and given to those that wait in their order. The zero Mutex is free; it must
-// not be copied.
+// Mutex is held by one goroutine at a time, and given to those that wait in their order. The zero Mutex is free; it
+// must not be copied.
 type Mutex struct {
 	once sync.Once
 	held chan struct{} // of one element, which is there while the Mutex is held; made by the first that asks

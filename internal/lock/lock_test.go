@@ -57,8 +57,10 @@ func TestAMutexIsHeldByOneAtATimeInTheOrderOfComing(t *testing.T) {
 				synctest.Wait()
 				time.Sleep(2 * time.Second)
 			}
-			m.Lock() // it comes last, and needs no patience
-			m.Unlock()
+			func() { // it comes last, and needs no patience
+				m.Lock()
+				defer m.Unlock()
+			}()
 			time.Sleep(time.Hour) // until all that were tired have said so
 		})
 		if overlap || !slices.Equal(got, want) {
@@ -86,7 +88,9 @@ func TestAFreeMutexIsTakenThoughTheContextHasEnded(t *testing.T) {
 
 func TestAMutexAllocatesOnce(t *testing.T) {
 	var m Mutex
-	m.Lock()
+	if err := m.LockContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	m.Unlock()
 	if n := testing.AllocsPerRun(100, func() { _ = m.LockContext(t.Context()); m.Unlock() }); n != 0 {
 		t.Errorf("to lock again takes %v allocations, want 0", n)

@@ -55,9 +55,10 @@ type Writer struct {
 
 	waited func(time.Duration) // nil if the times are not reported
 
-	mu         sync.Mutex       // guards what follows, down to changed
-	queue      *batch           // frames accepted while another was written; nil if there may be none
-	writing    int              // frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
+	mu    sync.Mutex // guards what follows, down to changed
+	queue *batch     // frames accepted while another was written; nil if there may be none
+	// frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
+	writing    int
 	large      bool             // what is being written is larger than the bound
 	waiting    int              // calls of SendWait that found no space
 	contention contention       // whether others are about to send
