@@ -127,3 +127,39 @@ func TestThePatternForCheckRunsTheTargetsOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsMissedIsMeasuredAgain(t *testing.T) {
+	good := output().pass(1, 0.1).line("R/peer=floor", 1000, cpu).line("R/peer=ours", 1500, cpu).parsed(t)
+	bad := output().pass(1, 0.1).line("R/peer=floor", 1000, cpu).line("R/peer=ours", 9000, cpu).parsed(t)
+	targets := []*target{{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2},
+		{row: "easy", cases: "R", unit: cpu, over: floor, limit: 10}}
+	for _, c := range []struct {
+		what     string
+		measured []*measurements
+		again    bool
+		holds    bool
+	}{
+		{"at once", []*measurements{good}, true, true},
+		{"at the third time", []*measurements{bad, bad, good}, true, true},
+		{"never", []*measurements{bad, bad, bad}, true, false},
+		{"of one measurement", []*measurements{bad}, false, false},
+	} {
+		n := 0
+		all, err := judgeFairly(targets, 1, func(of []*target) (*measurements, error) {
+			if n > 0 && (len(of) != 1 || of[0] != targets[0]) {
+				t.Errorf("%s: measured again %v, want what was missed", c.what, of)
+			}
+			n++
+			return c.measured[n-1], nil
+		}, c.again)
+		if err != nil || n != len(c.measured) || len(all) != len(targets) {
+			t.Errorf("%s: got %d verdicts of %d measurements and %v", c.what, len(all), n, err)
+			continue
+		}
+		for _, v := range all {
+			if want := c.holds || v.row == "easy"; v.holds(1) != want {
+				t.Errorf("%s: %s holds is %v, want %v", c.what, v.row, v.holds(1), want)
+			}
+		}
+	}
+}
