@@ -15,8 +15,8 @@
 //	throughput.svg  size against throughput
 //
 // With -check it writes nothing, measures only what the targets that are ratios or counts need, and fails if one is
-// missed by more than a factor, or what is known to be reached of it. What is missed is measured again, twice at most: in
-// one short measurement another program may have had the processor. The environment (GOGC, GOMAXPROCS) is passed on
+// missed by more than a factor, or what is known to be reached of it. What is missed is measured again, twice at most:
+// in one short measurement another program may have had the processor. The environment (GOGC, GOMAXPROCS) is passed on
 // and told.
 package main
 
