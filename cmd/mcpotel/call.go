@@ -3,32 +3,43 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// callUsage are the arguments of "call".
-const callUsage = "[flags] TOOL ['{json}']" + behind
+// callCommand is one run of "call".
+type callCommand struct {
+	connection
+	log  logFlag
+	hand bool // over the task, instead of waiting for it
+}
 
-func runCall(ctx context.Context, s streams, args []string) error {
-	var c connection
-	var log logFlag
-	var hand bool
-	if err := c.parse(s, "call", callUsage, args, log.flags, func(f *flag.FlagSet) {
-		f.BoolVar(&hand, "task", false,
-			`if the server makes the call a task, print its id for "mcpotel task" and do not wait`)
-	}); err != nil {
-		return err
-	}
+func newCall(s streams) *cobra.Command {
+	var c callCommand
+	return c.command(s, &cobra.Command{
+		Use: "call [flags] TOOL ['{json}']" + behind, Short: "call a tool of a server",
+		Example: `mcpotel call echo '{"message":"hi"}' -- npx -y @modelcontextprotocol/server-everything
+mcpotel call --url https://mcp.example.com/mcp search '{"q":"tracer"}'
+mcpotel call --trace forecast '{"city":"Oslo"}' -- mcpotel serve-demo
+mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
+	}, c.run, c.log.flags, func(f *pflag.FlagSet) {
+		f.BoolVar(&c.hand, "task", false,
+			"if the server makes the call a task, print its id for \"mcpotel task\" and do not wait")
+	})
+}
+
+func (c *callCommand) run(ctx context.Context) error {
 	tool, arguments, err := c.callArguments()
 	if err != nil {
 		return err
 	}
-	c.adapt = log.hear(c.console)
+	c.adapt = c.log.hear(c.console)
 	return c.observed(ctx, "mcpotel call "+tool, func(ctx context.Context, o *observation) error {
 		servers, err := c.openAll(ctx, o)
 		if err != nil {
@@ -40,10 +51,10 @@ func runCall(ctx context.Context, s streams, args []string) error {
 			return err
 		}
 		c.spans = []string{"CLIENT tools/call " + tool}
-		if err := log.set(ctx, client); err != nil {
+		if err := c.log.set(ctx, client); err != nil {
 			return c.failed(err)
 		}
-		if hand {
+		if c.hand {
 			return c.startTool(ctx, client, tool, arguments)
 		}
 		return c.callTool(ctx, client, tool, arguments)

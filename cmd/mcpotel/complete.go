@@ -4,18 +4,23 @@ import (
 	"context"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// completeUsage are the arguments of "complete".
-const completeUsage = "[flags] (PROMPT | TEMPLATE) ARGUMENT=BEGINNING [SETTLED=VALUE...]" + behind
-
-func runComplete(ctx context.Context, s streams, args []string) error {
+func newComplete(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "complete", completeUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use:   "complete [flags] (PROMPT | TEMPLATE) ARGUMENT=BEGINNING [SETTLED=VALUE...]" + behind,
+		Short: "complete an argument of a prompt, or a variable of a template",
+		Example: "mcpotel complete pack city=Os -- mcpotel serve-demo\n" +
+			"mcpotel complete 'demo://forecast/{city}' city=B --json -- mcpotel serve-demo",
+	}, c.runComplete)
+}
+
+func (c *connection) runComplete(ctx context.Context) error {
 	if len(c.arguments) < 2 {
 		return misuse("complete what? the name of a prompt, or a template of resources, and ARGUMENT=BEGINNING")
 	}

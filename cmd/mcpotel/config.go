@@ -1,9 +1,10 @@
 package main
 
 import (
-	"flag"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/config"
@@ -15,7 +16,7 @@ type configured struct {
 	path, only string
 }
 
-func (c *configured) flags(f *flag.FlagSet) {
+func (c *configured) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.path, "config", "", "use the servers of this `FILE`, in its mcpServers")
 	f.StringVar(&c.only, "server", "", "use only the server of this `NAME`, of those of --config")
 }

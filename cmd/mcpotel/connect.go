@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -31,7 +31,7 @@ type connection struct {
 
 	spans     []string // that a trace has, besides that of the command, when it is complete
 	arguments []string // before --
-	command   []string // after --, or none
+	server    []string // the command after --, or none
 	streams   streams
 	console   *console
 }
@@ -39,50 +39,46 @@ type connection struct {
 // behind is how the usage of a command ends that has the server's command behind it.
 const behind = " [-- COMMAND [ARG...]]"
 
-// parse reads the flags, those of the command's own among them, and divides the arguments at "--".
-func (c *connection) parse(s streams, name, arguments string, args []string, own ...func(*flag.FlagSet)) error {
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	c.streams, c.console = s, newConsole(s)
-	f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
-	f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
-	c.web.flags(f)
-	f.BoolVar(&c.verbose, "v", false, "log everything the client does, and what the server writes to standard error")
-	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "wait so long for each answer, a `DURATION` such as 500ms or 5m")
-	f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
-	f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
-	c.remote.flags(f)
-	c.file.flags(f)
+// command gives a command that talks to servers its flags, own among them, and what it does once these are checked.
+func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Context) error,
+	own ...func(*pflag.FlagSet)) *cobra.Command {
+	c.streams = s
+	f := cmd.Flags()
+	f.SortFlags = false
 	for _, flags := range own {
 		flags(f)
 	}
-	if end := slices.Index(args, "--"); end >= 0 {
-		args, c.command = args[:end], args[end+1:]
+	grouped(f, groupServer, func(f *pflag.FlagSet) {
+		c.remote.flags(f)
+		c.file.flags(f)
+		f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
+		f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
+		f.DurationVar(&c.timeout, "timeout", 30*time.Second, "wait so long for each answer, a `DURATION` such as 500ms or 5m")
+	})
+	grouped(f, groupShown, func(f *pflag.FlagSet) {
+		f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
+		f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
+		c.web.flags(f)
+		f.BoolVarP(&c.verbose, "verbose", "v", false,
+			"log everything the client does, and what the server writes to standard error")
+	})
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.console = newConsole(s)
+		c.timed = f.Changed("timeout")
+		c.arguments = args
+		if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+			c.arguments, c.server = args[:dash], args[dash:]
+		}
+		if err := c.checkServer(); err != nil {
+			return err
+		}
+		if err := c.remote.check(c.file.path != ""); err != nil {
+			return err
+		}
+		return work(cmd.Context())
 	}
-	if err := parseFlags(f, s, arguments, args); err != nil {
-		return err
-	}
-	f.Visit(func(f *flag.Flag) { c.timed = c.timed || f.Name == "timeout" })
-	c.arguments = f.Args()
-	if err := c.checkServer(); err != nil {
-		return err
-	}
-	return c.remote.check(c.file.path != "")
-}
-
-// parseFlags reads flags. A wrong one is explained in a line, and does not get lost above the list of all.
-func parseFlags(f *flag.FlagSet, s streams, arguments string, args []string) error {
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	switch err := f.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_ = printLine(s.err, "usage: mcpotel "+f.Name()+" "+arguments)
-		f.SetOutput(s.err)
-		f.PrintDefaults()
-		return &exitError{code: exitOK}
-	case err != nil:
-		return misuse(`%w; "mcpotel help %s" lists the flags`, err, f.Name())
-	}
-	return nil
+	return cmd
 }
 
 // checkServer sees to it that there is one way to a server.
@@ -94,7 +90,7 @@ func (c *connection) checkServer() error {
 	if c.file.path != "" {
 		ways = append(ways, "--config FILE")
 	}
-	if len(c.command) > 0 {
+	if len(c.server) > 0 {
 		ways = append(ways, "-- COMMAND [ARG...]")
 	}
 	switch {

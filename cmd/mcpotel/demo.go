@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -16,21 +17,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// demoUsage are the arguments of "demo".
-const demoUsage = "[--web]"
+func newDemo(s streams) *cobra.Command {
+	var web webFlag
+	cmd := &cobra.Command{
+		Use: "demo [--web]", Short: "show a client, a server and their traces, with nothing to install",
+		Example: "mcpotel demo\nmcpotel demo --web",
+		Args:    refuseArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s, web) },
+	}
+	web.flags(cmd.Flags())
+	return cmd
+}
 
 // runDemo plays four scenes between a client and a server, which is this program once more as a child process, and
 // draws the trace of each.
-func runDemo(ctx context.Context, s streams, args []string) error {
-	var web webFlag
-	f := flag.NewFlagSet("demo", flag.ContinueOnError)
-	web.flags(f)
-	if err := parseFlags(f, s, demoUsage, args); err != nil {
-		return err
-	}
-	if f.NArg() > 0 {
-		return misuse("unexpected argument %q", f.Arg(0))
-	}
+func runDemo(ctx context.Context, s streams, web webFlag) error {
 	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, true)
 	if err != nil {
 		return err

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/inspect"
@@ -20,21 +20,23 @@ import (
 // demoServer is the name under which the demo's server exports.
 const demoServer = "mcpotel-demo-server"
 
-// serveDemoUsage are the arguments of "serve-demo".
-const serveDemoUsage = "[--http ADDRESS]"
+func newServeDemo(s streams) *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use:     "serve-demo [--http ADDRESS]",
+		Short:   "be the demo's server, on standard input and output or over HTTP",
+		Example: "mcpotel tools -- mcpotel serve-demo\nmcpotel serve-demo --http :8080",
+		Args:    refuseArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runServeDemo(cmd.Context(), s, address) },
+	}
+	cmd.Flags().StringVar(&address, "http", "",
+		"serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
+	return cmd
+}
 
 // runServeDemo is the demo's server. It exports its own spans if the environment names a collector; the client's trace
 // context reaches it in the _meta of each request, over HTTP in the headers too.
-func runServeDemo(ctx context.Context, s streams, args []string) error {
-	f := flag.NewFlagSet("serve-demo", flag.ContinueOnError)
-	address := f.String("http", "",
-		"serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
-	if err := parseFlags(f, s, serveDemoUsage, args); err != nil {
-		return err
-	}
-	if f.NArg() > 0 {
-		return misuse("unexpected argument %q", f.Arg(0))
-	}
+func runServeDemo(ctx context.Context, s streams, address string) error {
 	o, err := observe(ctx, demoServer, slog.LevelError, s.err, false)
 	if err != nil {
 		return err
@@ -44,7 +46,7 @@ func runServeDemo(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return serveDemo(ctx, server, *address, s)
+	return serveDemo(ctx, server, address, s)
 }
 
 // serveDemo serves until the client has left, or ctx ends.

@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -16,7 +17,7 @@ type logFlag struct {
 	level mcp.LoggingLevel
 }
 
-func (l *logFlag) flags(f *flag.FlagSet) {
+func (l *logFlag) flags(f *pflag.FlagSet) {
 	f.Func("level", "ask for the server's log messages of this `LEVEL` and above: debug, info, notice, warning, error, "+
 		"critical, alert, emergency",
 		func(s string) error {

@@ -18,6 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
+// asCommand is the variable that lets the test binary be the command.
+const asCommand = "MCPOTEL_TEST_AS_COMMAND"
+
 // TestMain lets the test binary be the demo's server, which the command starts as a child process of its own
 // executable, and under the name of the system's opener a browser.
 func TestMain(m *testing.M) {
@@ -27,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "serve-demo" {
+	if len(os.Args) > 1 && os.Args[1] == "serve-demo" || os.Getenv(asCommand) != "" {
 		main()
 	}
 	os.Exit(m.Run())
@@ -218,30 +221,39 @@ func TestExitCodes(t *testing.T) {
 		"no command": {nil, exitUsage, "", "usage: mcpotel"},
 		"an unknown command": {[]string{"frobnicate"}, exitUsage, "",
 			`unknown command "frobnicate"; "mcpotel help" lists them`},
-		"help for nothing":    {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
-		"a flag first":        {[]string{"--json", "tools"}, exitUsage, "", "--json: flags go behind the command"},
-		"no server":           {[]string{"tools"}, exitUsage, "", "no server"},
-		"no tool":             {append([]string{"call"}, server...), exitUsage, "", "which tool"},
-		"arguments not JSON":  {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "", "not a JSON object"},
-		"arguments no object": {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "", "not a JSON object"},
+		"help for nothing": {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
+		"an unknown command that is like one": {[]string{"--json", "tool"}, exitUsage, "",
+			`unknown command "tool"; did you mean tools?`},
+		"nothing but a server":  {append([]string{"--json"}, server...), exitUsage, "", "usage: mcpotel"},
+		"an unknown flag first": {append([]string{"--frob", "tools"}, server...), exitUsage, "", "unknown flag: --frob"},
+		"a flag without value": {[]string{"tools", "--url"}, exitUsage, "",
+			`flag needs an argument: --url; "mcpotel help tools" lists the flags`},
+		"a flag of another command": {append([]string{"tools", "--task"}, server...), exitUsage, "", "unknown flag: --task"},
+		"no server":                 {[]string{"tools"}, exitUsage, "", "no server"},
+		"no tool":                   {append([]string{"call"}, server...), exitUsage, "", "which tool"},
+		"arguments not JSON":        {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "", "not a JSON object"},
+		"arguments no object":       {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "", "not a JSON object"},
 		"too many arguments": {append([]string{"call", "divide", "{}", "{}"}, server...), exitUsage, "",
 			"unexpected argument"},
 		"a surplus argument": {append([]string{"tools", "x"}, server...), exitUsage, "", "unexpected argument"},
 		"an unknown flag": {append([]string{"tools", "--frob"}, server...), exitUsage, "",
-			`mcpotel: flag provided but not defined: -frob; "mcpotel help tools" lists the flags`},
+			`mcpotel: unknown flag: --frob; "mcpotel help tools" lists the flags`},
 		"an unknown version": {append([]string{"tools", "--pin-version", "1999-01-01"}, server...), exitUsage, "",
 			"unknown protocol version"},
 		"demo with an argument": {[]string{"demo", "x"}, exitUsage, "", "unexpected argument"},
 
 		"help":           {[]string{"help"}, exitOK, "usage: mcpotel", ""},
-		"help of call":   {[]string{"call", "-h"}, exitOK, "", "-trace"},
-		"help call":      {[]string{"help", "call"}, exitOK, "", "-trace"},
-		"help task":      {[]string{"help", "task"}, exitOK, "", "usage: mcpotel task (get"},
-		"help demo":      {[]string{"help", "demo"}, exitOK, "", "usage: mcpotel demo [--web]"},
-		"help serve":     {[]string{"help", "serve-demo"}, exitOK, "", "-http ADDRESS"},
-		"help view":      {[]string{"help", "view"}, exitOK, "", "-jaeger URL"},
+		"help of call":   {[]string{"call", "-h"}, exitOK, "--trace", ""},
+		"help call":      {[]string{"help", "call"}, exitOK, "--trace", ""},
+		"help task":      {[]string{"help", "task"}, exitOK, "usage: mcpotel task (get", ""},
+		"help task wait": {[]string{"help", "task", "wait"}, exitOK, "usage: mcpotel task wait [flags] ID", ""},
+		"help demo":      {[]string{"help", "demo"}, exitOK, "usage: mcpotel demo [--web]", ""},
+		"help serve":     {[]string{"help", "serve-demo"}, exitOK, "--http ADDRESS", ""},
+		"help view":      {[]string{"help", "view"}, exitOK, "--jaeger URL", ""},
+		"help help":      {[]string{"help", "help"}, exitOK, "mcpotel help call", ""},
 		"-h":             {[]string{"-h"}, exitOK, "usage: mcpotel", ""},
 		"version":        {[]string{"version"}, exitOK, "2026-07-28", ""},
+		"--version":      {[]string{"--version"}, exitOK, "2026-07-28", ""},
 		"draws a trace":  {append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, server...), exitOK, "2", "CLIENT"},
 		"traces a list":  {append([]string{"tools", "--trace"}, server...), exitOK, "divide", "tools/list"},
 		"verbose output": {append([]string{"tools", "-v"}, server...), exitOK, "divide", "mcp_client.request.stop"},

@@ -6,18 +6,21 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// pingUsage are the arguments of "ping".
-const pingUsage = "[flags]" + behind
-
-func runPing(ctx context.Context, s streams, args []string) error {
+func newPing(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "ping", pingUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use: "ping [flags]" + behind, Short: "ask a server for a sign of life",
+		Example: "mcpotel ping --url https://mcp.example.com/mcp\nmcpotel ping --config mcp.json --server github --json",
+	}, c.runPing)
+}
+
+func (c *connection) runPing(ctx context.Context) error {
 	return c.list(ctx, "ping", func(ctx context.Context, one *server) (listing, error) {
 		begun := time.Now()
 		if err := one.client.Ping(ctx); err != nil {

@@ -6,21 +6,21 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// promptsUsage and promptUsage are the arguments of "prompts" and "prompt".
-const (
-	promptsUsage = "[flags]" + behind
-	promptUsage  = "[flags] NAME [ARGUMENT=VALUE...]" + behind
-)
-
-func runPrompts(ctx context.Context, s streams, args []string) error {
+func newPrompts(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "prompts", promptsUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use: "prompts [flags]" + behind, Short: "list the prompts of a server",
+		Example: "mcpotel prompts -- mcpotel serve-demo\nmcpotel prompts --json --config mcp.json",
+	}, c.runPrompts)
+}
+
+func (c *connection) runPrompts(ctx context.Context) error {
 	c.spans = []string{"CLIENT " + mcp.MethodListPrompts}
 	return c.list(ctx, "prompts", func(ctx context.Context, one *server) (listing, error) {
 		prompts, err := collect(one.client.Prompts(ctx))
@@ -59,11 +59,15 @@ func (l *promptList) print(w io.Writer, label string) error {
 	return nil
 }
 
-func runPrompt(ctx context.Context, s streams, args []string) error {
+func newPrompt(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "prompt", promptUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use: "prompt [flags] NAME [ARGUMENT=VALUE...]" + behind, Short: "show the messages of a prompt",
+		Example: "mcpotel prompt pack city=Oslo days=3 -- mcpotel serve-demo",
+	}, c.runPrompt)
+}
+
+func (c *connection) runPrompt(ctx context.Context) error {
 	if len(c.arguments) == 0 {
 		return misuse("which prompt?")
 	}
@@ -84,10 +88,10 @@ func runPrompt(ctx context.Context, s streams, args []string) error {
 			return c.failed(err)
 		}
 		if c.asJSON {
-			return printJSON(s.out, r)
+			return printJSON(c.streams.out, r)
 		}
 		for _, m := range r.Messages {
-			if err := printText(s.out, visible.Line(string(m.Role))+": "+visible.Indented(describe(m.Content))); err != nil {
+			if err := printText(c.streams.out, visible.Line(string(m.Role))+": "+visible.Indented(describe(m.Content))); err != nil {
 				return err
 			}
 		}

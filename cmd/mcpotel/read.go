@@ -4,18 +4,21 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// readUsage are the arguments of "read".
-const readUsage = "[flags] URI" + behind
-
-func runRead(ctx context.Context, s streams, args []string) error {
+func newRead(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "read", readUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use: "read [flags] URI" + behind, Short: "read a resource, byte for byte",
+		Example: "mcpotel read demo://about -- mcpotel serve-demo\nmcpotel read demo://pixel -- mcpotel serve-demo >pixel.png",
+	}, c.runRead)
+}
+
+func (c *connection) runRead(ctx context.Context) error {
 	uri, err := c.one("resource")
 	if err != nil {
 		return err
@@ -32,7 +35,7 @@ func runRead(ctx context.Context, s streams, args []string) error {
 			return c.failed(err)
 		}
 		if c.asJSON {
-			return printJSON(s.out, r)
+			return printJSON(c.streams.out, r)
 		}
 		return c.printContents(r.Contents)
 	})

@@ -2,12 +2,13 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
@@ -24,7 +25,7 @@ type remote struct {
 	header http.Header
 }
 
-func (r *remote) flags(f *flag.FlagSet) {
+func (r *remote) flags(f *pflag.FlagSet) {
 	f.StringVar(&r.url, "url", "", "talk to the server at this `URL`")
 	f.Func("header", "add this header, `NAME=VALUE`, to every HTTP request; may be repeated", func(s string) error {
 		r.headers = append(r.headers, s)

@@ -7,18 +7,21 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// resourcesUsage are the arguments of "resources".
-const resourcesUsage = "[flags]" + behind
-
-func runResources(ctx context.Context, s streams, args []string) error {
+func newResources(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "resources", resourcesUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use: "resources [flags]" + behind, Short: "list the resources of a server, and their templates",
+		Example: "mcpotel resources -- mcpotel serve-demo\nmcpotel resources --json --url https://mcp.example.com/mcp",
+	}, c.runResources)
+}
+
+func (c *connection) runResources(ctx context.Context) error {
 	c.spans = []string{"CLIENT " + mcp.MethodListResources}
 	return c.list(ctx, "resources", func(ctx context.Context, one *server) (listing, error) {
 		l := &resourceList{Server: one.ofSeveral()}

@@ -68,7 +68,7 @@ func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err
 			m.Name = u.Host
 		}
 	} else {
-		m.Name = shortened(strings.Join(append([]string{filepath.Base(c.command[0])}, c.command[1:]...), " "))
+		m.Name = shortened(strings.Join(append([]string{filepath.Base(c.server[0])}, c.server[1:]...), " "))
 	}
 	if m.Options, err = c.options(o, m.Name); err != nil {
 		return m, nil, err
@@ -77,7 +77,7 @@ func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err
 		m.Transport, free, err = c.remote.transport(o, c.streams.err)
 		return m, free, err
 	}
-	m.Transport = transport.Stdio{Command: c.command[0], Args: c.command[1:], Env: o.exporting()}
+	m.Transport = transport.Stdio{Command: c.server[0], Args: c.server[1:], Env: o.exporting()}
 	return m, func() {}, nil
 }
 

@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
-
-// taskUsage are the arguments of "task".
-const taskUsage = "(get | wait | cancel) [flags] ID" + behind
 
 // startTool calls a tool and, if the server makes the call a task, hands it over.
 func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, tool string, arguments any) error {
@@ -26,7 +24,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 		}
 		return c.printResult(result)
 	}
-	if len(c.command) > 0 {
+	if len(c.server) > 0 {
 		c.console.say("the task is lost unless the server keeps it: this one ends with this command")
 	}
 	if c.asJSON {
@@ -54,28 +52,36 @@ func statusLine(t *mcp.Task) string {
 	return visible.Line(string(t.Status))
 }
 
-func runTask(ctx context.Context, s streams, args []string) error {
-	verbs := map[string]func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error{
-		"get": (*connection).getTask, "wait": (*connection).waitTask, "cancel": (*connection).cancelTask,
+func newTask(s streams) *cobra.Command {
+	const want = "task: want get, wait or cancel first"
+	task := &cobra.Command{
+		Use:     "task (get | wait | cancel) [flags] ID" + behind,
+		Short:   "look at a call that goes on, wait for its outcome, or cancel it",
+		Long:    "The ID is what \"mcpotel call --task\" prints.",
+		Example: "mcpotel task wait --url https://mcp.example.com/mcp 786512e2",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(*cobra.Command, []string) error { return misuse(want) },
 	}
-	verb := ""
-	if len(args) > 0 {
-		verb = args[0]
+	for _, verb := range []struct {
+		name, short string
+		do          func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error
+	}{
+		{"get", "say how far a task is", (*connection).getTask},
+		{"wait", "wait for the outcome of a task, and print it", (*connection).waitTask},
+		{"cancel", "cancel a task", (*connection).cancelTask},
+	} {
+		var c connection
+		task.AddCommand(c.command(s, &cobra.Command{
+			Use: verb.name + " [flags] ID" + behind, Short: verb.short,
+			Example: "mcpotel task " + verb.name + " --url https://mcp.example.com/mcp 786512e2",
+		}, func(ctx context.Context) error { return c.onTask(ctx, verb.name, verb.do) }))
 	}
-	do, ok := verbs[verb]
-	switch {
-	case ok:
-		args = args[1:]
-	case !strings.HasPrefix(verb, "-"):
-		return misuse("task: want get, wait or cancel first")
-	}
-	var c connection
-	if err := c.parse(s, "task", taskUsage, args); err != nil {
-		return err
-	}
-	if do == nil {
-		return misuse("task: want get, wait or cancel first")
-	}
+	return task
+}
+
+// onTask does something with the task that the arguments name.
+func (c *connection) onTask(ctx context.Context, verb string,
+	do func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error) error {
 	id, err := c.one("task")
 	if err != nil {
 		return err
@@ -86,7 +92,7 @@ func runTask(ctx context.Context, s streams, args []string) error {
 			return err
 		}
 		defer close()
-		if err := do(&c, ctx, one.client, id); err != nil {
+		if err := do(c, ctx, one.client, id); err != nil {
 			return c.failed(err)
 		}
 		return nil

@@ -8,19 +8,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// toolsUsage are the arguments of "tools".
-const toolsUsage = "[flags]" + behind
-
-func runTools(ctx context.Context, s streams, args []string) error {
+func newTools(s streams) *cobra.Command {
 	var c connection
-	if err := c.parse(s, "tools", toolsUsage, args); err != nil {
-		return err
-	}
+	return c.command(s, &cobra.Command{
+		Use: "tools [flags]" + behind, Short: "list the tools of a server",
+		Example: "mcpotel tools -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel tools --url https://mcp.example.com/mcp --auth\nmcpotel tools --config mcp.json --json",
+	}, c.runTools)
+}
+
+func (c *connection) runTools(ctx context.Context) error {
 	if err := c.none(); err != nil {
 		return err
 	}
@@ -34,7 +38,7 @@ func runTools(ctx context.Context, s streams, args []string) error {
 		if err != nil && len(tools) == 0 {
 			return err
 		}
-		return errors.Join(err, printTools(s.out, tools, c.asJSON))
+		return errors.Join(err, printTools(c.streams.out, tools, c.asJSON))
 	})
 }
 

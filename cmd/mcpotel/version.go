@@ -1,15 +1,26 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func runVersion(_ context.Context, s streams, _ []string) error {
-	return printLine(s.out, fmt.Sprintf("mcpotel %s, protocol versions %v", version(), mcp.SupportedVersions()))
+func newVersion(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "print the version, as --version does",
+		Example: "mcpotel version",
+		Args:    refuseArguments,
+		RunE:    func(*cobra.Command, []string) error { return printVersion(s.out) },
+	}
+}
+
+func printVersion(w io.Writer) error {
+	return printLine(w, fmt.Sprintf("mcpotel %s, protocol versions %v", version(), mcp.SupportedVersions()))
 }
 
 // version is that of the module, as it was built.

@@ -2,17 +2,16 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/traceview"
 )
-
-// viewUsage are the arguments of "view".
-const viewUsage = "[flags] [TRACEID]"
 
 // viewer is one run of "view".
 type viewer struct {
@@ -21,12 +20,32 @@ type viewer struct {
 	sink                    *otlpsink.Sink // nil if nothing is to be received
 }
 
-// runView receives telemetry and shows it on a page, until it is interrupted.
-func runView(ctx context.Context, s streams, args []string) error {
-	v, err := parseView(s, args)
-	if err != nil {
-		return err
+func newView(s streams) *cobra.Command {
+	var v viewer
+	cmd := &cobra.Command{
+		Use: "view [flags] [TRACEID]", Short: "receive telemetry, and show it on a page",
+		Example: "mcpotel view\n" +
+			"mcpotel view --jaeger http://127.0.0.1:16686 4bf92f3577b34da6a3ce929d0e0e4736",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := v.check(cmd.Flags(), args); err != nil {
+				return err
+			}
+			return v.run(cmd.Context(), s)
+		},
 	}
+	f := cmd.Flags()
+	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "take OTLP/gRPC at this `ADDRESS`, on loopback")
+	f.StringVar(&v.http, "http", "127.0.0.1:4318", "take OTLP/HTTP at this `ADDRESS`, on loopback; empty for not at all")
+	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
+	f.StringVar(&v.jaeger, "jaeger", "",
+		"look traces up in the Jaeger at this `URL`, such as http://127.0.0.1:16686; nothing is received then, unless "+
+			"--grpc or --http is given")
+	return cmd
+}
+
+// run receives telemetry and shows it on a page, until it is interrupted.
+func (v *viewer) run(ctx context.Context, s streams) (err error) {
 	options := traceview.Options{}
 	if v.jaeger != "" {
 		if options.Jaeger, err = traceview.NewJaeger(v.jaeger); err != nil {
@@ -52,35 +71,21 @@ func runView(ctx context.Context, s streams, args []string) error {
 	return nil
 }
 
-func parseView(s streams, args []string) (*viewer, error) {
-	v := &viewer{}
-	f := flag.NewFlagSet("view", flag.ContinueOnError)
-	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "take OTLP/gRPC at this `ADDRESS`, on loopback")
-	f.StringVar(&v.http, "http", "127.0.0.1:4318", "take OTLP/HTTP at this `ADDRESS`, on loopback; empty for not at all")
-	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
-	f.StringVar(&v.jaeger, "jaeger", "",
-		"look traces up in the Jaeger at this `URL`, such as http://127.0.0.1:16686; nothing is received then, unless "+
-			"--grpc or --http is given")
-	if err := parseFlags(f, s, viewUsage, args); err != nil {
-		return nil, err
+// check reads the arguments, and what the flags mean together.
+func (v *viewer) check(f *pflag.FlagSet, args []string) error {
+	if v.jaeger != "" && !f.Changed("grpc") && !f.Changed("http") {
+		v.grpc = ""
 	}
-	if v.jaeger != "" {
-		given := map[string]bool{}
-		f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		if !given["grpc"] && !given["http"] {
-			v.grpc = ""
-		}
-	}
-	switch f.NArg() {
+	switch len(args) {
 	case 0:
 	case 1:
-		if v.trace = f.Arg(0); v.jaeger == "" {
-			return nil, misuse("trace %q is to be looked up where? --jaeger URL says it", v.trace)
+		if v.trace = args[0]; v.jaeger == "" {
+			return misuse("trace %q is to be looked up where? --jaeger URL says it", v.trace)
 		}
 	default:
-		return nil, misuse("unexpected argument %q", f.Arg(1))
+		return misuse("unexpected argument %q", args[1])
 	}
-	return v, nil
+	return nil
 }
 
 // receive starts the receiver.

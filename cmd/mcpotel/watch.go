@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"sync"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -13,14 +15,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// watchUsage are the arguments of "watch".
-const watchUsage = "[flags]" + behind
-
-func runWatch(ctx context.Context, s streams, args []string) error {
+func newWatch(s streams) *cobra.Command {
 	w := watch{failed: make(chan error, 1)}
-	if err := w.parse(s, "watch", watchUsage, args, w.log.flags, w.flags); err != nil {
-		return err
-	}
+	return w.command(s, &cobra.Command{
+		Use: "watch [flags]" + behind, Short: "print what a server tells unasked, as it comes",
+		Example: "mcpotel watch --uri demo://clock -- mcpotel serve-demo\n" +
+			"mcpotel watch --config mcp.json --level warning --for 10m",
+	}, w.run, w.log.flags, w.flags)
+}
+
+func (w *watch) run(ctx context.Context) error {
 	if err := w.none(); err != nil {
 		return err
 	}
@@ -57,7 +61,7 @@ type watch struct {
 	failed chan error // of one element; why the output takes no more
 }
 
-func (w *watch) flags(f *flag.FlagSet) {
+func (w *watch) flags(f *pflag.FlagSet) {
 	f.Func("uri", "ask to be told when this resource, by its `URI`, changes; may be repeated", func(s string) error {
 		w.uris = append(w.uris, s)
 		return nil

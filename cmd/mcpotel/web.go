@@ -2,11 +2,12 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"syscall"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/loopback"
 )
@@ -17,13 +18,13 @@ type webFlag struct {
 	address string // empty for any port
 }
 
-func (w *webFlag) flags(f *flag.FlagSet) {
-	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=`ADDRESS` there, on "+
-		"loopback")
+func (w *webFlag) flags(f *pflag.FlagSet) {
+	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=ADDRESS there, on loopback")
+	f.Lookup("web").NoOptDefVal = "true"
 }
 
-func (w *webFlag) String() string   { return w.address }
-func (w *webFlag) IsBoolFlag() bool { return true }
+func (w *webFlag) String() string { return w.address }
+func (w *webFlag) Type() string   { return "bool" }
 
 func (w *webFlag) Set(s string) error {
 	switch w.wanted, w.address = true, ""; s {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func init() { cobra.EnableCommandSorting = false } // help has what to try first at its head
+
+// newTree returns the tree of commands: what the program runs, and what its help, its completions and its tests read.
+// Each run needs a tree of its own, since the flags are parsed into it.
+func newTree(s streams) *cobra.Command {
+	var wantsVersion bool
+	root := &cobra.Command{
+		Use:   "mcpotel",
+		Short: "use MCP servers from the shell, and see what each call does",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case wantsVersion:
+				return printVersion(s.out)
+			case len(args) == 0 || cmd.ArgsLenAtDash() == 0:
+				_ = printText(s.err, rootHelp(cmd))
+				return &exitError{code: exitUsage}
+			}
+			return unknownCommand(cmd, args[0])
+		},
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		SuggestionsMinimumDistance: 2, // typing errors
+	}
+	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version")
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetHelpCommand(newHelp(s))
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = printText(s.out, helpOf(cmd)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return misuse(`%w; "mcpotel help%s" lists the flags`, err, strings.TrimPrefix(cmd.CommandPath(), root.Name()))
+	})
+	root.AddCommand(
+		newDemo(s), newTools(s), newCall(s), newTask(s), newResources(s), newRead(s), newPrompts(s), newPrompt(s),
+		newComplete(s), newWatch(s), newPing(s), newView(s), newServeDemo(s), newVersion(s),
+	)
+	root.InitDefaultHelpCmd()
+	knowFlags(root)
+	return root
+}
+
+// knowFlags lets a command that has others below it know their flags, so that these may stand in front of the name of
+// the command they belong to: "mcpotel --json tools".
+func knowFlags(parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		knowFlags(cmd)
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if parent.Flags().Lookup(f.Name) == nil {
+				known := *f
+				known.Hidden = true
+				parent.Flags().AddFlag(&known)
+			}
+		})
+	}
+}
+
+// unknownCommand is the error for a command that is none of those below parent.
+func unknownCommand(parent *cobra.Command, name string) error {
+	hint := ""
+	if similar := parent.SuggestionsFor(name); len(similar) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", strings.Join(similar, " or "))
+	}
+	return misuse(`unknown command %q%s; "mcpotel help" lists them`, name, hint)
+}
+
+// refuseArguments is for commands that take flags only.
+func refuseArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return misuse("unexpected argument %q", args[0])
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// every calls f for each command of the tree that can be run.
+func every(cmd *cobra.Command, f func(*cobra.Command)) {
+	for _, c := range cmd.Commands() {
+		f(c)
+		every(c, f)
+	}
+}
+
+// quiet is a tree that prints nothing.
+func quiet() *cobra.Command {
+	return newTree(streams{strings.NewReader(""), io.Discard, io.Discard, false})
+}
+
+func TestEveryCommandHasExamplesThatItUnderstands(t *testing.T) {
+	every(quiet(), func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s: want a line about it and an example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			words := shellWords(line)
+			if words[0] != "mcpotel" {
+				t.Errorf("%s: the example %q is of another program", cmd.CommandPath(), line)
+				continue
+			}
+			tree := quiet()
+			found, rest, err := tree.Find(words[1:])
+			if err != nil || !strings.HasPrefix(found.CommandPath(), cmd.CommandPath()) && cmd.Name() != "help" &&
+				!slices.Contains(words, cmd.Name()) {
+				t.Errorf("%s: the example %q runs %s, %v", cmd.CommandPath(), line, found.CommandPath(), err)
+			}
+			found.InitDefaultHelpFlag()
+			if err := found.ParseFlags(rest); err != nil {
+				t.Errorf("%s: the example %q: %v", cmd.CommandPath(), line, err)
+			}
+		}
+	})
+}
+
+// shellWords divides a line of an example as a shell does, as far as examples need that.
+func shellWords(line string) (words []string) {
+	line, _, _ = strings.Cut(line, " >")
+	for i, part := range strings.Split(strings.TrimSpace(line), "'") {
+		if i%2 == 0 {
+			words = append(words, strings.Fields(part)...)
+		} else {
+			words = append(words, part)
+		}
+	}
+	return words
+}
+
+func TestFlagsMayStandAnywhereBeforeTheServer(t *testing.T) {
+	noCollector(t)
+	url, _ := serves(t, "0")
+	for _, args := range [][]string{
+		{"--json", "--url", url, "call", "divide", `{"a":6,"b":3}`},
+		{"--url", url, "call", "--json", "divide", `{"a":6,"b":3}`},
+		{"call", "divide", "--json", `{"a":6,"b":3}`, "--url", url},
+		{"call", "divide", `{"a":6,"b":3}`, "--url=" + url, "--json"},
+		append([]string{"call", "divide", `{"a":6,"b":3}`, "--json"}, demoServerCommand(t)...),
+	} {
+		code, out, stderr := runs(t, args...)
+		if code != exitOK || !strings.Contains(out, `"quotient": 2`) {
+			t.Errorf("%v: got exit code %d and %q, want the quotient as JSON: %s", args, code, out, stderr)
+		}
+	}
+	_, out, stderr := runs(t, "--url", url, "task", "--json", "get", "nosuch")
+	if !strings.Contains(stderr, "unknown task") {
+		t.Errorf("task: got %q and %q, want that there is no such task", out, stderr)
+	}
+	code, out, _ := runs(t, "tools", "--url", url, "--", "server", "--json")
+	if code != exitUsage || out != "" {
+		t.Errorf("flags behind --: got exit code %d and %q, want them to be the server's", code, out)
+	}
+}
