@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,8 +21,9 @@ type callCommand struct {
 func newCall(s streams) *cobra.Command {
 	var c callCommand
 	return c.command(s, &cobra.Command{
-		Use: "call [flags] TOOL ['{json}']" + behind, Short: "call a tool of a server",
-		Example: `mcpotel call echo '{"message":"hi"}' -- npx -y @modelcontextprotocol/server-everything
+		Use: "call [flags] TOOL" + argumentsUsage + behind, Short: "call a tool of a server", Long: aboutArguments,
+		Example: `mcpotel call forecast city=Oslo days=3 -- mcpotel serve-demo
+mcpotel call echo '{"message":"hi"}' -- npx -y @modelcontextprotocol/server-everything
 mcpotel call --url https://mcp.example.com/mcp search '{"q":"tracer"}'
 mcpotel call --trace forecast '{"city":"Oslo"}' -- mcpotel serve-demo
 mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
@@ -35,7 +34,11 @@ mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
 }
 
 func (c *callCommand) run(ctx context.Context) error {
-	tool, arguments, err := c.callArguments()
+	if len(c.arguments) == 0 {
+		return misuse("which tool?")
+	}
+	tool := c.arguments[0]
+	given, err := c.readArguments(c.arguments[1:])
 	if err != nil {
 		return err
 	}
@@ -50,6 +53,10 @@ func (c *callCommand) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		arguments, err := given.toTool(ctx, client, tool)
+		if err != nil {
+			return c.failed(err)
+		}
 		c.spans = []string{"CLIENT tools/call " + tool}
 		if err := c.log.set(ctx, client); err != nil {
 			return c.failed(err)
@@ -59,24 +66,6 @@ func (c *callCommand) run(ctx context.Context) error {
 		}
 		return c.callTool(ctx, client, tool, arguments)
 	})
-}
-
-// callArguments reads the name of the tool and its arguments.
-func (c *connection) callArguments() (tool string, arguments any, err error) {
-	switch args := c.arguments; len(args) {
-	case 0:
-		return "", nil, misuse("which tool?")
-	case 1:
-		return args[0], nil, nil
-	case 2:
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(args[1]), &object); err != nil || object == nil {
-			return "", nil, misuse("the arguments are not a JSON object: %s", args[1])
-		}
-		return args[0], json.RawMessage(args[1]), nil
-	default:
-		return "", nil, fmt.Errorf("%w; the tool's arguments are one JSON object", c.unexpected(args[2]))
-	}
 }
 
 // route finds out whom a tool belongs to and what it is called there, and waits until that server is connected.

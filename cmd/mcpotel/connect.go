@@ -232,6 +232,9 @@ func (c *connection) answers(server string) []mcpclient.Feature {
 
 // failed gives err of a call its exit code.
 func (c *connection) failed(err error) error {
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
 	for _, no := range []error{
 		mcpclient.ErrUnsupported, mcpclient.ErrTaskFailed, mcpclient.ErrTaskCancelled, mcpclient.ErrTaskUnknown,
 		mcpclient.ErrTaskExpired,

@@ -62,8 +62,9 @@ func (l *promptList) print(w io.Writer, label string) error {
 func newPrompt(s streams) *cobra.Command {
 	var c connection
 	return c.command(s, &cobra.Command{
-		Use: "prompt [flags] NAME [ARGUMENT=VALUE...]" + behind, Short: "show the messages of a prompt",
-		Example: "mcpotel prompt pack city=Oslo days=3 -- mcpotel serve-demo",
+		Use: "prompt [flags] NAME" + argumentsUsage + behind, Short: "show the messages of a prompt", Long: aboutArguments,
+		Example: "mcpotel prompt pack city=Oslo days=3 -- mcpotel serve-demo\n" +
+			`mcpotel prompt pack '{"city":"Oslo"}' --json -- mcpotel serve-demo`,
 	}, c.runPrompt)
 }
 
@@ -72,7 +73,7 @@ func (c *connection) runPrompt(ctx context.Context) error {
 		return misuse("which prompt?")
 	}
 	name := c.arguments[0]
-	arguments, err := c.assignments(c.arguments[1:])
+	given, err := c.readArguments(c.arguments[1:])
 	if err != nil {
 		return err
 	}
@@ -83,6 +84,10 @@ func (c *connection) runPrompt(ctx context.Context) error {
 			return err
 		}
 		defer close()
+		arguments, err := given.toPrompt(ctx, one.client, name)
+		if err != nil {
+			return c.failed(err)
+		}
 		r, err := one.client.GetPrompt(ctx, name, arguments)
 		if err != nil {
 			return c.failed(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,33 +81,16 @@ func printTools(w io.Writer, tools []*mcp.Tool, asJSON bool) error {
 
 // signature shows the arguments that a schema describes: (city string, days? integer).
 func signature(raw json.RawMessage) string {
-	var schema struct {
-		Properties map[string]struct {
-			Type any `json:"type"`
-		} `json:"properties"`
-		Required []string `json:"required"`
-	}
-	if json.Unmarshal(raw, &schema) != nil {
-		return ""
-	}
 	var arguments []string
-	for name, p := range schema.Properties {
-		if !slices.Contains(schema.Required, name) {
-			name += "?"
+	for _, p := range readParameters(raw).all {
+		argument := p.name
+		if !p.required {
+			argument += "?"
 		}
-		if t, ok := p.Type.(string); ok {
-			name += " " + t
+		if len(p.Type) > 0 {
+			argument += " " + strings.Join(p.Type, "|")
 		}
-		arguments = append(arguments, name)
+		arguments = append(arguments, argument)
 	}
-	slices.SortFunc(arguments, func(a, b string) int { // what is required first
-		if ra, rb := strings.Contains(a, "?"), strings.Contains(b, "?"); ra != rb {
-			if ra {
-				return 1
-			}
-			return -1
-		}
-		return strings.Compare(a, b)
-	})
 	return "(" + strings.Join(arguments, ", ") + ")"
 }

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// argumentsUsage is how the arguments of a tool or a prompt are given.
+const argumentsUsage = " [NAME=VALUE... | '{json}' | - | @FILE]"
+
+// aboutArguments explains that.
+const aboutArguments = "Arguments are NAME=VALUE, each of the type that the server says it has, an array by repeating its name or as " +
+	"JSON;\nor one JSON object; or - for one on standard input, or @FILE for one in a file."
+
+// given are the arguments of a tool or a prompt, as the command line has them.
+type given struct {
+	object json.RawMessage // the whole, if it is JSON
+	fields []field         // in their order, if it is not
+}
+
+type field struct{ name, value string }
+
+// readArguments reads what stands behind the name of a tool or a prompt.
+func (c *connection) readArguments(args []string) (*given, error) {
+	if len(args) == 0 {
+		return &given{}, nil
+	}
+	if first := args[0]; first == "-" || strings.HasPrefix(first, "@") || strings.HasPrefix(first, "{") {
+		if len(args) > 1 {
+			return nil, fmt.Errorf("%w; the arguments are one JSON object, or each is NAME=VALUE", c.unexpected(args[1]))
+		}
+		object, err := c.readObject(first)
+		return &given{object: object}, err
+	}
+	g := &given{}
+	for _, a := range args {
+		name, value, ok := strings.Cut(a, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%w: it is not a JSON object; want NAME=VALUE, or '{json}', - or @FILE", c.unexpected(a))
+		}
+		g.fields = append(g.fields, field{name, value})
+	}
+	return g, nil
+}
+
+// readObject reads a JSON object from the command line, from standard input or from a file.
+func (c *connection) readObject(from string) (json.RawMessage, error) {
+	where, text := "the arguments", []byte(from)
+	if path, ok := strings.CutPrefix(from, "@"); ok || from == "-" {
+		source := c.streams.in
+		where = "standard input"
+		if ok {
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, misuse("%w", err)
+			}
+			defer f.Close()
+			where, source = path, f
+		}
+		var err error
+		if text, err = io.ReadAll(io.LimitReader(source, mcpclient.DefaultFrameLimit+1)); err != nil {
+			return nil, misuse("%s: %w", where, err)
+		}
+		if len(text) > mcpclient.DefaultFrameLimit {
+			return nil, misuse("%s: more than %d bytes, which is what servers take", where, mcpclient.DefaultFrameLimit)
+		}
+	}
+	if err := checkObject(where, text); err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	return bytes.TrimSpace(text), nil
+}
+
+// checkObject says where text is not one JSON object, and shows the place.
+func checkObject(where string, text []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	value, err := d.ReadValue()
+	kind := value.Kind()
+	if err == nil && kind != '{' {
+		return fmt.Errorf("%s: not a JSON object, but %s: %s", where, kindName(kind), excerpt(text, 0))
+	}
+	offset := int64(0)
+	if err == nil {
+		offset = d.InputOffset()
+		if _, err = d.ReadToken(); err == io.EOF {
+			return nil
+		}
+		err = cmp.Or(err, errors.New("more than one value"))
+	}
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		offset, err = e.ByteOffset, e.Err
+	}
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		offset, err = int64(len(bytes.TrimRight(text, " \t\r\n"))), errors.New("it ends too early")
+	}
+	before := text[:min(max(offset, 0), int64(len(text)))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Errorf("%s: not a JSON object: line %d, column %d: %w\n%s", where, line, column, err,
+		excerpt(text, len(before)))
+}
+
+// excerpt shows the line of text in which offset is, as far as it is near, with a mark below the place.
+func excerpt(text []byte, offset int) string {
+	const near = 40
+	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
+	end := len(text)
+	if i := bytes.IndexByte(text[offset:], '\n'); i >= 0 {
+		end = offset + i
+	}
+	before, behind := []rune(string(text[begin:offset])), []rune(string(text[offset:end]))
+	head, tail := "", ""
+	if len(before) > near {
+		head, before = "…", before[len(before)-near:]
+	}
+	if len(behind) > near {
+		behind, tail = behind[:near], "…"
+	}
+	shown := head + strings.Map(blankTab, string(before))
+	return visible.Text(shown+strings.Map(blankTab, string(behind))+tail) + "\n" +
+		strings.Repeat(" ", utf8.RuneCountInString(shown)) + "^"
+}
+
+// blankTab keeps the mark below its place.
+func blankTab(r rune) rune {
+	if r == '\t' || r == '\r' {
+		return ' '
+	}
+	return r
+}
+
+func kindName(k jsontext.Kind) string {
+	return map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true",
+		'f': "false", 'n': "null"}[k]
+}
+
+// toTool returns the arguments of a tool. Its input schema is asked for if it takes one to know their types.
+func (g *given) toTool(ctx context.Context, client *mcpclient.Client, name string) (any, error) {
+	switch {
+	case g.object != nil:
+		return g.object, nil
+	case len(g.fields) == 0:
+		return nil, nil
+	}
+	tool, err := findTool(ctx, client, name)
+	if err != nil {
+		return nil, err
+	}
+	return readParameters(tool.InputSchema).assign(g.fields)
+}
+
+// findTool returns the tool of this name.
+func findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.Tool, error) {
+	var names []string
+	for t, err := range client.Tools(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return nil, &exitError{exitTool, fmt.Errorf("the server has no tool %q%s", name, hint(name, names))}
+}
+
+// toPrompt returns the arguments of a prompt, whose names are checked if the server lists the prompt.
+func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name string) (map[string]string, error) {
+	values := map[string]string{}
+	if g.object != nil {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(g.object, &members); err != nil {
+			return nil, misuse("%w", err)
+		}
+		for member, raw := range members {
+			var text string
+			if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+				return nil, misuse("arguments of prompts are strings; %q is %s", member, kindName(jsontext.Value(raw).Kind()))
+			}
+			values[member] = text
+		}
+	}
+	for _, f := range g.fields {
+		if _, twice := values[f.name]; twice {
+			return nil, misuse("%q stands there twice; want NAME=VALUE, each name once", f.name)
+		}
+		values[f.name] = f.value
+	}
+	if len(values) == 0 {
+		return values, nil
+	}
+	for p, err := range client.Prompts(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if p.Name != name {
+			continue
+		}
+		var known []string
+		for _, a := range p.Arguments {
+			known = append(known, a.Name)
+		}
+		for given := range values {
+			if !slices.Contains(known, given) {
+				return nil, unknownArgument(given, known)
+			}
+		}
+		break
+	}
+	return values, nil
+}
+
+// unknownArgument is the error for the name of an argument that a tool or a prompt does not have.
+func unknownArgument(name string, known []string) error {
+	if len(known) == 0 {
+		return misuse("unknown argument %q; it takes none", name)
+	}
+	return misuse("unknown argument %q%s; known: %s", name, hint(name, known), strings.Join(known, ", "))
+}

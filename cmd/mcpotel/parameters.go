@@ -1,0 +1,339 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parameters are the arguments that a tool's input schema describes. What the schema says in ways that are not read
+// here makes an argument one of any type: the server has the last word.
+type parameters struct {
+	all  []*parameter
+	open *parameter // what describes arguments beside these; nil if there are none
+}
+
+// parameter is one argument.
+type parameter struct {
+	name     string
+	required bool
+	property
+	root json.RawMessage // the whole schema, in which references are looked up
+}
+
+// property is what a schema says of a value.
+type property struct {
+	Ref         string            `json:"$ref"`
+	Type        typeNames         `json:"type"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Default     json.RawMessage   `json:"default"`
+	Examples    []json.RawMessage `json:"examples"`
+	Const       json.RawMessage   `json:"const"`
+	Enum        []json.RawMessage `json:"enum"`
+	AnyOf       []json.RawMessage `json:"anyOf"`
+	OneOf       []json.RawMessage `json:"oneOf"`
+	Items       json.RawMessage   `json:"items"`
+	Format      string            `json:"format"`
+	Pattern     string            `json:"pattern"`
+	Minimum     *float64          `json:"minimum"`
+	Maximum     *float64          `json:"maximum"`
+	Above       *float64          `json:"exclusiveMinimum"`
+	Below       *float64          `json:"exclusiveMaximum"`
+	MultipleOf  *float64          `json:"multipleOf"`
+	MinLength   *int              `json:"minLength"`
+	MaxLength   *int              `json:"maxLength"`
+	MinItems    *int              `json:"minItems"`
+	MaxItems    *int              `json:"maxItems"`
+}
+
+// typeNames are the types that a schema allows, one or several.
+type typeNames []string
+
+// UnmarshalJSON reads one name or a list.
+func (t *typeNames) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*t = typeNames{one}
+		return nil
+	}
+	var several []string
+	err := json.Unmarshal(raw, &several)
+	*t = several
+	return err
+}
+
+// readParameters reads an input schema. Those that are required come first.
+func readParameters(schema json.RawMessage) *parameters {
+	var object struct {
+		Properties           map[string]json.RawMessage `json:"properties"`
+		Required             []string                   `json:"required"`
+		AdditionalProperties json.RawMessage            `json:"additionalProperties"`
+	}
+	_ = json.Unmarshal(schema, &object) // what cannot be read is left out
+	ps := &parameters{}
+	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
+		p := newParameter(name, object.Properties[name], schema, 0)
+		p.required = slices.Contains(object.Required, name)
+		ps.all = append(ps.all, p)
+	}
+	slices.SortStableFunc(ps.all, func(a, b *parameter) int {
+		switch {
+		case a.required == b.required:
+			return 0
+		case a.required:
+			return -1
+		}
+		return 1
+	})
+	if more := string(object.AdditionalProperties); more != "" && more != "false" && more != "null" {
+		ps.open = newParameter("", object.AdditionalProperties, schema, 0)
+	}
+	return ps
+}
+
+// deepest bounds how far references and nested schemas are followed.
+const deepest = 8
+
+// newParameter reads one schema, and what it refers to within root.
+func newParameter(name string, raw, root json.RawMessage, depth int) *parameter {
+	p := &parameter{name: name, root: root}
+	if json.Unmarshal(raw, &p.property) != nil {
+		p.property = property{}
+	}
+	if path, ok := strings.CutPrefix(p.Ref, "#/"); ok && depth < deepest {
+		target := root
+		for step := range strings.SplitSeq(path, "/") {
+			var members map[string]json.RawMessage
+			_ = json.Unmarshal(target, &members)
+			target = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+		}
+		if target != nil {
+			found := newParameter(name, target, root, depth+1)
+			if p.Description != "" {
+				found.Description = p.Description
+			}
+			if p.Default != nil {
+				found.Default = p.Default
+			}
+			return found
+		}
+	}
+	for _, branch := range slices.Concat(p.AnyOf, p.OneOf) {
+		if depth >= deepest {
+			break
+		}
+		one := newParameter(name, branch, root, depth+1)
+		for _, t := range one.Type {
+			if !slices.Contains(p.Type, t) {
+				p.Type = append(p.Type, t)
+			}
+		}
+		p.Enum = append(p.Enum, one.allowed()...)
+		if p.Items == nil {
+			p.Items = one.Items
+		}
+	}
+	return p
+}
+
+// allowed are the values that the schema names, nil if it names none.
+func (p *parameter) allowed() []json.RawMessage {
+	if p.Const != nil {
+		return []json.RawMessage{p.Const}
+	}
+	return p.Enum
+}
+
+// item describes an element of an array.
+func (p *parameter) item() *parameter { return newParameter(p.name, p.Items, p.root, 1) }
+
+// names are those of all arguments.
+func (ps *parameters) names() (all []string) {
+	for _, p := range ps.all {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+// find returns the argument of this name, nil if the tool has none.
+func (ps *parameters) find(name string) *parameter {
+	for _, p := range ps.all {
+		if p.name == name {
+			return p
+		}
+	}
+	return ps.open
+}
+
+// assign makes an object of arguments that were typed.
+func (ps *parameters) assign(fields []field) (json.RawMessage, error) {
+	typed := map[string][]string{}
+	for _, f := range fields {
+		typed[f.name] = append(typed[f.name], f.value)
+	}
+	object := map[string]json.RawMessage{}
+	for name, values := range typed {
+		p := ps.find(name)
+		if p == nil {
+			return nil, unknownArgument(name, ps.names())
+		}
+		value, err := p.read(values)
+		if err != nil {
+			return nil, misuse("%s: %w", name, err)
+		}
+		object[name] = value
+	}
+	raw, err := json.Marshal(object)
+	return raw, err
+}
+
+// read makes a value of what was typed, once or, for an array, several times.
+func (p *parameter) read(values []string) (json.RawMessage, error) {
+	array := slices.Contains(p.Type, "array")
+	if len(values) == 1 {
+		if whole, err := p.value(values[0]); err == nil || !array {
+			return whole, err
+		}
+	}
+	if !array {
+		return nil, fmt.Errorf("it stands there %d times, and takes one value", len(values))
+	}
+	items := make([]json.RawMessage, 0, len(values))
+	for _, text := range values {
+		item, err := p.item().value(text)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return json.Marshal(items)
+}
+
+// value makes a value of what was typed once: of the first type that it can be of, a string last.
+func (p *parameter) value(text string) (json.RawMessage, error) {
+	types := slices.DeleteFunc(slices.Clone(p.Type), func(t string) bool { return typeWords[t] == "" })
+	if len(types) == 0 {
+		types = typeNames{"null", "boolean", "number", "array", "object", "string"}
+	}
+	slices.SortStableFunc(types, func(a, b string) int { return rank(a) - rank(b) })
+	for _, t := range types {
+		raw, ok := parseAs(t, text)
+		if !ok {
+			continue
+		}
+		if allowed := p.allowed(); allowed != nil && !slices.ContainsFunc(allowed, func(a json.RawMessage) bool {
+			return sameJSON(a, raw)
+		}) {
+			continue
+		}
+		return raw, nil
+	}
+	if allowed := p.allowed(); allowed != nil {
+		return nil, fmt.Errorf("%q is none of %s", text, listed(allowed))
+	}
+	var wanted []string
+	for _, t := range types {
+		wanted = append(wanted, typeWords[t])
+	}
+	return nil, fmt.Errorf("%q is not %s", text, strings.Join(wanted, " or "))
+}
+
+func rank(typeName string) int {
+	if typeName == "string" {
+		return 1
+	}
+	return 0
+}
+
+// parseAs reads text as a value of a type.
+func parseAs(typeName, text string) (json.RawMessage, bool) {
+	raw := []byte(strings.TrimSpace(text))
+	switch typeName {
+	case "string":
+		quoted, err := json.Marshal(text)
+		return quoted, err == nil
+	case "null":
+		return raw, text == "null"
+	case "boolean":
+		b, err := yes(text)
+		return json.RawMessage(strconv.FormatBool(b)), err == nil && text != "y" && text != "n"
+	case "integer":
+		f, err := strconv.ParseFloat(text, 64)
+		return raw, err == nil && json.Valid(raw) && f == math.Trunc(f)
+	case "number":
+		_, err := strconv.ParseFloat(text, 64)
+		return raw, err == nil && json.Valid(raw)
+	case "array":
+		return raw, strings.HasPrefix(string(raw), "[") && json.Valid(raw)
+	case "object":
+		return raw, strings.HasPrefix(string(raw), "{") && json.Valid(raw)
+	}
+	return nil, false
+}
+
+// sameJSON compares values that were written by different hands.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	one, err1 := json.Marshal(x)
+	other, err2 := json.Marshal(y)
+	return err1 == nil && err2 == nil && string(one) == string(other)
+}
+
+// listed shows values: "a", "b", 3.
+func listed(values []json.RawMessage) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, string(v))
+	}
+	return strings.Join(all, ", ")
+}
+
+// typeWords are what a value of each type is called.
+var typeWords = map[string]string{
+	"string": "a string", "number": "a number", "integer": "an integer", "boolean": "true or false",
+	"array": "an array as JSON", "object": "an object as JSON", "null": "null",
+}
+
+// hint suggests names that are like one that there is not.
+func hint(name string, known []string) string {
+	var similar []string
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d <= 2 && d < len(name) ||
+			name != "" && strings.HasPrefix(k, name) {
+			similar = append(similar, k)
+		}
+	}
+	if len(similar) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(similar, " or ") + "?"
+}
+
+// distance is how many letters have to be put in, taken out or replaced to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := last
+			if a[i] != b[j] {
+				replaced++
+			}
+			last = row[j+1]
+			row[j+1] = min(replaced, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
