@@ -26,8 +26,9 @@ func newCall(s streams) *cobra.Command {
 mcpotel call echo '{"message":"hi"}' -- npx -y @modelcontextprotocol/server-everything
 mcpotel call --url https://mcp.example.com/mcp search '{"q":"tracer"}'
 mcpotel call --trace forecast '{"city":"Oslo"}' -- mcpotel serve-demo
+mcpotel call show --output pictures -- mcpotel serve-demo
 mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
-	}, c.run, c.log.flags, func(f *pflag.FlagSet) {
+	}, c.run, c.log.flags, c.saver.flags, func(f *pflag.FlagSet) {
 		f.BoolVar(&c.hand, "task", false,
 			"if the server makes the call a task, print its id for \"mcpotel task\" and do not wait")
 	})
@@ -101,13 +102,29 @@ func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, too
 	if err != nil {
 		return c.failed(err)
 	}
-	return c.printResult(result)
+	return c.printResult(tool, result)
+}
+
+// content shows a block of content, or where it is saved. For programs, which print the whole, that is said to people.
+func (c *connection) content(name string, content mcp.Content) (string, error) {
+	saved, err := c.saver.content(name, content)
+	if saved == "" || err != nil {
+		return describe(content), err
+	}
+	if c.asJSON {
+		c.console.say("%s", saved)
+	}
+	return saved, nil
 }
 
 // printResult prints a result for people or for programs. A tool's error goes to standard error and makes the exit
 // code.
-func (c *connection) printResult(r *mcp.CallToolResult) error {
+func (c *connection) printResult(name string, r *mcp.CallToolResult) error {
 	c.console.clear()
+	blocks, err := c.described(name, r)
+	if err != nil {
+		return err
+	}
 	if c.asJSON {
 		if err := printJSON(c.streams.out, r); err != nil {
 			return err
@@ -116,10 +133,6 @@ func (c *connection) printResult(r *mcp.CallToolResult) error {
 			return &exitError{code: exitTool}
 		}
 		return nil
-	}
-	blocks, err := described(r)
-	if err != nil {
-		return err
 	}
 	if r.IsError {
 		c.console.say("the tool reports an error:\n%s", strings.Join(blocks, "\n"))
@@ -133,10 +146,15 @@ func (c *connection) printResult(r *mcp.CallToolResult) error {
 	return nil
 }
 
-// described shows a result block by block, or what is structured in it if there are none.
-func described(r *mcp.CallToolResult) (blocks []string, err error) {
-	for _, block := range r.Content {
-		blocks = append(blocks, describe(block))
+// described shows a result block by block, or what is structured in it if there are none. What it brings as files is
+// saved under the name, if that is wanted.
+func (c *connection) described(name string, r *mcp.CallToolResult) (blocks []string, err error) {
+	for _, content := range r.Content {
+		block, err := c.content(name, content)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, block)
 	}
 	if len(blocks) == 0 && r.StructuredContent != nil {
 		var b strings.Builder

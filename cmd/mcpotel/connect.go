@@ -25,6 +25,7 @@ type connection struct {
 	roots                  roots
 	remote                 remote
 	file                   configured
+	saver                  saver // of the commands that have results to save
 	web                    webFlag
 	// what a command changes for each client; nil for nothing
 	adapt func(server string, o *mcpclient.Options)
@@ -74,6 +75,9 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			return err
 		}
 		if err := c.remote.check(c.file.path != ""); err != nil {
+			return err
+		}
+		if err := c.saver.make(); err != nil {
 			return err
 		}
 		return work(cmd.Context())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,33 +23,61 @@ type parameter struct {
 	name     string
 	required bool
 	property
-	root json.RawMessage // the whole schema, in which references are looked up
+	doc *document
+}
+
+// document is a whole schema, in which references are looked up. A hostile one ends with its budget: what is beyond is a
+// value of any type.
+type document struct {
+	root   json.RawMessage
+	found  map[string]json.RawMessage // by reference; bounded by budget
+	budget int                        // how many schemas may still be read
+}
+
+// mostSchemas bounds how many schemas within one are read.
+const mostSchemas = 10_000
+
+// resolve returns what a reference within the document points to, nil if that is nothing.
+func (d *document) resolve(path string) json.RawMessage {
+	if target, ok := d.found[path]; ok {
+		return target
+	}
+	target := d.root
+	for step := range strings.SplitSeq(path, "/") {
+		var members map[string]json.RawMessage
+		_ = json.Unmarshal(target, &members)
+		target = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	d.found[path] = target
+	return target
 }
 
 // property is what a schema says of a value.
 type property struct {
-	Ref         string            `json:"$ref"`
-	Type        typeNames         `json:"type"`
-	Title       string            `json:"title"`
-	Description string            `json:"description"`
-	Default     json.RawMessage   `json:"default"`
-	Examples    []json.RawMessage `json:"examples"`
-	Const       json.RawMessage   `json:"const"`
-	Enum        []json.RawMessage `json:"enum"`
-	AnyOf       []json.RawMessage `json:"anyOf"`
-	OneOf       []json.RawMessage `json:"oneOf"`
-	Items       json.RawMessage   `json:"items"`
-	Format      string            `json:"format"`
-	Pattern     string            `json:"pattern"`
-	Minimum     *float64          `json:"minimum"`
-	Maximum     *float64          `json:"maximum"`
-	Above       *float64          `json:"exclusiveMinimum"`
-	Below       *float64          `json:"exclusiveMaximum"`
-	MultipleOf  *float64          `json:"multipleOf"`
-	MinLength   *int              `json:"minLength"`
-	MaxLength   *int              `json:"maxLength"`
-	MinItems    *int              `json:"minItems"`
-	MaxItems    *int              `json:"maxItems"`
+	Ref         string                     `json:"$ref"`
+	Type        typeNames                  `json:"type"`
+	Title       string                     `json:"title"`
+	Description string                     `json:"description"`
+	Default     json.RawMessage            `json:"default"`
+	Examples    []json.RawMessage          `json:"examples"`
+	Const       json.RawMessage            `json:"const"`
+	Enum        []json.RawMessage          `json:"enum"`
+	AnyOf       []json.RawMessage          `json:"anyOf"`
+	OneOf       []json.RawMessage          `json:"oneOf"`
+	Items       json.RawMessage            `json:"items"`
+	Format      string                     `json:"format"`
+	Pattern     string                     `json:"pattern"`
+	Minimum     *float64                   `json:"minimum"`
+	Maximum     *float64                   `json:"maximum"`
+	Above       *float64                   `json:"exclusiveMinimum"`
+	Below       *float64                   `json:"exclusiveMaximum"`
+	MultipleOf  *float64                   `json:"multipleOf"`
+	MinLength   *int                       `json:"minLength"`
+	MaxLength   *int                       `json:"maxLength"`
+	MinItems    *int                       `json:"minItems"`
+	MaxItems    *int                       `json:"maxItems"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	Required    []string                   `json:"required"`
 }
 
 // typeNames are the types that a schema allows, one or several.
@@ -76,8 +105,9 @@ func readParameters(schema json.RawMessage) *parameters {
 	}
 	_ = json.Unmarshal(schema, &object) // what cannot be read is left out
 	ps := &parameters{}
+	d := &document{schema, map[string]json.RawMessage{}, mostSchemas}
 	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
-		p := newParameter(name, object.Properties[name], schema, 0)
+		p := d.parameter(name, object.Properties[name])
 		p.required = slices.Contains(object.Required, name)
 		ps.all = append(ps.all, p)
 	}
@@ -91,32 +121,22 @@ func readParameters(schema json.RawMessage) *parameters {
 		return 1
 	})
 	if more := string(object.AdditionalProperties); more != "" && more != "false" && more != "null" {
-		ps.open = newParameter("", object.AdditionalProperties, schema, 0)
+		ps.open = d.parameter("", object.AdditionalProperties)
 	}
 	return ps
 }
 
-// deepest bounds how far references and nested schemas are followed.
-const deepest = 8
-
-// newParameter reads one schema, and what it refers to within root.
-func newParameter(name string, raw, root json.RawMessage, depth int) *parameter {
-	p := &parameter{name: name, root: root}
-	if json.Unmarshal(raw, &p.property) != nil {
+// parameter reads one schema, and what it refers to.
+func (d *document) parameter(name string, raw json.RawMessage) *parameter {
+	p := &parameter{name: name, doc: d}
+	if d.budget--; d.budget < 0 || json.Unmarshal(raw, &p.property) != nil {
 		p.property = property{}
+		return p
 	}
-	if path, ok := strings.CutPrefix(p.Ref, "#/"); ok && depth < deepest {
-		target := root
-		for step := range strings.SplitSeq(path, "/") {
-			var members map[string]json.RawMessage
-			_ = json.Unmarshal(target, &members)
-			target = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
-		}
-		if target != nil {
-			found := newParameter(name, target, root, depth+1)
-			if p.Description != "" {
-				found.Description = p.Description
-			}
+	if path, ok := strings.CutPrefix(p.Ref, "#/"); ok {
+		if target := d.resolve(path); target != nil {
+			found := d.parameter(name, target)
+			found.Description = cmp.Or(p.Description, found.Description)
 			if p.Default != nil {
 				found.Default = p.Default
 			}
@@ -124,10 +144,7 @@ func newParameter(name string, raw, root json.RawMessage, depth int) *parameter 
 		}
 	}
 	for _, branch := range slices.Concat(p.AnyOf, p.OneOf) {
-		if depth >= deepest {
-			break
-		}
-		one := newParameter(name, branch, root, depth+1)
+		one := d.parameter(name, branch)
 		for _, t := range one.Type {
 			if !slices.Contains(p.Type, t) {
 				p.Type = append(p.Type, t)
@@ -150,7 +167,7 @@ func (p *parameter) allowed() []json.RawMessage {
 }
 
 // item describes an element of an array.
-func (p *parameter) item() *parameter { return newParameter(p.name, p.Items, p.root, 1) }
+func (p *parameter) item() *parameter { return p.doc.parameter(p.name, p.Items) }
 
 // names are those of all arguments.
 func (ps *parameters) names() (all []string) {

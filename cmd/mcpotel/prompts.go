@@ -65,7 +65,7 @@ func newPrompt(s streams) *cobra.Command {
 		Use: "prompt [flags] NAME" + argumentsUsage + behind, Short: "show the messages of a prompt", Long: aboutArguments,
 		Example: "mcpotel prompt pack city=Oslo days=3 -- mcpotel serve-demo\n" +
 			`mcpotel prompt pack '{"city":"Oslo"}' --json -- mcpotel serve-demo`,
-	}, c.runPrompt)
+	}, c.runPrompt, c.saver.flags)
 }
 
 func (c *connection) runPrompt(ctx context.Context) error {
@@ -92,14 +92,27 @@ func (c *connection) runPrompt(ctx context.Context) error {
 		if err != nil {
 			return c.failed(err)
 		}
-		if c.asJSON {
-			return printJSON(c.streams.out, r)
-		}
-		for _, m := range r.Messages {
-			if err := printText(c.streams.out, visible.Line(string(m.Role))+": "+visible.Indented(describe(m.Content))); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.printPrompt(name, r)
 	})
+}
+
+// printPrompt prints the messages of a prompt.
+func (c *connection) printPrompt(name string, r *mcp.GetPromptResult) error {
+	var lines []string
+	for _, m := range r.Messages {
+		block, err := c.content(name, m.Content)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, visible.Line(string(m.Role))+": "+visible.Indented(block))
+	}
+	if c.asJSON {
+		return printJSON(c.streams.out, r)
+	}
+	for _, line := range lines {
+		if err := printText(c.streams.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -14,8 +14,9 @@ func newRead(s streams) *cobra.Command {
 	var c connection
 	return c.command(s, &cobra.Command{
 		Use: "read [flags] URI" + behind, Short: "read a resource, byte for byte",
-		Example: "mcpotel read demo://about -- mcpotel serve-demo\nmcpotel read demo://pixel -- mcpotel serve-demo >pixel.png",
-	}, c.runRead)
+		Example: "mcpotel read demo://about -- mcpotel serve-demo\nmcpotel read demo://pixel -- mcpotel serve-demo >pixel.png\n" +
+			"mcpotel read demo://pixel --output pictures -- mcpotel serve-demo",
+	}, c.runRead, c.saver.flags)
 }
 
 func (c *connection) runRead(ctx context.Context) error {
@@ -34,11 +35,35 @@ func (c *connection) runRead(ctx context.Context) error {
 		if err != nil {
 			return c.failed(err)
 		}
-		if c.asJSON {
+		if c.saver.dir != "" {
+			if err := c.saveContents(r.Contents); err != nil {
+				return err
+			}
+		}
+		switch {
+		case c.asJSON:
 			return printJSON(c.streams.out, r)
+		case c.saver.dir != "":
+			return nil
 		}
 		return c.printContents(r.Contents)
 	})
+}
+
+// saveContents saves what was read, text too, and says where.
+func (c *connection) saveContents(contents []*mcp.ResourceContents) error {
+	for _, part := range contents {
+		saved, err := c.saver.resource("resource", part)
+		if err != nil {
+			return err
+		}
+		if c.asJSON {
+			c.console.say("%s", saved)
+		} else if err := printLine(c.streams.out, saved); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printContents prints what was read, byte for byte unless it goes to a terminal.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -22,7 +23,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 		if err != nil {
 			return c.failed(err)
 		}
-		return c.printResult(result)
+		return c.printResult(tool, result)
 	}
 	if len(c.server) > 0 {
 		c.console.say("the task is lost unless the server keeps it: this one ends with this command")
@@ -71,10 +72,14 @@ func newTask(s streams) *cobra.Command {
 		{"cancel", "cancel a task", (*connection).cancelTask},
 	} {
 		var c connection
+		var own []func(*pflag.FlagSet)
+		if verb.name == "wait" {
+			own = append(own, c.saver.flags)
+		}
 		task.AddCommand(c.command(s, &cobra.Command{
 			Use: verb.name + " [flags] ID" + behind, Short: verb.short,
 			Example: "mcpotel task " + verb.name + " --url https://mcp.example.com/mcp 786512e2",
-		}, func(ctx context.Context) error { return c.onTask(ctx, verb.name, verb.do) }))
+		}, func(ctx context.Context) error { return c.onTask(ctx, verb.name, verb.do) }, own...))
 	}
 	return task
 }
@@ -115,7 +120,7 @@ func (c *connection) waitTask(ctx context.Context, client *mcpclient.Client, id 
 	if err != nil {
 		return err
 	}
-	return c.printResult(result)
+	return c.printResult("task", result)
 }
 
 func (c *connection) cancelTask(ctx context.Context, client *mcpclient.Client, id string) error {

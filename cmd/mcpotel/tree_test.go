@@ -47,15 +47,32 @@ func TestEveryCommandHasExamplesThatItUnderstands(t *testing.T) {
 	})
 }
 
-// shellWords divides a line of an example as a shell does, as far as examples need that.
+// shellWords divides a line as a shell does, as far as examples need that: single quotes, and a quote behind a backslash.
 func shellWords(line string) (words []string) {
-	line, _, _ = strings.Cut(line, " >")
-	for i, part := range strings.Split(strings.TrimSpace(line), "'") {
-		if i%2 == 0 {
-			words = append(words, strings.Fields(part)...)
-		} else {
-			words = append(words, part)
+	line, _, _ = strings.Cut(strings.TrimSpace(line), " >")
+	var word strings.Builder
+	quoted, begun := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'':
+			quoted, begun = !quoted, true
+		case quoted:
+			word.WriteByte(c)
+		case c == '\\':
+			i++
+			word.WriteByte(line[i])
+		case c == ' ':
+			if begun || word.Len() > 0 {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteByte(c)
 		}
+	}
+	if begun || word.Len() > 0 {
+		words = append(words, word.String())
 	}
 	return words
 }

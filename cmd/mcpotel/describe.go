@@ -1,0 +1,225 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+func newDescribe(s streams) *cobra.Command {
+	var c connection
+	return c.command(s, &cobra.Command{
+		Use: "describe [flags] TOOL" + behind, Short: "show what a tool takes: every argument, and a command line to copy",
+		Example: "mcpotel describe forecast -- mcpotel serve-demo\nmcpotel describe order --json --url https://mcp.example.com/mcp",
+	}, c.runDescribe)
+}
+
+func (c *connection) runDescribe(ctx context.Context) error {
+	given, err := c.one("tool")
+	if err != nil {
+		return err
+	}
+	c.spans = []string{"CLIENT " + mcp.MethodListTools}
+	return c.observed(ctx, "mcpotel describe", func(ctx context.Context, o *observation) error {
+		servers, err := c.openAll(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer servers.close()
+		client, name, err := c.route(ctx, servers, given)
+		if err != nil {
+			return err
+		}
+		tool, err := findTool(ctx, client, name)
+		if err != nil {
+			return c.failed(err)
+		}
+		d := c.describeTool(ctx, given, tool)
+		if c.asJSON {
+			return printJSON(c.streams.out, d)
+		}
+		return d.print(c.streams.out)
+	})
+}
+
+// description is what "describe" shows of a tool.
+type description struct {
+	Name        string              `json:"name"` // as it is called: with the server's name in front where there are several
+	Title       string              `json:"title,omitzero"`
+	Description string              `json:"description,omitzero"`
+	Arguments   []argument          `json:"arguments"`
+	Open        bool                `json:"additionalArguments"` // it takes others, too
+	Example     string              `json:"example"`
+	Guess       bool                `json:"exampleIsIncomplete,omitzero"` // the schema wants more than can be guessed
+	Hints       mcp.ToolAnnotations `json:"annotations,omitzero"`
+}
+
+// argument is one argument of a tool.
+type argument struct {
+	Name        string            `json:"name"`
+	Types       []string          `json:"types"` // empty for any
+	Required    bool              `json:"required"`
+	Default     json.RawMessage   `json:"default,omitzero"`
+	Allowed     []json.RawMessage `json:"allowed,omitzero"`
+	Limits      string            `json:"limits,omitzero"`
+	Description string            `json:"description,omitzero"`
+}
+
+// describeTool collects what a tool's schema says of its arguments.
+func (c *connection) describeTool(ctx context.Context, name string, t *mcp.Tool) *description {
+	ps := readParameters(t.InputSchema)
+	d := &description{
+		Name: name, Title: t.Title, Description: t.Description, Arguments: []argument{}, Open: ps.open != nil,
+	}
+	if t.Annotations != nil {
+		d.Hints = *t.Annotations
+	}
+	for _, p := range ps.all {
+		d.Arguments = append(d.Arguments, argument{
+			p.name, append([]string{}, p.Type...), p.required, p.Default, p.allowed(), p.limits(),
+			cmp.Or(p.Description, p.Title),
+		})
+	}
+	words, complete := ps.example(ctx, t.InputSchema)
+	d.Guess = !complete
+	d.Example = "mcpotel call " + shellLine(append(append([]string{name}, words...), c.serverWords()...))
+	return d
+}
+
+// print shows the description to people.
+func (d *description) print(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(visible.Line(d.Name) + "\n")
+	for _, text := range []string{d.Title, d.Description} {
+		if text != "" {
+			b.WriteString("    " + visible.Indented(text) + "\n")
+		}
+	}
+	b.WriteString("\narguments:\n")
+	for _, a := range d.Arguments {
+		b.WriteString("  " + visible.Line(a.line()) + "\n")
+		if a.Description != "" {
+			b.WriteString("      " + visible.Line(a.Description) + "\n")
+		}
+	}
+	switch {
+	case len(d.Arguments) == 0 && !d.Open:
+		b.WriteString("  none\n")
+	case d.Open:
+		b.WriteString("  and others, whose names the schema does not have\n")
+	}
+	example := visible.Map([]byte(d.Example), func(rune) rune { return utf8.RuneError })
+	b.WriteString("\nexample:\n  " + string(example) + "\n")
+	if d.Guess {
+		b.WriteString("  (to be adapted: the schema wants more than can be guessed)\n")
+	}
+	return printText(w, strings.TrimSuffix(b.String(), "\n"))
+}
+
+// line is what is known of an argument: days: integer, optional, default 1, from 1 to 7.
+func (a *argument) line() string {
+	known := []string{cmp.Or(strings.Join(a.Types, " or "), "any type"), "optional"}
+	if a.Required {
+		known[1] = "required"
+	}
+	if a.Default != nil {
+		known = append(known, "default "+string(a.Default))
+	}
+	if a.Allowed != nil {
+		known = append(known, "one of "+listed(a.Allowed))
+	}
+	if a.Limits != "" {
+		known = append(known, a.Limits)
+	}
+	return a.Name + ": " + strings.Join(known, ", ")
+}
+
+// limits are what a schema says of a value beside its type, in words.
+func (p *parameter) limits() string {
+	var all []string
+	say := func(format string, v any) { all = append(all, fmt.Sprintf(format, v)) }
+	for _, n := range []struct {
+		bound *float64
+		words string
+	}{
+		{p.Minimum, "at least %v"}, {p.Above, "more than %v"}, {p.Maximum, "at most %v"}, {p.Below, "less than %v"},
+		{p.MultipleOf, "a multiple of %v"},
+	} {
+		if n.bound != nil {
+			say(n.words, *n.bound)
+		}
+	}
+	for _, n := range []struct {
+		bound *int
+		words string
+	}{
+		{p.MinLength, "at least %v characters"}, {p.MaxLength, "at most %v characters"},
+		{p.MinItems, "at least %v items"}, {p.MaxItems, "at most %v items"},
+	} {
+		if n.bound != nil {
+			say(n.words, *n.bound)
+		}
+	}
+	if p.Format != "" {
+		say("format %v", p.Format)
+	}
+	if p.Pattern != "" {
+		say("pattern %v", p.Pattern)
+	}
+	if p.Items != nil {
+		item := p.item()
+		if len(item.Type) > 0 {
+			say("items: %v", strings.Join(item.Type, " or "))
+		}
+		if allowed := item.allowed(); allowed != nil {
+			say("each one of %v", listed(allowed))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// serverWords are the arguments that lead to the same server. Values of headers are left out: they may be secrets.
+func (c *connection) serverWords() (words []string) {
+	if c.remote.url != "" {
+		words = append(words, "--url", c.remote.url)
+	}
+	for _, given := range c.remote.headers {
+		name, _, _ := strings.Cut(given, "=")
+		words = append(words, "--header", name+"=…")
+	}
+	if c.remote.auth {
+		words = append(words, "--auth")
+	}
+	if c.file.path != "" {
+		words = append(words, "--config", c.file.path)
+	}
+	if c.file.only != "" {
+		words = append(words, "--server", c.file.only)
+	}
+	if len(c.server) > 0 {
+		words = append(append(words, "--"), c.server...)
+	}
+	return words
+}
+
+// shellLine joins words so that a shell divides them again.
+func shellLine(words []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+"
+	var quoted []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, plain) != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, w)
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestDescribeShowsEveryArgument(t *testing.T) {
+	noCollector(t)
+	url := echoes(t, manyTypes)
+	code, out, stderr := runs(t, "describe", "--url", url, "echo")
+	if code != exitOK {
+		t.Fatalf("got exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{
+		"echo\n    Say it.\n\narguments:\n  text: string, required\n      what to say\n  any: any type, optional\n",
+		"  count: integer, optional, default 3, at least 1, at most 9\n", "  counts: array, optional, items: integer\n",
+		"  level: any type, optional, one of 1, 2\n", "  maybe: string or null, optional\n",
+		"  size: string, optional, one of \"s\", \"l\"\n      how large\n",
+		"\nexample:\n  mcpotel call echo text=text --url " + url + "\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+	code, out, _ = runs(t, "describe", "--json", "--url", url, "echo")
+	var d description
+	if err := json.Unmarshal([]byte(out), &d); code != exitOK || err != nil || len(d.Arguments) != 14 ||
+		!d.Arguments[0].Required || d.Open {
+		t.Errorf("as JSON: got %d, %v: %s", code, err, out)
+	}
+	code, out, stderr = runs(t, "describe", "--url", url, "ecoh")
+	if code != exitTool || !strings.Contains(stderr, "did you mean echo?") {
+		t.Errorf("an unknown tool: got %d, %q and %q, want to be told which there is", code, out, stderr)
+	}
+}
+
+// TestTheExampleOfAToolWorks runs what "describe" prints for schemas of all kinds, which the server checks.
+func TestTheExampleOfAToolWorks(t *testing.T) {
+	noCollector(t)
+	for name, property := range map[string]string{
+		"text":       `{"type":"string"}`,
+		"control":    `{"type":"string","default":"a\\nb\\u001b"}`,
+		"spaces":     `{"type":"string","enum":["a  b"]}`,
+		"quotes":     `{"type":"string","default":"it's \"$HOME\""}`,
+		"empty":      `{"type":"string","enum":[""]}`,
+		"long":       `{"type":"string","minLength":20,"maxLength":20}`,
+		"short":      `{"type":"string","maxLength":2}`,
+		"date":       `{"type":"string","format":"date"}`,
+		"integer":    `{"type":"integer","exclusiveMinimum":4,"multipleOf":5}`,
+		"small":      `{"type":"integer","maximum":-7}`,
+		"number":     `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":0.5}`,
+		"boolean":    `{"type":"boolean"}`,
+		"digits":     `{"type":["integer","string"],"default":"5"}`,
+		"constant":   `{"const":{"a":[1]}}`,
+		"array":      `{"type":"array","minItems":2,"items":{"type":"integer","minimum":3}}`,
+		"object":     `{"type":"object","required":["b"],"properties":{"b":{"type":"object","required":["c"],"properties":{"c":{"type":"boolean"}}}}}`,
+		"nullable":   `{"anyOf":[{"type":"null"},{"type":"integer"}]}`,
+		"any":        `{}`,
+		"example":    `{"type":"string","pattern":"^[A-Z]{3}$","examples":["OSL"]}`,
+		"with = too": `{"type":"string"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := echoes(t, fmt.Sprintf(`{"type":"object","required":[%[1]q],"properties":{%[1]q:%[2]s}}`, name, property))
+			_, out, _ := runs(t, "describe", "--json", "--url", url, "echo")
+			var d description
+			if err := json.Unmarshal([]byte(out), &d); err != nil || d.Guess {
+				t.Fatalf("want an example that is complete, got %v: %s", err, out)
+			}
+			words := shellWords(d.Example)
+			if code, out, stderr := runs(t, words[1:]...); code != exitOK {
+				t.Errorf("%s: got exit code %d: %s%s", d.Example, code, out, stderr)
+			}
+		})
+	}
+}
+
+func TestAnExampleThatCannotBeGuessedSaysSo(t *testing.T) {
+	noCollector(t)
+	url := echoes(t, `{"type":"object","required":["x"],"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`)
+	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "to be adapted") ||
+		!strings.Contains(out, "pattern ^[A-Z]{3}$") {
+		t.Errorf("want to be told that the example is to be adapted, got:\n%s", out)
+	}
+}
+
+func TestExamplesQuoteWhatAShellDivides(t *testing.T) {
+	if got, want := shellLine([]string{"a", "b=c d", "", "it's", "$x"}), `a 'b=c d' '' 'it'\''s' '$x'`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c := connection{remote: remote{url: "http://x/", headers: []string{"Authorization=Bearer s3cret"}}}
+	if got := shellLine(c.serverWords()); strings.Contains(got, "s3cret") || !strings.Contains(got, "Authorization=") {
+		t.Errorf("the way to the server: got %s, want the name of the header without its value", got)
+	}
+}
+
+// TestAHostileSchemaIsRead has references and lists of alternatives that multiply.
+func TestAHostileSchemaIsRead(t *testing.T) {
+	branches := strings.Repeat(`{"$ref":"#/$defs/a"},`, 99) + `{"$ref":"#/$defs/a"}`
+	ps := readParameters(json.RawMessage(`{"$defs":{"a":{"anyOf":[` + branches + `]}},"required":["x","y"],
+		"properties":{"x":{"$ref":"#/$defs/a"},"y":{"type":"array","minItems":10,"items":{"$ref":"#/properties/y"}}}}`))
+	if got := ps.names(); len(got) != 2 {
+		t.Errorf("got %v, want two arguments", got)
+	}
+	if words, _ := ps.example(t.Context(), nil); len(words) == 0 {
+		t.Error("got no example, want one")
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// saver is --output: the directory in which the images, the audio and the blobs of a result are saved. No file is
+// overwritten, and none is outside of the directory, whatever a server calls it.
+type saver struct{ dir string }
+
+func (s *saver) flags(f *pflag.FlagSet) {
+	f.StringVarP(&s.dir, "output", "o", "",
+		"save images, audio and blobs of the result in this `DIRECTORY`, which is made if there is none; no file is overwritten")
+}
+
+// make makes the directory, before anything else is done.
+func (s *saver) make() error {
+	if s.dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		return misuse("--output: %w", err)
+	}
+	return nil
+}
+
+// content saves a block of content that is a file, and says where; empty for one that is none.
+func (s *saver) content(name string, c mcp.Content) (saved string, _ error) {
+	if s.dir == "" {
+		return "", nil
+	}
+	switch c := c.(type) {
+	case *mcp.ImageContent:
+		return s.encoded("image", name, c.MIMEType, c.Data)
+	case *mcp.AudioContent:
+		return s.encoded("audio", name, c.MIMEType, c.Data)
+	case *mcp.EmbeddedResource:
+		if c.Resource.Blob != nil {
+			return s.resource(name, c.Resource)
+		}
+	}
+	return "", nil
+}
+
+func (s *saver) encoded(kind, name, mimeType, data string) (string, error) {
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return "", &exitError{exitTool, fmt.Errorf("%s: %w", kind, err)}
+	}
+	return s.file(kind+" "+mimeType, name, mimeType, raw)
+}
+
+// resource saves what a resource contains, under the end of its URI.
+func (s *saver) resource(name string, r *mcp.ResourceContents) (string, error) {
+	data, err := r.Bytes()
+	if err != nil {
+		return "", &exitError{exitTool, fmt.Errorf("%s: %w", r.URI, err)}
+	}
+	if u, err := url.Parse(r.URI); err == nil {
+		for _, end := range []string{path.Base(u.Path), u.Opaque, u.Host} {
+			if end != "" && end != "." && end != "/" {
+				name = end
+				break
+			}
+		}
+	}
+	return s.file("resource "+r.URI, name, r.MIMEType, data)
+}
+
+// file writes a new file and says what it is and where.
+func (s *saver) file(what, name, mimeType string, data []byte) (string, error) {
+	saved, err := s.write(fileName(name, mimeType), data)
+	if err != nil {
+		return "", fmt.Errorf("--output: %w", err)
+	}
+	return visible.Line(fmt.Sprintf("[%s, %d bytes: saved as %s]", what, len(data), saved)), nil
+}
+
+// mostAlike bounds how many files of one name there may be.
+const mostAlike = 1000
+
+// write writes a file that is new: behind the name of one that exists there comes a number.
+func (s *saver) write(name string, data []byte) (path string, _ error) {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	extension := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, extension)
+	for n := 1; n <= mostAlike; n++ {
+		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			name = fmt.Sprintf("%s-%d%s", stem, n+1, extension)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		err = printBytes(f, data)
+		return filepath.Join(s.dir, name), errors.Join(err, f.Close())
+	}
+	return "", fmt.Errorf("%s has %d files like %s%s", s.dir, mostAlike, stem, extension)
+}
+
+// extensions are those of types that results often have.
+var extensions = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
+	"image/bmp": ".bmp", "image/tiff": ".tiff", "image/avif": ".avif",
+	"audio/wav": ".wav", "audio/x-wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac",
+	"audio/mp4": ".m4a", "audio/webm": ".weba", "video/mp4": ".mp4", "video/webm": ".webm",
+	"application/pdf": ".pdf", "application/zip": ".zip", "application/gzip": ".gz", "application/json": ".json",
+	"text/plain": ".txt", "text/markdown": ".md", "text/html": ".html", "text/csv": ".csv", "text/css": ".css",
+}
+
+// fileName makes a name for a file of what a server calls it: letters, digits, dots, dashes and underscores, with an
+// extension, and none that a system takes for a device or hides.
+func fileName(name, mimeType string) string {
+	const longest = 80
+	safe := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, name)
+	safe = strings.Trim(safe, "-.")
+	mimeType, _, _ = strings.Cut(strings.ToLower(mimeType), ";")
+	extension := cmp.Or(extensions[strings.TrimSpace(mimeType)], filepath.Ext(safe), ".bin")
+	safe = cmp.Or(strings.TrimSuffix(safe, filepath.Ext(safe)), "result")
+	if len(extension) > 10 {
+		extension = ".bin"
+	}
+	if r := []rune(safe); len(r) > longest {
+		safe = string(r[:longest])
+	}
+	device, _, _ := strings.Cut(strings.ToUpper(safe), ".")
+	switch strings.TrimRight(device, "0123456789¹²³") {
+	case "CON", "PRN", "AUX", "NUL", "COM", "LPT":
+		safe = "_" + safe
+	}
+	return safe + extension
+}
