@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 
 // newAuthorizer returns what authorizes at a server as the person at this terminal. What it was given is kept for the
 // next run.
-func newAuthorizer(o *observation, stderr io.Writer, r *remote, server string) (*auth.Authorizer, error) {
+func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return nil, fmt.Errorf("nowhere to keep the authorization: %w", err)
@@ -25,7 +24,7 @@ func newAuthorizer(o *observation, stderr io.Writer, r *remote, server string) (
 		return nil, err
 	}
 	return auth.New(&auth.Options{
-		Interact:     newPerson(stderr, !r.noBrowser),
+		Interact:     newPerson(c, !r.noBrowser),
 		Resource:     r.resourceOf(server),
 		Store:        store,
 		Registration: auth.Registration{ClientName: "mcpotel", SoftwareVersion: version()},
@@ -36,27 +35,33 @@ func newAuthorizer(o *observation, stderr io.Writer, r *remote, server string) (
 // person is who sits at this terminal, and comes back from the authorization server to a listener on loopback.
 type person struct {
 	*auth.Loopback
-	stderr io.Writer
+	console *console
+	browser bool // which opens; else its page is printed
 }
 
 // newPerson opens the page in the person's browser, or prints its URL.
-func newPerson(stderr io.Writer, browser bool) auth.Interaction {
+func newPerson(c *console, browser bool) auth.Interaction {
 	if browser && hasBrowser() {
-		return person{&auth.Loopback{}, stderr}
+		return person{&auth.Loopback{}, c, true}
 	}
-	return &auth.Loopback{Show: func(_ context.Context, url string) error {
-		return printText(stderr, "mcpotel: open this page to authorize:\n"+visible.Line(url))
-	}}
+	return person{&auth.Loopback{Show: func(_ context.Context, url string) error {
+		c.say("open this page to authorize:\n%s", url)
+		return nil
+	}}, c, false}
 }
 
-// Authorize opens the browser and says so.
+// Authorize opens the browser and says so. What the person takes there is no time of the command's.
 func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
-	_ = printLine(p.stderr, "mcpotel: authorize at "+visible.Line(r.Issuer)+", in the browser that opens")
+	if p.browser {
+		p.console.say("authorize at %s, in the browser that opens", visible.Line(r.Issuer))
+	}
+	back := p.console.elsewhere()
+	defer back()
 	redirect, err := p.Loopback.Authorize(ctx, r)
-	if err != nil {
+	if err != nil && p.browser {
 		return redirect, fmt.Errorf("%w; --no-browser prints the page instead", err)
 	}
-	return redirect, nil
+	return redirect, err
 }
 
 // hasBrowser reports whether a page that is opened here is likely to be seen: not on a machine without a screen, or on

@@ -76,8 +76,9 @@ func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpcl
 	}
 	client, own, err := s.group.Route(ctx, tool, mcpclient.WaitForReady())
 	if err == nil {
-		err = client.Await(ctx)
+		err = c.connecting(ctx, client.Await)
 	}
+	s.wait.end()
 	if err != nil {
 		return nil, "", c.failed(err)
 	}

@@ -72,7 +72,7 @@ func (c *connection) equip(o *observation, m *mcpclient.Member) (free func(), _ 
 	if !ok || !c.remote.auth {
 		return func() {}, nil
 	}
-	a, err := newAuthorizer(o, c.streams.err, &c.remote, t.URL)
+	a, err := newAuthorizer(o, c.console, &c.remote, t.URL)
 	if err != nil {
 		return nil, err
 	}

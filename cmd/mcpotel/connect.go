@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,11 @@ import (
 // connection is what the commands that talk to servers have in common: their flags, and the servers.
 type connection struct {
 	asJSON, trace, verbose bool
-	timeout                time.Duration
+	timeout                time.Duration // of the whole, unless the command is endless; zero for none
 	timed                  bool          // it was given
-	longest                time.Duration // of those of all servers
+	connectTimeout         time.Duration // of each server; zero for the usual
+	endless                bool          // the command runs until it is interrupted
+	longest                time.Duration // that an answer may take, of all servers
 	pin                    string
 	roots                  roots
 	remote                 remote
@@ -54,7 +57,10 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		c.file.flags(f)
 		f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
 		f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
-		f.DurationVar(&c.timeout, "timeout", 30*time.Second, "wait so long for each answer, a `DURATION` such as 500ms or 5m")
+		f.DurationVar(&c.timeout, "timeout", 0, "give up when the whole has taken this `DURATION`, such as 500ms or 5m, "+
+			"without the time in which you are asked; 0 is never. Unless it is given, each answer may take 30s")
+		f.DurationVar(&c.connectTimeout, "connect-timeout", 0, "give up when a server takes this `DURATION` to start and to "+
+			"introduce itself. Unless it is given, a process has 60s for its first word, and 30s from there")
 	})
 	grouped(f, groupShown, func(f *pflag.FlagSet) {
 		f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
@@ -70,6 +76,9 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		c.arguments = args
 		if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 			c.arguments, c.server = args[:dash], args[dash:]
+		}
+		if c.timeout < 0 || c.connectTimeout < 0 {
+			return misuse("a timeout is not negative")
 		}
 		if err := c.checkServer(); err != nil {
 			return err
@@ -167,7 +176,7 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 		return err
 	}
 	spanCtx, span := o.start(ctx, title)
-	err = work(spanCtx, o)
+	err = c.inTime(spanCtx, func(ctx context.Context) error { return work(ctx, o) })
 	span.End()
 	c.console.clear()
 	if c.trace {
@@ -188,9 +197,9 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 func (c *connection) options(o *observation, server string) (*mcpclient.Options, error) {
 	options := &mcpclient.Options{
 		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
-		RequestTimeout:  c.timeout,
-		InitTimeout:     max(c.timeout, 10*time.Second),
-		StartTimeout:    c.patience(),
+		RequestTimeout:  30 * time.Second,
+		InitTimeout:     cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)),
+		StartTimeout:    cmp.Or(c.connectTimeout, c.timeout), // zero is the usual
 		InitialAttempts: 1,
 		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
 		Telemetry:       o.telemetry(),
@@ -202,19 +211,14 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 			return nil, misuse("unknown protocol version %q, want one of %v", c.pin, mcp.SupportedVersions())
 		}
 	}
+	if c.timed {
+		options.RequestTimeout = cmp.Or(c.timeout, -1)
+	}
 	c.longest = max(c.longest, options.RequestTimeout)
 	if c.adapt != nil {
 		c.adapt(server, options)
 	}
 	return options, nil
-}
-
-// patience is how long a server may take to start: as long as the person has said, if they have.
-func (c *connection) patience() time.Duration {
-	if c.timed {
-		return c.timeout
-	}
-	return 0
 }
 
 // answers are what the client of a server does for it.

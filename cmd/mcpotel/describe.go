@@ -19,7 +19,8 @@ func newDescribe(s streams) *cobra.Command {
 	var c connection
 	return c.command(s, &cobra.Command{
 		Use: "describe [flags] TOOL" + behind, Short: "show what a tool takes: every argument, and a command line to copy",
-		Example: "mcpotel describe forecast -- mcpotel serve-demo\nmcpotel describe order --json --url https://mcp.example.com/mcp",
+		Example: "mcpotel describe forecast -- mcpotel serve-demo\n" +
+			"mcpotel describe order --json --url https://mcp.example.com/mcp",
 	}, c.runDescribe)
 }
 
@@ -53,7 +54,7 @@ func (c *connection) runDescribe(ctx context.Context) error {
 
 // description is what "describe" shows of a tool.
 type description struct {
-	Name        string              `json:"name"` // as it is called: with the server's name in front where there are several
+	Name        string              `json:"name"` // as it is called: the server's name may be in front
 	Title       string              `json:"title,omitzero"`
 	Description string              `json:"description,omitzero"`
 	Arguments   []argument          `json:"arguments"`

@@ -117,8 +117,8 @@ commands:
 A server is a command behind --, which is started; or among the flags --url URL; or --config FILE, for the servers of an
 mcpServers file, of which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
 Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. What a server asks is asked at the
-terminal. --trace draws what a command did, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans, metrics
-and log records are exported there.
+terminal. --trace draws what a command did, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans,
+metrics and log records are exported there.
 
 Results are on standard output, everything else is on standard error.
 

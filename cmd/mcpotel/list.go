@@ -38,6 +38,7 @@ func (c *connection) list(ctx context.Context, name string, ask func(context.Con
 				all = append(all, l.json())
 				return nil
 			}
+			c.console.clear()
 			return l.print(c.streams.out, one.label)
 		})
 		switch {

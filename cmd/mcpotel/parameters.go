@@ -26,8 +26,8 @@ type parameter struct {
 	doc *document
 }
 
-// document is a whole schema, in which references are looked up. A hostile one ends with its budget: what is beyond is a
-// value of any type.
+// document is a whole schema, in which references are looked up. A hostile one ends with its budget: what is beyond is
+// of any type.
 type document struct {
 	root   json.RawMessage
 	found  map[string]json.RawMessage // by reference; bounded by budget

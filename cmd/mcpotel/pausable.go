@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -29,10 +31,47 @@ func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ 
 	if !c.streams.person || c.longest <= 0 || client.ProtocolVersion().Era() == mcp.Modern {
 		return ctx, nil, func() {}
 	}
-	p := newPausable(ctx, c.longest)
-	c.console.watched(p)
-	return p, []mcpclient.CallOption{mcpclient.WithTimeout(-1)}, func() {
-		c.console.watched(nil)
+	p, done := c.console.pausable(ctx, c.longest)
+	return p, []mcpclient.CallOption{mcpclient.WithTimeout(-1)}, done
+}
+
+// inTime does the work of a command within the time of the whole, if there is a limit.
+func (c *connection) inTime(ctx context.Context, work func(context.Context) error) error {
+	if c.timeout == 0 || c.endless {
+		return work(ctx)
+	}
+	p, done := c.console.pausable(ctx, c.timeout)
+	defer done()
+	err := work(p)
+	if err != nil && errors.Is(p.Err(), context.DeadlineExceeded) {
+		return &exitError{exitConnection, fmt.Errorf("%w; the time of --timeout %v is over", err, c.timeout)}
+	}
+	return err
+}
+
+// connecting waits for a connection no longer than it may take. The client's own timeouts, which are as long and know
+// what they wait for, come first; and persons who authorize are not hurried.
+func (c *connection) connecting(ctx context.Context, wait func(context.Context) error) error {
+	if c.connectTimeout == 0 || c.remote.auth {
+		return wait(ctx)
+	}
+	const ownFirst = 500 * time.Millisecond
+	limited, cancel := context.WithTimeout(ctx, c.connectTimeout+ownFirst)
+	defer cancel()
+	begun := time.Now()
+	err := wait(limited)
+	if err != nil && time.Since(begun) >= c.connectTimeout && ctx.Err() == nil {
+		return fmt.Errorf("%w; the time of --connect-timeout %v is over", err, c.connectTimeout)
+	}
+	return err
+}
+
+// pausable returns a context whose time stands still while a person is asked at this console. done ends it.
+func (c *console) pausable(ctx context.Context, d time.Duration) (_ *pausable, done func()) {
+	p := newPausable(ctx, d)
+	forget := c.watched(p)
+	return p, func() {
+		forget()
 		p.timer.Stop()
 		p.end(context.Canceled)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -65,12 +64,12 @@ func (r *remote) check(configured bool) error {
 }
 
 // transport reaches the server. close frees what belongs to it.
-func (r *remote) transport(o *observation, stderr io.Writer) (_ transport.Transport, close func(), _ error) {
+func (r *remote) transport(o *observation, c *console) (_ transport.Transport, close func(), _ error) {
 	t := &transport.HTTP{URL: r.url, Header: r.header}
 	if !r.auth {
 		return t, func() {}, nil
 	}
-	a, err := newAuthorizer(o, stderr, r, r.url)
+	a, err := newAuthorizer(o, c, r, r.url)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -36,8 +36,8 @@ func (ps *parameters) example(ctx context.Context, raw json.RawMessage) (words [
 		if value, ok := object[p.name]; ok {
 			typed := typedAs(value)
 			back, err := p.read([]string{typed})
-			if err != nil || !sameJSON(back, value) || strings.Contains(p.name, "=") ||
-				strings.ContainsFunc(typed, func(r rune) bool { return !visible.Rune(r) }) || len(words) == 0 && strings.ContainsAny(p.name[:min(1, len(p.name))], "-@{") {
+			if err != nil || !sameJSON(back, value) || strings.Contains(p.name, "=") || strings.HasPrefix(p.name, "-") ||
+				strings.ContainsFunc(typed, hidden) || len(words) == 0 && strings.HasPrefix(p.name, "@") {
 				return []string{string(visible.JSON(whole))}, complete
 			}
 			words = append(words, p.name+"="+typed)
@@ -45,6 +45,9 @@ func (ps *parameters) example(ctx context.Context, raw json.RawMessage) (words [
 	}
 	return words, complete
 }
+
+// hidden reports whether a rune cannot be shown, or not as it is.
+func hidden(r rune) bool { return !visible.Rune(r) }
 
 // mostSamples bounds how many values an example is made of.
 const mostSamples = 1000

@@ -25,7 +25,8 @@ type saver struct{ dir string }
 
 func (s *saver) flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.dir, "output", "o", "",
-		"save images, audio and blobs of the result in this `DIRECTORY`, which is made if there is none; no file is overwritten")
+		"save images, audio and blobs of the result in this `DIRECTORY`, which is made if there is none; no file is "+
+			"overwritten")
 }
 
 // make makes the directory, before anything else is done.

@@ -43,8 +43,8 @@ func TestOutputSavesWhatIsNoText(t *testing.T) {
 	if code != exitOK || out != "[resource demo://pixel, 70 bytes: saved as "+filepath.Join(dir, "pixel.png")+"]\n" {
 		t.Errorf("read: got exit code %d and %q, want where the image is: %s", code, out, stderr)
 	}
-	if got, want := files(t, dir), []string{"pixel.png", "show-2.png", "show-2.wav", "show.png", "show.wav"}; !slices.Equal(
-		got, want) {
+	want := []string{"pixel.png", "show-2.png", "show-2.wav", "show.png", "show.wav"}
+	if got := files(t, dir); !slices.Equal(got, want) {
 		t.Errorf("files: got %v, want %v", got, want)
 	}
 	for _, name := range []string{"pixel.png", "show.png", "show-2.png"} {

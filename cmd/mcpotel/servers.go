@@ -15,7 +15,8 @@ import (
 type servers struct {
 	group *mcpclient.Group // nil for one server, which needs no name
 	all   []*server
-	close func() // ends the connections and all that belongs to them
+	wait  *waiting // for those that are not connected yet
+	close func()   // ends the connections and all that belongs to them
 }
 
 // server is one of them, which may not be connected yet.
@@ -31,9 +32,13 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 	if err != nil {
 		return nil, nil, err
 	}
-	started := c.console.waitFor(&member)
-	client, err := mcpclient.Connect(ctx, member.Transport, member.Options)
-	started()
+	w := c.console.waitFor(&member)
+	var client *mcpclient.Client
+	err = c.connecting(ctx, func(ctx context.Context) error {
+		client, err = mcpclient.Connect(ctx, member.Transport, member.Options)
+		return err
+	})
+	w.end()
 	if err != nil {
 		free()
 		return nil, nil, c.remote.hint(err)
@@ -74,7 +79,7 @@ func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err
 		return m, nil, err
 	}
 	if c.remote.url != "" {
-		m.Transport, free, err = c.remote.transport(o, c.streams.err)
+		m.Transport, free, err = c.remote.transport(o, c.console)
 		return m, free, err
 	}
 	m.Transport = transport.Stdio{Command: c.server[0], Args: c.server[1:], Env: o.exporting()}
@@ -97,18 +102,21 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 		if err != nil {
 			return nil, err
 		}
-		return &servers{all: []*server{one}, close: close}, nil
+		return &servers{all: []*server{one}, wait: c.console.waitFor(), close: close}, nil
 	}
 	members, free, err := c.members(o)
 	if err != nil {
 		return nil, err
 	}
+	wait := c.console.waitFor(pointers(members)...)
 	g, err := mcpclient.NewGroup(members, nil)
 	if err != nil {
+		wait.end()
 		free()
 		return nil, misuse("%s: %w", c.file.path, err)
 	}
-	s := &servers{group: g, close: func() {
+	s := &servers{group: g, wait: wait, close: func() {
+		wait.end()
 		g.Stop(context.WithoutCancel(ctx))
 		free()
 	}}
@@ -123,7 +131,8 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 func (c *connection) each(ctx context.Context, s *servers, f func(*server) error) error {
 	var failed []error
 	for _, one := range s.all {
-		err := one.client.Await(ctx)
+		err := c.connecting(ctx, one.client.Await)
+		s.wait.started(one.name)
 		if err == nil {
 			err = f(one)
 		}
@@ -136,6 +145,14 @@ func (c *connection) each(ctx context.Context, s *servers, f func(*server) error
 		}
 	}
 	return together(failed)
+}
+
+// pointers returns pointers to the members, in which something is to be changed.
+func pointers(members []mcpclient.Member) (all []*mcpclient.Member) {
+	for i := range members {
+		all = append(all, &members[i])
+	}
+	return all
 }
 
 // together is the error for several, with the worst of their exit codes.

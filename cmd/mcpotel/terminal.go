@@ -19,17 +19,18 @@ import (
 // be called from any goroutine.
 type console struct {
 	w        io.Writer
-	terminal bool // w is one, so that a line can be written over
-	person   bool // a person can be asked
+	terminal bool       // w is one, so that a line can be written over
+	columns  func() int // how wide the terminal is; 0 for not known
+	person   bool       // a person can be asked
 	in       *bufio.Reader
 
 	turn chan struct{} // of one element; held by the goroutine that asks the person
 	read chan answer   // of one element; nil while no line is read. It belongs to the holder of the turn
 
 	mu     sync.Mutex
-	shown  bool      // guarded by mu; there is a line that will be written over
-	asking bool      // guarded by mu; the person is about to answer: no such line now
-	call   *pausable // guarded by mu; that of the call that goes on, nil for none
+	shown  bool               // guarded by mu; there is a line that will be written over
+	asking bool               // guarded by mu; the person is about to answer: no such line now
+	clocks map[*pausable]bool // guarded by mu; those that stand still while the person is asked
 }
 
 // answer is a line that the person has typed, or why there is none.
@@ -41,6 +42,7 @@ type answer struct {
 func newConsole(s streams) *console {
 	return &console{
 		w: s.err, terminal: isTerminal(s.err), person: s.person, in: bufio.NewReader(s.in), turn: make(chan struct{}, 1),
+		clocks: map[*pausable]bool{}, columns: func() int { return columns(s.err) },
 	}
 }
 
@@ -48,6 +50,39 @@ func newConsole(s streams) *console {
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// columns returns how wide the terminal is that is written to, 0 if that is not known.
+func columns(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// cut shortens a line so that it does not reach the end of a terminal, and can be written over. Characters that may be
+// wide count as two.
+func cut(line string, columns int) string {
+	if columns <= 0 {
+		return line
+	}
+	const firstWide = 0x1100
+	taken := 0
+	for i, r := range line {
+		taken++
+		if r >= firstWide {
+			taken++
+		}
+		if taken >= columns {
+			return line[:i]
+		}
+	}
+	return line
 }
 
 // say prints a message of this program. Every line but the first is indented, so that none in what a server says passes
@@ -96,7 +131,7 @@ func (c *console) status(text string) {
 		return
 	}
 	c.wipe()
-	io.WriteString(c.w, text)
+	io.WriteString(c.w, cut(text, c.columns()))
 	c.shown = true
 }
 
@@ -119,16 +154,38 @@ func (c *console) setAsking(asking bool) {
 	defer c.mu.Unlock()
 	c.wipe()
 	c.asking = asking
-	if c.call != nil {
-		c.call.ask(asking)
+	c.pause(asking)
+}
+
+// pause lets the clocks stand still, or go on. mu is held.
+func (c *console) pause(standing bool) {
+	for p := range c.clocks {
+		p.ask(standing)
 	}
 }
 
-// watched says whose time stands still while the person is asked, nil for none.
-func (c *console) watched(p *pausable) {
+// watched lets the time of p stand still while the person is asked, until it is forgotten.
+func (c *console) watched(p *pausable) (forget func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.call = p
+	c.clocks[p] = true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.clocks, p)
+	}
+}
+
+// elsewhere lets the time stand still while the person is asked in another place, such as a browser. back ends that.
+func (c *console) elsewhere() (back func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pause(true)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.pause(c.asking)
+	}
 }
 
 // ask asks the person for one line, and returns it without the spaces around it. At the end of what they type the error

@@ -59,6 +59,7 @@ func (c *connection) tools(ctx context.Context, s *servers) ([]*mcp.Tool, error)
 		}
 		tools = append(tools, &t.Tool)
 	}
+	s.wait.end()
 	return tools, together(failed)
 }
 

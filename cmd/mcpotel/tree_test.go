@@ -47,7 +47,8 @@ func TestEveryCommandHasExamplesThatItUnderstands(t *testing.T) {
 	})
 }
 
-// shellWords divides a line as a shell does, as far as examples need that: single quotes, and a quote behind a backslash.
+// shellWords divides a line as a shell does, as far as examples need that: single quotes, and a quote behind a
+// backslash.
 func shellWords(line string) (words []string) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), " >")
 	var word strings.Builder

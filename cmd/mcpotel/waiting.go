@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,42 +12,70 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// waitFor shows on a terminal, second after second, that a server is starting, and the last line that its process has
-// written to standard error: npx may be installing it. started ends that.
-func (c *console) waitFor(m *mcpclient.Member) (started func()) {
-	if !c.terminal {
-		return func() {}
+// waitFor shows on a terminal, second after second, which servers are starting, and the last line that one of their
+// processes has written to standard error: npx may be installing it. It ends when all have started, or with
+// [waiting.end]. The members must not be connected yet.
+func (c *console) waitFor(members ...*mcpclient.Member) *waiting {
+	w := &waiting{console: c, begun: time.Now(), stop: make(chan struct{})}
+	if !c.terminal || len(members) == 0 {
+		return w
 	}
-	w := &waiting{console: c, name: m.Name, begun: time.Now(), stop: make(chan struct{})}
-	if stdio, ok := m.Transport.(transport.Stdio); ok && stdio.Stderr == nil {
-		stdio.Stderr = w.hear
-		m.Transport = stdio
+	for _, m := range members {
+		w.starting = append(w.starting, m.Name)
+		if stdio, ok := m.Transport.(transport.Stdio); ok && stdio.Stderr == nil {
+			name := m.Name
+			stdio.Stderr = func(line string) { w.hear(name, line) }
+			m.Transport = stdio
+		}
 	}
 	w.shown.Go(w.show)
-	return func() {
-		close(w.stop)
-		w.shown.Wait()
-		c.clear()
-	}
+	return w
 }
 
-// waiting is what is known of a server that is starting.
+// waiting is what is known of servers that are starting.
 type waiting struct {
 	console *console
-	name    string
 	begun   time.Time
 	stop    chan struct{}
 	shown   sync.WaitGroup
 
-	mu   sync.Mutex
-	last string // guarded by mu
+	mu       sync.Mutex
+	ended    bool     // guarded by mu
+	starting []string // guarded by mu; names
+	speaker  string   // guarded by mu; whose the last line is
+	last     string   // guarded by mu
 }
 
-// hear takes a line of the server's standard error.
-func (w *waiting) hear(line string) {
+// hear takes a line of a server's standard error.
+func (w *waiting) hear(name, line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last = line
+	w.speaker, w.last = name, line
+}
+
+// started says that a server has started, or will not.
+func (w *waiting) started(name string) {
+	w.mu.Lock()
+	w.starting = slices.DeleteFunc(w.starting, func(s string) bool { return s == name })
+	over := len(w.starting) == 0
+	w.mu.Unlock()
+	if over {
+		w.end()
+	}
+}
+
+// end shows no more. It may be called again.
+func (w *waiting) end() {
+	w.mu.Lock()
+	ended := w.ended
+	w.ended = true
+	w.mu.Unlock()
+	if ended {
+		return
+	}
+	close(w.stop)
+	w.shown.Wait()
+	w.console.clear()
 }
 
 // soon is how long a server may take to start before anything is shown.
@@ -68,9 +98,14 @@ func (w *waiting) show() {
 func (w *waiting) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := fmt.Sprintf("waiting for %s to start, %.0f s", w.name, time.Since(w.begun).Seconds())
-	if w.last != "" {
+	text := fmt.Sprintf("waiting for %s to start, %.0f s", strings.Join(w.starting, ", "),
+		time.Since(w.begun).Seconds())
+	switch {
+	case w.last == "":
+	case len(w.starting) == 1 && w.speaker == w.starting[0]:
 		text += "; it says: " + w.last
+	case slices.Contains(w.starting, w.speaker):
+		text += "; " + w.speaker + " says: " + w.last
 	}
 	return visible.FirstLine(text)
 }

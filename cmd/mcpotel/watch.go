@@ -16,7 +16,7 @@ import (
 )
 
 func newWatch(s streams) *cobra.Command {
-	w := watch{failed: make(chan error, 1)}
+	w := watch{connection: connection{endless: true}, failed: make(chan error, 1)}
 	return w.command(s, &cobra.Command{
 		Use: "watch [flags]" + behind, Short: "print what a server tells unasked, as it comes",
 		Example: "mcpotel watch --uri demo://clock -- mcpotel serve-demo\n" +

@@ -19,7 +19,8 @@ type webFlag struct {
 }
 
 func (w *webFlag) flags(f *pflag.FlagSet) {
-	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=ADDRESS there, on loopback")
+	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=ADDRESS there, on "+
+		"loopback")
 	f.Lookup("web").NoOptDefVal = "true"
 }
 

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// silent is a server that reads its requests and never answers.
+func silent(t *testing.T) (url string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // without which the server does not see that the client leaves
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestTimeoutsNameTheirFlag(t *testing.T) {
+	noCollector(t)
+	url := silent(t)
+	for flag, value := range map[string]string{"--timeout": "50ms", "--connect-timeout": "51ms"} {
+		for _, command := range []string{"tools", "ping", "resources"} {
+			code, _, stderr := runs(t, command, "--url", url, flag, value)
+			if code != exitConnection || !strings.Contains(stderr, "; the time of "+flag+" "+value+" is over") {
+				t.Errorf("%s %s %s: got exit code %d and %q, want %d and to be told which time is over", command, flag, value,
+					code, stderr, exitConnection)
+			}
+		}
+	}
+}
+
+// TestTheTimeOfTheWholeCountsAllButQuestions takes three steps of less than the time, and is asked for longer in between.
+func TestTheTimeOfTheWholeCountsAllButQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := connection{timeout: 10 * time.Second}
+		c.console = newConsole(streams{strings.NewReader(""), io.Discard, io.Discard, true})
+		begun := time.Now()
+		err := c.inTime(t.Context(), func(ctx context.Context) error {
+			for range 3 {
+				select {
+				case <-time.After(4 * time.Second):
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				back := c.console.elsewhere() // a browser, for instance
+				time.Sleep(time.Hour)
+				back()
+			}
+			return errors.New("the time was never over")
+		})
+		const want = "context deadline exceeded; the time of --timeout 10s is over"
+		if took := time.Since(begun); err == nil || err.Error() != want || took != 2*time.Hour+10*time.Second {
+			t.Errorf("got %v after %v, want %q after 10s beside the two hours", err, took, want)
+		}
+		c.endless = true
+		if err := c.inTime(t.Context(), func(ctx context.Context) error {
+			time.Sleep(time.Hour)
+			return ctx.Err()
+		}); err != nil {
+			t.Errorf("a command without end: got %v, want no limit", err)
+		}
+	})
+}
