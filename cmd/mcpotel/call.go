@@ -20,7 +20,7 @@ type callCommand struct {
 
 func newCall(s streams) *cobra.Command {
 	var c callCommand
-	return c.command(s, &cobra.Command{
+	return c.suggest(c.command(s, &cobra.Command{
 		Use: "call [flags] TOOL" + argumentsUsage + behind, Short: "call a tool of a server", Long: aboutArguments,
 		Example: `mcpotel call forecast city=Oslo days=3 -- mcpotel serve-demo
 mcpotel call echo '{"message":"hi"}' -- npx -y @modelcontextprotocol/server-everything
@@ -31,7 +31,7 @@ mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
 	}, c.run, c.log.flags, c.saver.flags, func(f *pflag.FlagSet) {
 		f.BoolVar(&c.hand, "task", false,
 			"if the server makes the call a task, print its id for \"mcpotel task\" and do not wait")
-	})
+	}), suggestCall)
 }
 
 func (c *callCommand) run(ctx context.Context) error {

@@ -12,12 +12,12 @@ import (
 
 func newComplete(s streams) *cobra.Command {
 	var c connection
-	return c.command(s, &cobra.Command{
+	return c.suggest(c.command(s, &cobra.Command{
 		Use:   "complete [flags] (PROMPT | TEMPLATE) ARGUMENT=BEGINNING [SETTLED=VALUE...]" + behind,
 		Short: "complete an argument of a prompt, or a variable of a template",
 		Example: "mcpotel complete pack city=Os -- mcpotel serve-demo\n" +
 			"mcpotel complete 'demo://forecast/{city}' city=B --json -- mcpotel serve-demo",
-	}, c.runComplete)
+	}, c.runComplete), suggestPrompts)
 }
 
 func (c *connection) runComplete(ctx context.Context) error {

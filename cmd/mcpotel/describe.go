@@ -17,11 +17,11 @@ import (
 
 func newDescribe(s streams) *cobra.Command {
 	var c connection
-	return c.command(s, &cobra.Command{
+	return c.suggest(c.command(s, &cobra.Command{
 		Use: "describe [flags] TOOL" + behind, Short: "show what a tool takes: every argument, and a command line to copy",
 		Example: "mcpotel describe forecast -- mcpotel serve-demo\n" +
 			"mcpotel describe order --json --url https://mcp.example.com/mcp",
-	}, c.runDescribe)
+	}, c.runDescribe), suggestTools)
 }
 
 func (c *connection) runDescribe(ctx context.Context) error {

@@ -106,14 +106,8 @@ func commandLines(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// rootHelp is the help of the program.
-func rootHelp(root *cobra.Command) string {
-	return `mcpotel uses MCP servers from the shell, and shows what each call does.
-
-usage: mcpotel COMMAND [ARG...]
-
-commands:
-` + commandLines(root) + `
+// aboutAll is what holds for all commands.
+const aboutAll = `
 A server is a command behind --, which is started; or among the flags --url URL; or --config FILE, for the servers of an
 mcpServers file, of which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
 Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. What a server asks is asked at the
@@ -121,7 +115,14 @@ terminal. --trace draws what a command did, --web shows it on a page. With OTEL_
 metrics and log records are exported there.
 
 Results are on standard output, everything else is on standard error.
+`
 
-exit codes: 0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection, 130 Ctrl-C, 143 SIGTERM.
+// aboutExit are the exit codes.
+const aboutExit = `0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection, 130 Ctrl-C, 143 SIGTERM.
 What runs until it is interrupted (watch, view, serve-demo, --web) ends with 0 then.`
+
+// rootHelp is the help of the program.
+func rootHelp(root *cobra.Command) string {
+	return "mcpotel uses MCP servers from the shell, and shows what each call does.\n\n" +
+		"usage: mcpotel COMMAND [ARG...]\n\ncommands:\n" + commandLines(root) + aboutAll + "\nexit codes: " + aboutExit
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
+// levels are those of log messages.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
 // logFlag is how severe log messages of a server must be to be wanted, empty for what the server likes.
 type logFlag struct {
 	level mcp.LoggingLevel
 }
 
 func (l *logFlag) flags(f *pflag.FlagSet) {
-	f.Func("level", "ask for the server's log messages of this `LEVEL` and above: debug, info, notice, warning, error, "+
-		"critical, alert, emergency",
+	f.Func("level", "ask for the server's log messages of this `LEVEL` and above: "+strings.Join(levels, ", "),
 		func(s string) error {
 			l.level = mcp.LoggingLevel(s)
 			if !l.level.Defined() {

@@ -103,8 +103,13 @@ func hasCollector(environ []string) bool {
 	})
 }
 
-// telemetry is what clients and servers of this process use.
-func (o *observation) telemetry() *telemetry.Telemetry { return o.providers.Telemetry() }
+// telemetry is what clients and servers of this process use: none if nothing observes them.
+func (o *observation) telemetry() *telemetry.Telemetry {
+	if o.providers == nil {
+		return telemetry.Off()
+	}
+	return o.providers.Telemetry()
+}
 
 // start begins a span of the command itself, the caller's span of what it does.
 func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {

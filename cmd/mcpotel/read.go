@@ -12,12 +12,12 @@ import (
 
 func newRead(s streams) *cobra.Command {
 	var c connection
-	return c.command(s, &cobra.Command{
+	return c.suggest(c.command(s, &cobra.Command{
 		Use: "read [flags] URI" + behind, Short: "read a resource, byte for byte",
 		Example: "mcpotel read demo://about -- mcpotel serve-demo\n" +
 			"mcpotel read demo://pixel -- mcpotel serve-demo >pixel.png\n" +
 			"mcpotel read demo://pixel --output pictures -- mcpotel serve-demo",
-	}, c.runRead, c.saver.flags)
+	}, c.runRead, c.saver.flags), suggestResources)
 }
 
 func (c *connection) runRead(ctx context.Context) error {

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/config"
+)
+
+// suggestWithin is how long a completion may take.
+const suggestWithin = 3 * time.Second
+
+// suggester returns what a server has for a completion. args are those before the one that is being completed, typed is
+// what stands of that.
+type suggester func(ctx context.Context, c *connection, s *servers, args []string, typed string) []string
+
+// suggest lets a command complete its arguments by what its server has. A server that does not answer in time, and
+// anything else that goes wrong, completes nothing, and says nothing.
+func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if cmd.ArgsLenAtDash() < cmd.Flags().NArg() { // cobra adds a -- at the end, which is no first one then
+			return nil, cobra.ShellCompDirectiveDefault // the server's command
+		}
+		none := cobra.ShellCompDirectiveNoFileComp
+		if strings.HasPrefix(typed, "@") {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		c.readLine(cmd)
+		c.streams = streams{strings.NewReader(""), io.Discard, io.Discard, false}
+		c.console = newConsole(c.streams)
+		if c.checkServer() != nil || c.remote.check(c.file.path != "") != nil {
+			return nil, none
+		}
+		c.remote.auth = false // which may open a browser
+		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin)
+		defer cancel()
+		c.adapt = func(_ string, o *mcpclient.Options) { o.CloseTimeout = 100 * time.Millisecond }
+		s, err := c.openAll(ctx, &observation{})
+		if err != nil {
+			return nil, none
+		}
+		defer s.close()
+		found := ask(ctx, c, s, args, typed)
+		if slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, "=") }) {
+			none |= cobra.ShellCompDirectiveNoSpace
+		}
+		return found, none
+	}
+	return cmd
+}
+
+// readLine takes from the line that is being completed what stands behind the cursor: the server, and flags.
+func (c *connection) readLine(cmd *cobra.Command) {
+	words := shellSplit(os.Getenv(lineVariable))
+	if len(words) < 2 {
+		return
+	}
+	found, rest, err := cmd.Root().Find(words[1:])
+	if err != nil || found != cmd {
+		return
+	}
+	c.remote.headers, c.roots = nil, nil // which would be there twice
+	if cmd.ParseFlags(rest) != nil {
+		return
+	}
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		c.server = cmd.Flags().Args()[dash:]
+	}
+}
+
+// shellSplit divides a line as shells do, up to the end of the command. Variables and the like stay as they are.
+func shellSplit(line string) (words []string) {
+	var word strings.Builder
+	var quote rune
+	begun := false
+	end := func() {
+		if begun {
+			text := word.String()
+			if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(text, "~/") {
+				text = filepath.Join(home, text[2:])
+			}
+			words = append(words, text)
+		}
+		word.Reset()
+		begun = false
+	}
+	escaped := false
+	for _, r := range line {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+		case unicode.IsSpace(r):
+			end()
+		case strings.ContainsRune("|;&<>()", r):
+			end()
+			return words
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	end()
+	return words
+}
+
+// completable makes a completion with a description. A name that a shell or a terminal might take for more than a name
+// is none.
+func completable(name, about string) []string {
+	const allowed = "-_./:@%+=,~{}"
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(allowed, r) {
+			return nil
+		}
+	}
+	about = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_./,?", r) {
+			return r
+		}
+		return -1
+	}, visible.FirstLine(about))
+	if name == "" {
+		return nil
+	}
+	return []string{cobra.CompletionWithDesc(name, about)}
+}
+
+// suggestTools completes the name of a tool.
+func suggestTools(ctx context.Context, c *connection, s *servers, args []string, _ string) (found []string) {
+	if len(args) > 0 {
+		return nil
+	}
+	tools, _ := c.tools(ctx, s)
+	for _, t := range tools {
+		found = append(found, completable(t.Name, t.Description)...)
+	}
+	return found
+}
+
+// suggestCall completes the name of a tool, and then of its arguments, and their values where the schema names them.
+func suggestCall(ctx context.Context, c *connection, s *servers, args []string, typed string) (found []string) {
+	if len(args) == 0 {
+		return suggestTools(ctx, c, s, args, typed)
+	}
+	tools, _ := c.tools(ctx, s)
+	i := slices.IndexFunc(tools, func(t *mcp.Tool) bool { return t.Name == args[0] })
+	if i < 0 {
+		return nil
+	}
+	for _, p := range readParameters(tools[i].InputSchema).all {
+		name, _, given := strings.Cut(typed, "=")
+		switch {
+		case given && name == p.name:
+			values := p.allowed()
+			if slices.Contains(p.Type, "boolean") && values == nil {
+				values = append(values, []byte("true"), []byte("false"))
+			}
+			for _, v := range values {
+				found = append(found, completable(p.name+"="+typedAs(v), "")...)
+			}
+		case !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, p.name+"=") }) ||
+			slices.Contains(p.Type, "array"):
+			found = append(found, completable(p.name+"=", p.Description)...)
+		}
+	}
+	return found
+}
+
+// suggestPrompts completes the name of a prompt, and of its arguments.
+func suggestPrompts(ctx context.Context, _ *connection, s *servers, args []string, _ string) (found []string) {
+	for p, err := range s.all[0].client.Prompts(ctx) {
+		switch {
+		case err != nil:
+			return found
+		case len(args) == 0:
+			found = append(found, completable(p.Name, p.Description)...)
+		case p.Name == args[0]:
+			for _, a := range p.Arguments {
+				if !slices.ContainsFunc(args, func(given string) bool { return strings.HasPrefix(given, a.Name+"=") }) {
+					found = append(found, completable(a.Name+"=", a.Description)...)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// suggestResources completes the URI of a resource.
+func suggestResources(ctx context.Context, _ *connection, s *servers, args []string, _ string) (found []string) {
+	if len(args) > 0 {
+		return nil
+	}
+	for r, err := range s.all[0].client.Resources(ctx) {
+		if err != nil {
+			return found
+		}
+		found = append(found, completable(r.URI, r.Name)...)
+	}
+	return found
+}
+
+// completeFlags completes the values of flags.
+func completeFlags(cmd *cobra.Command) {
+	versions := []string{}
+	for _, v := range mcp.SupportedVersions() {
+		versions = append(versions, string(v))
+	}
+	for flag, values := range map[string]func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective){
+		"pin-version": cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp),
+		"level":       cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp),
+		"url":         cobra.NoFileCompletions, "header": cobra.NoFileCompletions, "timeout": cobra.NoFileCompletions,
+		"server": suggestServers,
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag, values) // the only error is that there is no such flag
+		}
+	}
+	for _, flag := range []string{"root", "output"} {
+		if cmd.Flags().Lookup(flag) != nil {
+			_ = cmd.MarkFlagDirname(flag)
+		}
+	}
+}
+
+// suggestServers completes the name of a server of --config.
+func suggestServers(cmd *cobra.Command, _ []string, _ string) (found []string, _ cobra.ShellCompDirective) {
+	path, err := cmd.Flags().GetString("config")
+	if err != nil || path == "" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	file, err := config.Load(path, &config.Options{LookupEnv: func(string) (string, bool) { return "", true }})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, s := range file.Servers {
+		if !s.Disabled {
+			found = append(found, completable(s.Name, string(s.Type))...)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
