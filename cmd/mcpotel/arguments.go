@@ -24,8 +24,8 @@ import (
 const argumentsUsage = " [NAME=VALUE... | '{json}' | - | @FILE]"
 
 // aboutArguments explains that.
-const aboutArguments = `Arguments are NAME=VALUE, each of the type that the server says it has, an array by repeating its name or
-as JSON; or one JSON object; or - for one on standard input, or @FILE for one in a file.`
+const aboutArguments = "Arguments are NAME=VALUE, each of the type that the server says it has, an array by\n" +
+	"repeating its name or as JSON; or one JSON object; or - for one on standard input, or @FILE for one in a file."
 
 // given are the arguments of a tool or a prompt, as the command line has them.
 type given struct {

@@ -86,7 +86,7 @@ func TestMisuseOfTheseCommandsIsExplained(t *testing.T) {
 		"an unknown level":        {[]string{"watch", "--level", "loud"}, "unknown level"},
 		"a root that is none":     {[]string{"ping", "--root", "/does/not/exist"}, "no such file"},
 		"a root that is no dir":   {[]string{"ping", "--root", "main.go"}, "no directory"},
-		"a server without a file": {[]string{"ping", "--server", "x"}, "--config"},
+		"a server without a file": {[]string{"ping", "--server", "x"}, "two servers"},
 		"two ways to a server":    {[]string{"ping", "--config", "x.json"}, "two servers"},
 		"an unknown task command": {[]string{"task", "frob", "x"}, "want get, wait or cancel"},
 		"no task command":         {[]string{"task", "--json", "x"}, "want get, wait or cancel"},

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lineVariable has the whole line that is being completed, what stands behind the cursor too: the server's command does.
+// lineVariable has the whole line that is being completed: what stands behind the cursor, too, may be the server.
 const lineVariable = "MCPOTEL_COMPLETE_LINE"
 
 // shell is one that completions can be written for.
@@ -60,8 +60,8 @@ func newCompletion(s streams) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use: "completion (" + strings.Join(names, " | ") + ")", Short: "write what completes mcpotel's arguments in a shell",
-		Long: "Names of tools, prompts, resources and servers are completed too: the server that the line names is asked, and " +
-			"given\nthree seconds. To load the completion, in the shell or the file that it reads first:\n\n  " +
+		Long: "Names of tools, prompts, resources and servers are completed too: the server that the line names is asked,\n" +
+			"and given three seconds. To load the completion, in the shell or the file that it reads first:\n\n  " +
 			strings.Join(loads, "\n  "),
 		Example:   "mcpotel completion bash >~/.local/share/bash-completion/completions/mcpotel",
 		ValidArgs: names,

@@ -135,7 +135,8 @@ func TestCompletionScriptsKnowTheWholeLine(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"completion"}, {"completion", "tcsh"}, {"completion", "bash", "zsh"}} {
-		if code, _, stderr := runs(t, args...); code != exitUsage || !strings.Contains(stderr, "bash, zsh, fish, powershell") {
+		code, _, stderr := runs(t, args...)
+		if code != exitUsage || !strings.Contains(stderr, "bash, zsh, fish, powershell") {
 			t.Errorf("%v: got exit code %d and %q, want to be told the shells", args, code, stderr)
 		}
 	}

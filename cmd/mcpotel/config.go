@@ -18,24 +18,51 @@ type configured struct {
 
 func (c *configured) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.path, "config", "", "use the servers of this `FILE`, in its mcpServers")
-	f.StringVar(&c.only, "server", "", "use only the server of this `NAME`, of those of --config")
+	f.StringVar(&c.only, "server", "", "use the server of this `NAME`, of those of --config, or without that one of "+
+		"\"mcpotel list\"")
 }
 
-// members reads the file and returns the servers to use. free is for when they have been stopped.
-func (c *connection) members(o *observation) (_ []mcpclient.Member, free func(), _ error) {
+// saved says that a server is meant that is saved.
+func (c *configured) saved() bool { return c.path == "" && c.only != "" }
+
+// read returns the servers of the file that are meant, or the one that is saved.
+func (c *connection) read() (found []mcpclient.Member, _ error) {
+	if c.file.saved() {
+		s, err := named(c.file.only)
+		if err != nil {
+			return nil, err
+		}
+		file, err := s.read(nil)
+		if err != nil {
+			return nil, misuse("%w", err)
+		}
+		if found = file.Members(nil); len(found) == 0 {
+			return nil, misuse("%s is disabled, in %s", s.full(), s.path)
+		}
+		return found, nil
+	}
 	file, err := config.Load(c.file.path, nil)
 	if err != nil {
-		return nil, nil, misuse("%w", err)
+		return nil, misuse("%w", err)
 	}
 	for _, w := range file.Warnings {
 		c.console.say("%s: %v", c.file.path, w)
 	}
 	enabled := file.Members(nil)
-	members := slices.DeleteFunc(slices.Clone(enabled), func(m mcpclient.Member) bool {
+	found = slices.DeleteFunc(slices.Clone(enabled), func(m mcpclient.Member) bool {
 		return c.file.only != "" && m.Name != c.file.only
 	})
-	if len(members) == 0 {
-		return nil, nil, misuse("%s: no such server; there is: %s", c.file.path, memberNames(enabled))
+	if len(found) == 0 {
+		return nil, misuse("%s: no such server; there is: %s", c.file.path, memberNames(enabled))
+	}
+	return found, nil
+}
+
+// members returns the servers to use. free is for when they have been stopped.
+func (c *connection) members(o *observation) (members []mcpclient.Member, free func(), _ error) {
+	members, err := c.read()
+	if err != nil {
+		return nil, nil, err
 	}
 	var frees []func()
 	free = func() {

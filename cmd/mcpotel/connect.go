@@ -85,7 +85,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		if err := c.checkServer(); err != nil {
 			return err
 		}
-		if err := c.remote.check(c.file.path != ""); err != nil {
+		if err := c.remote.check(c.file.path != "" || c.file.only != ""); err != nil {
 			return err
 		}
 		if err := c.saver.make(); err != nil {
@@ -108,13 +108,15 @@ func (c *connection) checkServer() error {
 	if len(c.server) > 0 {
 		ways = append(ways, "-- COMMAND [ARG...]")
 	}
+	if c.file.saved() {
+		ways = append(ways, "--server NAME of a saved one")
+	}
 	switch {
 	case len(ways) == 0:
-		return misuse("no server: give --url URL, or --config FILE, or end the arguments with -- COMMAND [ARG...]")
+		return misuse("no server: give --url URL, or --config FILE, or --server NAME of one that \"mcpotel list\" has, " +
+			"or end the arguments with -- COMMAND [ARG...]")
 	case len(ways) > 1:
 		return misuse("two servers: give either %s", strings.Join(ways, " or "))
-	case c.file.only != "" && c.file.path == "":
-		return misuse("--server is one of those of --config FILE")
 	}
 	return nil
 }

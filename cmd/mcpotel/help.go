@@ -108,8 +108,9 @@ func commandLines(cmd *cobra.Command) string {
 
 // aboutAll is what holds for all commands.
 const aboutAll = `
-A server is a command behind --, which is started; or among the flags --url URL; or --config FILE, for the servers of an
-mcpServers file, of which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
+A server is a command behind --, which is started; or among the flags --url URL; or --server NAME, for one that "mcpotel
+add" has saved or a host such as Claude Desktop or Cursor; or --config FILE, for the servers of an mcpServers file, of
+which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
 Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. What a server asks is asked at the
 terminal. --trace draws what a command did, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans,
 metrics and log records are exported there.
@@ -118,8 +119,8 @@ Results are on standard output, everything else is on standard error.
 `
 
 // aboutExit are the exit codes.
-const aboutExit = `0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection, 130 Ctrl-C, 143 SIGTERM.
-What runs until it is interrupted (watch, view, serve-demo, --web) ends with 0 then.`
+const aboutExit = `0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection, 130 Ctrl-C,
+143 SIGTERM. What runs until it is interrupted (watch, view, serve-demo, --web) ends with 0 then.`
 
 // rootHelp is the help of the program.
 func rootHelp(root *cobra.Command) string {

@@ -59,7 +59,8 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 func manualPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	section := func(name string) { b.WriteString(".SH " + name + "\n") }
-	b.WriteString(fmt.Sprintf(".TH %q 1 \"\" %q \"User Commands\"\n", strings.ToUpper(pageName(cmd)), "mcpotel "+version()))
+	title := strings.ToUpper(pageName(cmd))
+	b.WriteString(fmt.Sprintf(".TH %q 1 \"\" %q \"User Commands\"\n", title, "mcpotel "+version()))
 	section("NAME")
 	b.WriteString(roff(pageName(cmd)+" - "+cmd.Short) + "\n")
 	section("SYNOPSIS")

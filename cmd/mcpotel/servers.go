@@ -51,7 +51,7 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 
 // member returns the one server that there is.
 func (c *connection) member(o *observation) (_ mcpclient.Member, free func(), _ error) {
-	if c.file.path == "" {
+	if c.file.path == "" && c.file.only == "" {
 		return c.given(o)
 	}
 	members, free, err := c.members(o)

@@ -39,7 +39,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 		c.readLine(cmd)
 		c.streams = streams{strings.NewReader(""), io.Discard, io.Discard, false}
 		c.console = newConsole(c.streams)
-		if c.checkServer() != nil || c.remote.check(c.file.path != "") != nil {
+		if c.checkServer() != nil || c.remote.check(c.file.path != "" || c.file.only != "") != nil {
 			return nil, none
 		}
 		c.remote.auth = false // which may open a browser
@@ -241,13 +241,21 @@ func completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// suggestServers completes the name of a server of --config.
+// suggestServers completes the name of a server of --config, or of one that is saved.
 func suggestServers(cmd *cobra.Command, _ []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 	path, err := cmd.Flags().GetString("config")
-	if err != nil || path == "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+	if err == nil && path == "" {
+		all, _ := allSaved()
+		seen := map[string]bool{}
+		for _, s := range all {
+			if !seen[s.name] {
+				found = append(found, completable(s.name, s.host.title)...)
+			}
+			seen[s.name] = true
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-	file, err := config.Load(path, &config.Options{LookupEnv: func(string) (string, bool) { return "", true }})
+	file, err := config.Load(path, &config.Options{LookupEnv: whatever})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -37,7 +37,8 @@ func TestTimeoutsNameTheirFlag(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfTheWholeCountsAllButQuestions takes three steps of less than the time, and is asked for longer in between.
+// TestTheTimeOfTheWholeCountsAllButQuestions takes three steps of less than the time, and is asked for longer in
+// between.
 func TestTheTimeOfTheWholeCountsAllButQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connection{timeout: 10 * time.Second}

@@ -44,7 +44,8 @@ func newTree(s streams) *cobra.Command {
 	root.AddCommand(
 		newDemo(s), newTools(s), newDescribe(s), newCall(s), newTask(s), newResources(s), newRead(s), newPrompts(s),
 		newPrompt(s),
-		newComplete(s), newWatch(s), newPing(s), newView(s), newServeDemo(s), newCompletion(s),
+		newComplete(s), newWatch(s), newPing(s), newAdd(s), newList(s), newRemove(s), newView(s),
+		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),
 	)
 	root.InitDefaultHelpCmd()

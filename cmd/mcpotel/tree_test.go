@@ -27,6 +27,7 @@ func TestEveryCommandHasExamplesThatItUnderstands(t *testing.T) {
 		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("%s: want a line about it and an example", cmd.CommandPath())
 		}
+		runsIt := false
 		for line := range strings.Lines(cmd.Example) {
 			words := shellWords(line)
 			if words[0] != "mcpotel" {
@@ -35,14 +36,17 @@ func TestEveryCommandHasExamplesThatItUnderstands(t *testing.T) {
 			}
 			tree := quiet()
 			found, rest, err := tree.Find(words[1:])
-			if err != nil || !strings.HasPrefix(found.CommandPath(), cmd.CommandPath()) && cmd.Name() != "help" &&
-				!slices.Contains(words, cmd.Name()) {
+			if err != nil || found == tree {
 				t.Errorf("%s: the example %q runs %s, %v", cmd.CommandPath(), line, found.CommandPath(), err)
 			}
+			runsIt = runsIt || strings.HasPrefix(found.CommandPath(), cmd.CommandPath()) || slices.Contains(words, cmd.Name())
 			found.InitDefaultHelpFlag()
 			if err := found.ParseFlags(rest); err != nil {
 				t.Errorf("%s: the example %q: %v", cmd.CommandPath(), line, err)
 			}
+		}
+		if !runsIt {
+			t.Errorf("%s: no example is of this command", cmd.CommandPath())
 		}
 	})
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// addition is one run of "add".
+type addition struct {
+	url, dir     string
+	headers, env []string // as they were given: they may hold secrets, so that nothing quotes them
+	replace      bool
+}
+
+func newAdd(s streams) *cobra.Command {
+	var a addition
+	cmd := &cobra.Command{
+		Use: "add [flags] NAME [-- COMMAND [ARG...]]", Short: "save a server under a name, for --server NAME",
+		Long: "The server is saved in the user's configuration directory, in the mcpServers format, in a file that only\n" +
+			"the user can read. ${VAR} in what is saved is the variable of the environment when the server is used.",
+		Example: "mcpotel add everything -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel add github --url https://api.githubcopilot.com/mcp/ --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
+			"mcpotel tools --server everything",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args, command = args[:dash], args[dash:]
+			}
+			switch len(args) {
+			case 0:
+				return misuse("which name?")
+			case 1:
+				return a.run(s, args[0], command)
+			}
+			if len(a.headers)+len(a.env) > 0 {
+				return misuse("unexpected argument; quote a header or a variable whose value has spaces")
+			}
+			return misuse("unexpected argument %q; the command of a server stands behind --", args[1])
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	several := func(to *[]string, name, usage string) {
+		f.Func(name, usage, func(value string) error {
+			*to = append(*to, value)
+			return nil
+		})
+	}
+	f.StringVar(&a.url, "url", "", "the server is at this `URL`")
+	several(&a.headers, "header", "add this header, `NAME=VALUE`, to every HTTP request; may be repeated")
+	several(&a.env, "env", "give the command this variable, `NAME=VALUE`; may be repeated")
+	f.StringVar(&a.dir, "cwd", "", "start the command in this `DIRECTORY`")
+	f.BoolVar(&a.replace, "replace", false, "take the place of the server that is saved under this name")
+	return cmd
+}
+
+// allowedName is what a saved server may be called: a colon comes behind a host's id, and a dash begins flags.
+var allowedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func (a *addition) run(s streams, name string, command []string) error {
+	if !allowedName.MatchString(name) {
+		return misuse("no server can be called %q: want at most 64 letters, digits, dots, dashes and underscores, the first "+
+			"a letter or a digit", name)
+	}
+	server, err := a.server(command)
+	if err != nil {
+		return err
+	}
+	one := &saved{host: &hosts[0], path: "the server", name: name, raw: server}
+	c, err := one.readAnyway()
+	if err != nil {
+		return misuse("%w", err)
+	}
+	path, err := editOwn(func(servers []member) ([]member, error) {
+		if i := find(servers, name); i >= 0 {
+			if !a.replace {
+				return nil, misuse("%q is saved already; --replace takes its place", name)
+			}
+			servers[i].value = server
+			return servers, nil
+		}
+		return append(servers, member{name, server}), nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := printLine(s.out, fmt.Sprintf("saved %s (%s) in %s", name, way(c), path)); err != nil {
+		return err
+	}
+	all, _ := allSaved()
+	for _, other := range all {
+		if other.name == name && other.host.id != ours {
+			newConsole(s).say("%s has a server of this name, too, which is %s from now on", other.host.title, other.full())
+		}
+	}
+	return nil
+}
+
+// server returns what is saved.
+func (a *addition) server(command []string) (json.RawMessage, error) {
+	server := struct {
+		Command string            `json:"command,omitzero"`
+		Args    []string          `json:"args,omitzero"`
+		Env     map[string]string `json:"env,omitzero"`
+		Dir     string            `json:"cwd,omitzero"`
+		URL     string            `json:"url,omitzero"`
+		Headers map[string]string `json:"headers,omitzero"`
+	}{URL: a.url}
+	switch {
+	case (a.url == "") == (len(command) == 0):
+		return nil, misuse("which server? give either --url URL or -- COMMAND [ARG...]")
+	case a.url == "" && len(a.headers) > 0:
+		return nil, misuse("--header is for a server with --url")
+	case a.url != "" && (len(a.env) > 0 || a.dir != ""):
+		return nil, misuse("--env and --cwd are for a server with a command")
+	}
+	var err error
+	if server.Headers, err = pairs("header", a.headers); err != nil {
+		return nil, err
+	}
+	if server.Env, err = pairs("variable", a.env); err != nil {
+		return nil, err
+	}
+	if len(command) > 0 {
+		server.Command, server.Args = command[0], command[1:]
+		if strings.ContainsRune(server.Command, filepath.Separator) {
+			if server.Command, err = filepath.Abs(server.Command); err != nil {
+				return nil, misuse("%w", err)
+			}
+		}
+	}
+	if a.dir != "" {
+		if server.Dir, err = filepath.Abs(a.dir); err != nil {
+			return nil, misuse("%w", err)
+		}
+	}
+	return json.Marshal(server)
+}
+
+// pairs reads NAME=VALUE, without quoting any that is wrong.
+func pairs(what string, given []string) (map[string]string, error) {
+	var all map[string]string
+	for i, g := range given {
+		name, value, ok := strings.Cut(g, "=")
+		if _, twice := all[name]; twice || !ok || name == "" {
+			return nil, misuse("%s %d is not of the form NAME=VALUE, each name once", what, i+1)
+		}
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+func newRemove(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "forget a server that is saved",
+		Example: "mcpotel remove everything",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return misuse("remove: want one name")
+			}
+			return remove(s, strings.TrimPrefix(args[0], ours+":"))
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) (found []string, _ cobra.ShellCompDirective) {
+			all, _ := allSaved()
+			for _, one := range all {
+				if one.host.id == ours {
+					found = append(found, completable(one.name, "")...)
+				}
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// remove removes a server from this program's own file.
+func remove(s streams, name string) error {
+	path, err := editOwn(func(servers []member) ([]member, error) {
+		i := find(servers, name)
+		if i >= 0 {
+			return append(servers[:i:i], servers[i+1:]...), nil
+		}
+		all, _ := allSaved()
+		for _, other := range all {
+			if other.name == name || other.full() == name {
+				return nil, misuse("%q is a server of %s: remove it there, in %s", name, other.host.title, other.path)
+			}
+		}
+		return nil, misuse(`no saved server %q; "mcpotel list" has them`, name)
+	})
+	if err != nil {
+		return err
+	}
+	return printLine(s.out, fmt.Sprintf("removed %s from %s", name, path))
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/mcpclient/config"
+)
+
+// saved is a server that this program or a host has saved.
+type saved struct {
+	host *host
+	path string // of the file
+	name string
+	raw  json.RawMessage
+}
+
+// full is the name that no other server has.
+func (s *saved) full() string { return s.host.id + ":" + s.name }
+
+// read reads the server. lookup is for ${VAR}, nil for that of this process.
+func (s *saved) read(lookup func(string) (string, bool)) (*config.Config, error) {
+	file := object([]member{{"mcpServers", object([]member{{s.name, s.raw}})}})
+	c, err := config.Parse(file, &config.Options{LookupEnv: lookup})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return c, nil
+}
+
+// whatever lets a server be read whose variables are not set.
+func whatever(string) (string, bool) { return "x", true }
+
+// readAnyway reads the server with something in place of its variables.
+func (s *saved) readAnyway() (*config.Server, error) {
+	c, err := s.read(whatever)
+	if err != nil { // unless a variable is all of a URL
+		var again error
+		if c, again = s.read(func(string) (string, bool) { return "http://x", true }); again != nil {
+			return nil, err
+		}
+	}
+	return c.Servers[0], nil
+}
+
+// member is a member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf returns the members of an object in their order.
+func membersOf(raw []byte) (all []member, _ error) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if d.PeekKind() != '{' {
+		return nil, errors.New("not a JSON object")
+	}
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var name jsontext.Token
+		var value jsontext.Value
+		name, err = d.ReadToken()
+		m := member{name: name.String()}
+		if err == nil {
+			value, err = d.ReadValue()
+			m.value = json.RawMessage(value.Clone())
+			all = append(all, m)
+		}
+	}
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	return all, err
+}
+
+// object makes an object of its members.
+func object(members []member) json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(m.name) // a string
+		b = append(append(append(b, name...), ':'), m.value...)
+	}
+	return append(b, '}')
+}
+
+// find returns the place of a member, -1 if there is none.
+func find(members []member, name string) int {
+	return slices.IndexFunc(members, func(m member) bool { return m.name == name })
+}
+
+// allSaved returns the servers of all files that there are, this program's first, and what is wrong with a file.
+func allSaved() (all []*saved, problems []error) {
+	for i := range hosts {
+		h := &hosts[i]
+		path, err := h.file()
+		if err != nil {
+			continue // there is no home on this machine
+		}
+		servers, err := savedIn(h, path)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", path, err))
+		}
+		all = append(all, servers...)
+	}
+	return all, problems
+}
+
+// mostOfAFile bounds how much of a host's file is read.
+const mostOfAFile = 64 << 20
+
+// savedIn returns the servers of one file, none if there is no file.
+func savedIn(h *host, path string) (all []*saved, _ error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(), info.Size() > mostOfAFile:
+		return nil, errors.New("not a file of a usual size")
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	top, err := membersOf(bytes.TrimPrefix(raw, []byte("\uFEFF")))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"mcpServers", "servers"} {
+		if i := find(top, name); i >= 0 {
+			servers, err := membersOf(top[i].value)
+			for _, m := range servers {
+				all = append(all, &saved{h, path, m.name, usual(m.value)})
+			}
+			return all, err
+		}
+	}
+	return nil, nil
+}
+
+// usual writes a server in the usual way, of which some hosts have their own: serverUrl, and httpUrl for one that is no
+// SSE.
+func usual(raw json.RawMessage) json.RawMessage {
+	members, err := membersOf(raw)
+	if err != nil || find(members, "url") >= 0 {
+		return raw
+	}
+	if i := find(members, "serverUrl"); i >= 0 {
+		members[i].name = "url"
+	} else if i := find(members, "httpUrl"); i >= 0 {
+		members[i].name = "url"
+		members = append(members, member{"type", json.RawMessage(`"http"`)})
+	}
+	return object(members)
+}
+
+// named returns the saved server of a name: this program's own, or the only one that a host has. With a host's id in
+// front it is that one's.
+func named(name string) (*saved, error) {
+	all, problems := allSaved()
+	var found []*saved
+	var names []string
+	for _, s := range all {
+		switch {
+		case s.full() == name, s.name == name && s.host.id == ours:
+			return s, nil
+		case s.name == name:
+			found = append(found, s)
+		}
+		names = append(names, s.name)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		slices.Sort(names)
+		return nil, misuse(`no saved server %q%s; "mcpotel list" has them, "mcpotel add" saves one%s`, name,
+			hint(name, slices.Compact(names)), problemText(problems))
+	}
+	var full []string
+	for _, s := range found {
+		full = append(full, s.full())
+	}
+	return nil, misuse("%q is the name of several servers; want one of %s", name, strings.Join(full, ", "))
+}
+
+func problemText(problems []error) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	return "\n" + errors.Join(problems...).Error()
+}
+
+// editOwn changes the servers of this program's own file, which only its user can read: it may have secrets.
+func editOwn(edit func(servers []member) ([]member, error)) (path string, _ error) {
+	path, err := hosts[0].file()
+	if err != nil {
+		return "", misuse("nowhere to save servers: %w", err)
+	}
+	top := []member{}
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		top, err = membersOf(raw)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", misuse("%s: %w", path, err)
+	}
+	i := find(top, "mcpServers")
+	if i < 0 {
+		i = len(top)
+		top = append(top, member{"mcpServers", json.RawMessage("{}")})
+	}
+	servers, err := membersOf(top[i].value)
+	if err != nil {
+		return "", misuse("%s: mcpServers: %w", path, err)
+	}
+	if servers, err = edit(servers); err != nil {
+		return "", err
+	}
+	top[i].value = object(servers)
+	var b bytes.Buffer
+	if err := json.Indent(&b, object(top), "", "  "); err != nil {
+		return "", err
+	}
+	b.WriteByte('\n')
+	return path, replaceFile(path, b.Bytes())
+}
+
+// replaceFile writes a file that only its user can read, at once or not at all.
+func replaceFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".servers-*.json") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // when it has not been renamed
+	err = errors.Join(printBytes(f, data), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// way says how a server is reached, without what may be secret: arguments, headers, variables and queries.
+func way(s *config.Server) string {
+	if s.Disabled {
+		return "disabled"
+	}
+	if s.Type == config.TypeStdio {
+		return s.Command
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return string(s.Type)
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
