@@ -202,8 +202,8 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 	options := &mcpclient.Options{
 		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout:  30 * time.Second,
-		InitTimeout:     cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)),
-		StartTimeout:    cmp.Or(c.connectTimeout, c.timeout), // zero is the usual
+		InitTimeout:     cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)), // see inTime for shorter ones
+		StartTimeout:    cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)),
 		InitialAttempts: 1,
 		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
 		Telemetry:       o.telemetry(),

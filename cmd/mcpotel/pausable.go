@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -43,7 +42,7 @@ func (c *connection) inTime(ctx context.Context, work func(context.Context) erro
 	p, done := c.console.pausable(ctx, c.timeout)
 	defer done()
 	err := work(p)
-	if err != nil && errors.Is(p.Err(), context.DeadlineExceeded) {
+	if err != nil && p.remaining() <= 0 {
 		return &exitError{exitConnection, fmt.Errorf("%w; the time of --timeout %v is over", err, c.timeout)}
 	}
 	return err
@@ -101,6 +100,16 @@ func (p *pausable) Err() error {
 		return context.DeadlineExceeded
 	}
 	return p.Context.Err()
+}
+
+// remaining returns how much time is left.
+func (p *pausable) remaining() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asking {
+		return p.left
+	}
+	return p.left - time.Since(p.since)
 }
 
 // ask says whether a person is being asked.

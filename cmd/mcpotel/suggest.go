@@ -18,8 +18,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
+// patienceVariable is how long a completion may take, a duration such as 10s.
+const patienceVariable = "MCPOTEL_COMPLETE_WITHIN"
+
 // suggestWithin is how long a completion may take.
-const suggestWithin = 3 * time.Second
+func suggestWithin() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv(patienceVariable)); err == nil && d > 0 {
+		return d
+	}
+	return 3 * time.Second
+}
 
 // suggester returns what a server has for a completion. args are those before the one that is being completed, typed is
 // what stands of that.
@@ -43,7 +51,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 			return nil, none
 		}
 		c.remote.auth = false // which may open a browser
-		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin)
+		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin())
 		defer cancel()
 		c.adapt = func(_ string, o *mcpclient.Options) { o.CloseTimeout = 100 * time.Millisecond }
 		s, err := c.openAll(ctx, &observation{})

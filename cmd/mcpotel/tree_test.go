@@ -2,6 +2,9 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,5 +107,56 @@ func TestFlagsMayStandAnywhereBeforeTheServer(t *testing.T) {
 	code, out, _ := runs(t, "tools", "--url", url, "--", "server", "--json")
 	if code != exitUsage || out != "" {
 		t.Errorf("flags behind --: got exit code %d and %q, want them to be the server's", code, out)
+	}
+}
+
+// TestCommandsInTheDocumentsAreUnderstood reads the commands that stand in the documents, in blocks and in the text.
+func TestCommandsInTheDocumentsAreUnderstood(t *testing.T) {
+	root := filepath.Join("..", "..")
+	documents := []string{filepath.Join(root, "README.md"), filepath.Join(root, "SECURITY.md")}
+	more, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inText := regexp.MustCompile("`(mcpotel [^`]+)`")
+	commands := 0
+	for _, document := range append(documents, more...) {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for i, block := range strings.Split(string(text), "```") {
+			if i%2 == 1 {
+				lines = append(lines, strings.Split(strings.ReplaceAll(block, "&&", "\n"), "\n")...)
+				continue
+			}
+			for _, found := range inText.FindAllStringSubmatch(block, -1) {
+				lines = append(lines, found[1])
+			}
+		}
+		for _, line := range lines {
+			if words := shellWords(line); len(words) > 1 && words[0] == "mcpotel" {
+				understood(t, document, words)
+				commands++
+			}
+		}
+	}
+	if commands < 15 {
+		t.Errorf("got %d commands, want those of the README and more", commands)
+	}
+}
+
+// understood fails if a command of a document is none, or has flags that it does not know.
+func understood(t *testing.T, document string, words []string) {
+	t.Helper()
+	tree := quiet()
+	found, rest, err := tree.Find(words[1:])
+	if err != nil || found == tree {
+		t.Errorf("%s: %v is no command: %v", document, words, err)
+		return
+	}
+	if err := found.ParseFlags(rest); err != nil {
+		t.Errorf("%s: %v: %v", document, words, err)
 	}
 }
