@@ -176,7 +176,20 @@ func findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.
 		}
 		names = append(names, t.Name)
 	}
-	return nil, &exitError{exitTool, fmt.Errorf("the server has no tool %q%s", name, hint(name, names))}
+	return nil, unknownTool(name, names)
+}
+
+// unknownTool is the error for a tool that there is not, with one that is like it, or those that there are.
+func unknownTool(name string, known []string) error {
+	const most = 30
+	text := hint(name, known)
+	if text == "" && len(known) > 0 {
+		text = "; there are " + strings.Join(known[:min(len(known), most)], ", ")
+		if len(known) > most {
+			text += " and more"
+		}
+	}
+	return &exitError{exitTool, fmt.Errorf("no tool %q%s", name, text)}
 }
 
 // toPrompt returns the arguments of a prompt, whose names are checked if the server lists the prompt.

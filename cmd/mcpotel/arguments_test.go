@@ -188,7 +188,7 @@ func TestArgumentsAreGivenInEveryWay(t *testing.T) {
 			`unknown argument "txt"; did you mean text?`},
 		"of another type": {"", []string{"call", "--url", url, "echo", "count=x"}, exitUsage, "", "not an integer"},
 		"of no tool": {"", []string{"call", "--url", url, "ecoh", "text=a"}, exitTool, "",
-			`the server has no tool "ecoh"; did you mean echo?`},
+			`no tool "ecoh"; did you mean echo?`},
 		"in no file": {"", []string{"call", "--url", url, "echo", "@/does/not/exist"}, exitUsage, "", "no such file"},
 		"no JSON on standard input": {"{\n  'a': 1}", []string{"call", "--url", url, "echo", "-"}, exitUsage, "",
 			"standard input: not a JSON object: line 2, column 3: "},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,10 +80,23 @@ func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpcl
 		err = c.connecting(ctx, client.Await)
 	}
 	s.wait.end()
-	if err != nil {
+	switch {
+	case errors.Is(err, mcpclient.ErrNoMember):
+		return nil, "", c.noTool(ctx, s, tool)
+	case err != nil:
 		return nil, "", c.failed(err)
 	}
 	return client, own, nil
+}
+
+// noTool is the error for the name of a tool that no server of a group has, with those that there are.
+func (c *connection) noTool(ctx context.Context, s *servers, name string) error {
+	tools, _ := c.tools(ctx, s) // of the servers that answer
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return unknownTool(name, names)
 }
 
 func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, tool string, arguments any) error {

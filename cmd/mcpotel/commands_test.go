@@ -49,7 +49,7 @@ func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
 		"roots":          {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
 		"no roots":       {[]string{"call", "roots"}, exitTool, "", ""},
 		"no sampling":    {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
-		"nobody to ask":  {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined, for there is no terminal"},
+		"nobody to ask":  {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: no terminal"},
 		"nobody to send": {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,9 @@ func TestManyServersOfAFile(t *testing.T) {
 		"a call of one":      {[]string{"call", "local_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`, ""},
 		"a call of the other": {[]string{"call", "--trace", "remote_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`,
 			"tools/call divide"},
-		"a tool of nobody":      {[]string{"call", "nobody_divide"}, exitTool, "", "no such member"},
+		"a tool of nobody": {[]string{"call", "nobody_divide"}, exitTool, "",
+			`no tool "nobody_divide"; there are local_forecast, local_divide, `},
+		"a tool like one":       {[]string{"call", "lokal_divide"}, exitTool, "", `"lokal_divide"; did you mean local_divide?`},
 		"an unknown tool":       {[]string{"call", "local_nosuch"}, exitTool, "", "-32602"},
 		"resources":             {[]string{"resources"}, exitOK, "remote: demo://clock  text/plain\n", ""},
 		"prompts":               {[]string{"prompts"}, exitOK, "local: pack(city, days?)\n", ""},

@@ -69,7 +69,6 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		f.BoolVarP(&c.verbose, "verbose", "v", false,
 			"log everything the client does, and what the server writes to standard error")
 	})
-	completeFlags(cmd)
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -31,7 +31,7 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 	if !c.person {
 		c.say("%s asks: %s", server, p.Message)
-		c.say("declined, for there is no terminal to ask at")
+		c.say("declined: no terminal to ask at")
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
 	}
 	done, err := c.asks(ctx)

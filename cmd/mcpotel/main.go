@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
@@ -37,6 +40,9 @@ func main() {
 // run runs the command and returns its exit code.
 func run(ctx context.Context, s streams, args []string) int {
 	tree := newTree(s)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completeFlags(tree)
+	}
 	tree.SetArgs(append([]string{}, args...)) // nil would be the arguments of this process
 	err := tree.ExecuteContext(ctx)
 	if ended, ok := errors.AsType[*interruption](context.Cause(ctx)); ok && err != nil {

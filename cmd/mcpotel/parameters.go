@@ -32,10 +32,13 @@ type document struct {
 	root   json.RawMessage
 	found  map[string]json.RawMessage // by reference; bounded by budget
 	budget int                        // how many schemas may still be read
+	depth  int                        // of the one that is being read
 }
 
-// mostSchemas bounds how many schemas within one are read.
-const mostSchemas = 10_000
+const (
+	mostSchemas    = 5000 // bounds how many schemas within one are read
+	deepestSchemas = 16   // bounds how deep they refer to one another
+)
 
 // resolve returns what a reference within the document points to, nil if that is nothing.
 func (d *document) resolve(path string) json.RawMessage {
@@ -105,7 +108,7 @@ func readParameters(schema json.RawMessage) *parameters {
 	}
 	_ = json.Unmarshal(schema, &object) // what cannot be read is left out
 	ps := &parameters{}
-	d := &document{schema, map[string]json.RawMessage{}, mostSchemas}
+	d := &document{root: schema, found: map[string]json.RawMessage{}, budget: mostSchemas}
 	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
 		p := d.parameter(name, object.Properties[name])
 		p.required = slices.Contains(object.Required, name)
@@ -129,7 +132,9 @@ func readParameters(schema json.RawMessage) *parameters {
 // parameter reads one schema, and what it refers to.
 func (d *document) parameter(name string, raw json.RawMessage) *parameter {
 	p := &parameter{name: name, doc: d}
-	if d.budget--; d.budget < 0 || json.Unmarshal(raw, &p.property) != nil {
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.budget--; d.budget < 0 || d.depth > deepestSchemas || json.Unmarshal(raw, &p.property) != nil {
 		p.property = property{}
 		return p
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,9 +46,11 @@ func (s *saver) content(name string, c mcp.Content) (saved string, _ error) {
 	}
 	switch c := c.(type) {
 	case *mcp.ImageContent:
-		return s.encoded("image", name, c.MIMEType, c.Data)
+		data, err := c.Bytes()
+		return s.decoded("image", name, c.MIMEType, data, err)
 	case *mcp.AudioContent:
-		return s.encoded("audio", name, c.MIMEType, c.Data)
+		data, err := c.Bytes()
+		return s.decoded("audio", name, c.MIMEType, data, err)
 	case *mcp.EmbeddedResource:
 		if c.Resource.Blob != nil {
 			return s.resource(name, c.Resource)
@@ -58,12 +59,12 @@ func (s *saver) content(name string, c mcp.Content) (saved string, _ error) {
 	return "", nil
 }
 
-func (s *saver) encoded(kind, name, mimeType, data string) (string, error) {
-	raw, err := base64.StdEncoding.DecodeString(data)
+// decoded saves what has been decoded, unless it could not be.
+func (s *saver) decoded(kind, name, mimeType string, data []byte, err error) (string, error) {
 	if err != nil {
 		return "", &exitError{exitTool, fmt.Errorf("%s: %w", kind, err)}
 	}
-	return s.file(kind+" "+mimeType, name, mimeType, raw)
+	return s.file(kind+" "+mimeType, name, mimeType, data)
 }
 
 // resource saves what a resource contains, under the end of its URI.

@@ -226,8 +226,12 @@ func suggestResources(ctx context.Context, _ *connection, s *servers, args []str
 	return found
 }
 
-// completeFlags completes the values of flags.
+// completeFlags completes the values of the flags of all commands below cmd. It is for runs that complete: what it
+// registers stays for the life of the process.
 func completeFlags(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		completeFlags(c)
+	}
 	versions := []string{}
 	for _, v := range mcp.SupportedVersions() {
 		versions = append(versions, string(v))

@@ -17,7 +17,7 @@ import (
 func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	if !c.person {
 		c.say("%s wants you to open %s: %s", server, e.URL, visible.Line(e.Message))
-		c.say("declined, for there is no terminal to ask at")
+		c.say("declined: no terminal to ask at")
 		return mcp.ElicitDecline, nil
 	}
 	done, err := c.asks(ctx)
