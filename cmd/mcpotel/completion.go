@@ -61,7 +61,8 @@ func newCompletion(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion (" + strings.Join(names, " | ") + ")", Short: "write what completes mcpotel's arguments in a shell",
 		Long: "Names of tools, prompts, resources and servers are completed too: the server that the line names is asked,\n" +
-			"and given three seconds, or what " + patienceVariable + " says, such as 10s. To load the completion, in the shell or the file that it reads first:\n\n  " +
+			"and given three seconds, or what " + patienceVariable + " says, such as 10s. To load\n" +
+			"the completion, in the shell or the file that it reads first:\n\n  " +
 			strings.Join(loads, "\n  "),
 		Example:   "mcpotel completion bash >~/.local/share/bash-completion/completions/mcpotel",
 		ValidArgs: names,

@@ -169,7 +169,8 @@ __start_mcpotel
 printf '%s\n' "${COMPREPLY[@]}"
 `
 	cmd := exec.CommandContext(t.Context(), bash, "--norc", "-c", script)
-	cmd.Env = append(os.Environ(), asCommand+"=1", patienceVariable+"=1m", "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	path := dir + string(os.PathListSeparator) + os.Getenv("PATH")
+	cmd.Env = append(os.Environ(), asCommand+"=1", patienceVariable+"=1m", "PATH="+path)
 	out, err := cmd.CombinedOutput()
 	var names []string
 	for line := range strings.Lines(string(out)) {
