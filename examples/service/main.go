@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -22,7 +23,6 @@ import (
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
-	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -36,7 +36,7 @@ func main() {
 	mcpURL := flag.String("mcp", "http://127.0.0.1:8080/mcp", "the MCP server's `URL`")
 	address := flag.String("http", "127.0.0.1:8081", "serve HTTP on this `address`")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *mcpURL, *address); err != nil {
 		fmt.Fprintln(os.Stderr, "service:", err)
@@ -57,13 +57,15 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Stop(context.Background())) }()
-
 	mux := http.NewServeMux()
 	mux.Handle("GET /wear", wear(c))
-	mux.Handle("GET /ready", ready(c))
+	mux.Handle("GET /ready", mcpclient.HealthHandler(c))
 	mux.Handle("/debug/mcp/", debugpage.Handler(debugpage.LocalOnly()))
-	return listen(ctx, address, mux)
+	err = listen(ctx, address, mux)
+
+	patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return errors.Join(err, c.Drain(patience), c.Stop(patience))
 }
 
 // wear calls the tool on behalf of the request: within its time, and in its trace.
@@ -73,7 +75,7 @@ func wear(c *mcpclient.Client) http.HandlerFunc {
 		ctx, span := otel.Tracer("examples/service").Start(ctx, "GET /wear")
 		defer span.End()
 		f, err := mcpclient.CallToolAs[Forecast](ctx, c, "forecast", map[string]any{"city": r.FormValue("city")},
-			mcpclient.WithTimeout(2*time.Second), mcpclient.WaitForReady())
+			mcpclient.WithTimeout(2*time.Second), mcpclient.WaitForReady(), mcpclient.Retry(2))
 		refused, isRefused := errors.AsType[*mcp.ToolError](err)
 		switch {
 		case isRefused:
@@ -84,15 +86,6 @@ func wear(c *mcpclient.Client) http.HandlerFunc {
 			_, _ = fmt.Fprintln(w, "a coat")
 		default:
 			_, _ = fmt.Fprintln(w, "a shirt")
-		}
-	}
-}
-
-// ready tells a load balancer whether calls can be made.
-func ready(c *mcpclient.Client) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		if s := c.Status(); s.State != connstate.Ready {
-			http.Error(w, s.State.String(), http.StatusServiceUnavailable)
 		}
 	}
 }

@@ -1,0 +1,68 @@
+package snippets
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// block is a block of Go in a page, with the comment before it, if there is one.
+var block = regexp.MustCompile("(?m)^(?:<!-- go: (\\S+)#(\\S+) -->\n)?```go\n((?:.*\n)*?)```$")
+
+// Renew returns the page with each block of Go as its part says, which read returns by the name of the file. An error
+// names the block that comes from nowhere, or a part that is not there.
+func Renew(page string, read func(file string) (string, error)) (string, error) {
+	var out strings.Builder
+	rest := page
+	for {
+		at := block.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return out.String() + rest, nil
+		}
+		if at[2] < 0 {
+			return "", fmt.Errorf("this block does not say where it comes from:\n%s", rest[at[6]:at[7]])
+		}
+		file, name := rest[at[2]:at[3]], rest[at[4]:at[5]]
+		source, err := read(file)
+		if err != nil {
+			return "", err
+		}
+		code, err := Part(source, name)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", file, err)
+		}
+		out.WriteString(rest[:at[6]] + code)
+		rest = rest[at[7]:]
+	}
+}
+
+// Part returns the lines of a source between those that name the part and its end, without the tabs that all have.
+func Part(source, name string) (string, error) {
+	var lines []string
+	inside, found := false, false
+	for line := range strings.Lines(source) {
+		switch strings.TrimSpace(line) {
+		case "// docs:" + name:
+			inside, found = true, true
+		case "// docs:end":
+			inside = false
+		default:
+			if inside {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if !found || len(lines) == 0 {
+		return "", fmt.Errorf("there is no part %q", name)
+	}
+	tabs := -1
+	for _, line := range lines {
+		if text := strings.TrimLeft(line, "\t"); text != "\n" && (tabs < 0 || len(line)-len(text) < tabs) {
+			tabs = len(line) - len(text)
+		}
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, strings.Repeat("\t", tabs))
+	}
+	return strings.Join(lines, ""), nil
+}
