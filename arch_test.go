@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"internal/waterfall":   {},
 	"internal/page":        {},
 	"internal/house":       {},
+	"internal/snippets":    {},
 	"internal/traceview":   {"internal/loopback", "internal/otlpsink", "internal/page", "internal/waterfall"},
 	"internal/given":       {"mcp"},
 	"internal/clientinput": {"mcp"},

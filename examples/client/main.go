@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"go.opentelemetry.io/otel"
 
@@ -28,7 +29,7 @@ type Forecast struct {
 func main() {
 	url := flag.String("url", "", "talk to the server at this `URL`")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *url, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "client:", err)

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -45,7 +46,7 @@ func forecast(_ context.Context, q Query) (Forecast, error) {
 func main() {
 	address := flag.String("http", "", "serve HTTP on this `address`")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *address); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
@@ -74,7 +75,7 @@ func run(ctx context.Context, address string) (err error) {
 }
 
 // listen serves until ctx ends, and then until the requests in flight have their answers.
-func listen(ctx context.Context, address string, h http.Handler) error {
+func listen(ctx context.Context, address string, h *mcpserver.HTTPHandler) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func listen(ctx context.Context, address string, h http.Handler) error {
 		<-ctx.Done()
 		patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		done <- web.Shutdown(patience)
+		done <- errors.Join(h.Shutdown(patience), web.Shutdown(patience)) // streams of clients that listen end at once
 	}()
 	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -17,6 +17,7 @@ import (
 
 // A server of which any number may run behind one address.
 func Example() {
+	// docs:handler
 	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
 	defer client.Close()
 	store := redisstore.New(client, nil)
@@ -26,6 +27,7 @@ func Example() {
 		Tasks: &mcpserver.TaskOptions{Store: store.Tasks()},
 	})
 	h := s.HTTPHandler(&mcpserver.HTTPOptions{Sessions: store.Sessions(), Events: store.Events()})
+	// docs:end
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
