@@ -242,7 +242,7 @@ var errAbandoned = &mcp.Error{
 	Code: mcp.CodeInternalError, Message: "the process that was handling the request has ended; the request may have had its effect",
 }
 
-// conclude ends a stream to which nobody writes any more. If there is an event that has not been read here yet, the
+// conclude ends a stream to which no process writes any more. If there is an event that has not been read here yet, the
 // store refuses that.
 func (c *follower) conclude(ctx context.Context) {
 	var data []byte

@@ -11,7 +11,7 @@ import (
 )
 
 // response is the response to one HTTP request: one JSON document, or nothing, or a stream of events. What it will be
-// is decided by what is written first. Nobody writes after the request's goroutine has closed it.
+// is decided by what is written first. No goroutine writes after that of the request has closed it.
 type response struct {
 	cfg    *HTTPOptions
 	w      http.ResponseWriter

@@ -181,7 +181,7 @@ func (sh *shared) replace(ctx context.Context, change func()) error {
 	}
 }
 
-// delete ends the session in the store, if nobody has used it for so long, and tells the others. It reports whether
+// delete ends the session in the store, if no request has used it for so long, and tells the others. It reports whether
 // this is the end.
 func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error) {
 	ctx, cancel := bounded(ctx)

@@ -29,7 +29,7 @@ type taskWatch struct {
 	mu   sync.Mutex
 	sent map[string]int64 // guarded by mu; the latest change the client knows, for each task that is not over
 	due  []string         // guarded by mu; tasks to look at
-	// guarded by mu; to look at all of them: a server that has died tells nobody. Nil when all is over
+	// guarded by mu; to look at all of them: a server that has died tells no other. Nil when all is over
 	timer *time.Timer
 	over  bool // guarded by mu
 }

@@ -147,12 +147,12 @@ func TestCompletionScriptsKnowTheWholeLine(t *testing.T) {
 func TestBashCompletesToolsOfTheServerBehindTheCursor(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash")
+		t.Fatal(err)
 	}
 	noCollector(t)
 	dir := t.TempDir()
 	if err := os.Symlink(demoServerCommand(t)[1], filepath.Join(dir, "mcpotel")); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	_, script, _ := runs(t, "completion", "bash")
 	script += `

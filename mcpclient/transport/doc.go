@@ -10,8 +10,8 @@
 //
 // What may surprise:
 //
-//   - [Conn.Receive] is the only permission to deliver. A connection nobody receives from stops the peer, by filling
-//     its pipe or its window.
+//   - [Conn.Receive] is the only permission to deliver. A connection from which the client does not receive stops the
+//     peer, by filling its pipe or its window.
 //   - [Conn.Send] never waits for the peer. A frame it accepted may still be on its way; one it refused has not left
 //     and never will.
 //   - Over HTTP, each request has a stream of its own and can fail alone: [Frame.Err] says so and the connection goes

@@ -37,7 +37,7 @@ const (
 // messages leave, except that none leaves between notifications/initialized and its answer. A POST that carries a
 // request is alive until the answer has come, [Conn.Cancel] is called with its id, or initialize is sent again, which
 // drops the session before it with all its streams. What goes wrong with one request is reported in [Frame.Err] and is
-// nobody else's concern; an answer always comes with the [Frame.Request] it was given to, except in HTTP+SSE.
+// no other request's concern; an answer always comes with the [Frame.Request] it was given to, except in HTTP+SSE.
 //
 // A legacy session may have a stream for what the server says unasked, which is opened in the background and opened
 // again whenever it ends; a stream that breaks before the answer to its request is resumed if the server has numbered

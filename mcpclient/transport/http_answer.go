@@ -187,7 +187,7 @@ func (ex *exchange) tooLarge(e *RequestError) {
 	ex.conn.fail(&FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head})
 }
 
-// fail reports that there will be no answer. That nobody gets one to a notification is news only if it concerns others
+// fail reports that there will be no answer. That a notification gets none is news only if it concerns others
 // too.
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn

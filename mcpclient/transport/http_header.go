@@ -22,7 +22,7 @@ var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
 
 // fields are what makes the header of a request.
 type fields interface {
-	// header returns the header, with the fields that all requests have. Nobody may write to it if the connection is
+	// header returns the header, with the fields that all requests have. No caller may write to it if the connection is
 	// private.
 	header(q *requester) http.Header
 }

@@ -267,8 +267,8 @@ func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	return e
 }
 
-// discard closes the body of a response nobody wants, having read a little of it so that the connection can be used
-// again.
+// discard closes the body of a response that no request wants, having read a little of it so that the connection can be
+// used again.
 func discard(resp *http.Response) {
 	if !isType(resp, eventsOnly) {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)

@@ -30,8 +30,8 @@ type outlet struct {
 
 var longAgo = time.Unix(1, 0)
 
-// cut may be called while somebody reads. On Windows it does nothing: pipes have no deadlines there, and need none, as
-// no process that could hold the other end survives its job.
+// cut may be called while a goroutine reads. On Windows it does nothing: pipes have no deadlines there, and need none,
+// as no process that could hold the other end survives its job.
 func (o *outlet) cut() { o.end(&o.severed) }
 
 // interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while somebody

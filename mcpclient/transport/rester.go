@@ -12,7 +12,7 @@ type Rester interface {
 
 	// ReceiveOrRest is Receive with a ctx that cannot end. But as long as nothing is expected, it does not wait: it
 	// returns [ErrResting], and wake is called, once, when there is something to receive, which may be the end of the
-	// connection. Until then nobody need receive.
+	// connection. Until then no goroutine need receive.
 	//
 	// wake may be called from any goroutine, and before ReceiveOrRest has returned. It must be quick and call no method of
 	// the connection; that is for a goroutine it starts.
