@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -51,12 +52,16 @@ type sum struct {
 type shop struct {
 	*mcpserver.Server
 	tracer trace.Tracer
+	calls  openCalls
 	flush  func(context.Context) error
 }
 
 // New makes a shop that exports by p.
 func New(p *otlp.Providers) *mcpserver.Server {
 	s := &shop{tracer: p.TracerProvider().Tracer("shop"), flush: p.ForceFlush}
+	if sdk, ok := p.TracerProvider().(*sdktrace.TracerProvider); ok { // not if no spans are exported
+		sdk.RegisterSpanProcessor(&s.calls)
+	}
 	s.Server = mcpserver.New(mcp.Implementation{Name: Name, Version: "1.0.0"}, &mcpserver.Options{
 		Logging: true, CacheTTL: time.Minute, Telemetry: p.Telemetry(),
 		Tasks: &mcpserver.TaskOptions{PollInterval: 20 * time.Millisecond},
@@ -208,7 +213,10 @@ func (s *shop) crash(ctx context.Context, _ arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", errors.Join(s.flush(ctx), self.Kill())
+	if err := errors.Join(s.calls.awaitLast(ctx), s.flush(ctx)); err != nil {
+		return "", err
+	}
+	return "", self.Kill()
 }
 
 func price(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
