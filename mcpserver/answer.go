@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -40,7 +39,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = r.ID.AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
-	if dst, err = s.encode(dst, result, view{s, r.Version, r.Principal()}); err != nil {
+	if dst, err = (view{s, r.Version, r.Principal()}).encode(dst, result); err != nil {
 		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
 		return appendError(dst[:n], r.ID, errInternal), err
 	}
@@ -58,17 +57,17 @@ func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	return frame
 }
 
-// encode does what appendResult does, and takes the panic of a result that cannot be read, such as one with a block of
+// encode does what append does, and takes the panic of a result that cannot be read, such as one with a block of
 // content that is a nil pointer, for an error.
-func (s *Server) encode(dst []byte, result any, w view) (encoded []byte, err error) {
-	usercode.Run(func() { encoded, err = s.appendResult(dst, result, w) }, func(f *usercode.Failure) {
+func (w view) encode(dst []byte, result any) (encoded []byte, err error) {
+	usercode.Run(func() { encoded, err = w.append(dst, result) }, func(f *usercode.Failure) {
 		encoded, err = dst, fmt.Errorf("panic: %v", f.Value)
 	})
 	return encoded, err
 }
 
-// appendResult appends a result as the client's revision has it.
-func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
+// append appends a result as the client's revision has it.
+func (w view) append(dst []byte, result any) ([]byte, error) {
 	if err := given.Check(result); err != nil {
 		return dst, err
 	}
@@ -98,20 +97,7 @@ func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return s.sign(dst, raw)
-}
-
-// sign appends a modern result with what every such has: its type, and the server's name in _meta.
-// (specification 2026-07-28, basic/index, "ResultType")
-func (s *Server) sign(dst []byte, raw json.RawMessage) ([]byte, error) {
-	if _, typed := mcp.Object(raw).Lookup("resultType"); !typed {
-		whole, err := mcp.Object(raw).With("resultType", mcp.ResultComplete)
-		if err != nil {
-			return dst, err
-		}
-		raw = json.RawMessage(whole)
-	}
-	return jsonrpc.AppendParams(dst, jsonrpc.Meta{Const: s.constant}, raw)
+	return w.s.signature.append(dst, raw)
 }
 
 // maxKept is the largest buffer that is kept for the next answer.

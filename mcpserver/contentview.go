@@ -159,7 +159,7 @@ func (w view) finish(r *mcp.Result) {
 		return
 	}
 	r.ResultType = finalType(r.ResultType)
-	r.Meta = w.s.signMeta(r.Meta)
+	r.Meta = w.s.signature.meta(r.Meta)
 }
 
 // finalType returns the type of a result that is the final one of its method, whatever its author calls it: tasks and

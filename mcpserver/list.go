@@ -23,7 +23,7 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 	dst = append(dst, '{')
 	if w.modern() {
 		dst = append(dst, `"_meta":`...)
-		dst = append(dst, w.s.signed...)
+		dst = append(dst, w.s.signature.alone...)
 		dst = append(dst, `,"resultType":"complete","ttlMs":`...)
 		hint := w.s.cfg.cacheHint(w.principal)
 		dst = strconv.AppendInt(dst, *hint.TTLMs, 10)

@@ -79,7 +79,7 @@ func (w view) toolResult(r *mcp.CallToolResult) *mcp.CallToolResult {
 	switch {
 	case w.modern():
 		shown.ResultType = finalType(r.ResultType)
-		shown.Meta = w.s.signMeta(r.Meta)
+		shown.Meta = w.s.signature.meta(r.Meta)
 		return &shown
 	case w.version < mcp.Version20250618:
 		shown.StructuredContent = nil
@@ -88,18 +88,6 @@ func (w view) toolResult(r *mcp.CallToolResult) *mcp.CallToolResult {
 	}
 	shown.ResultType = ""
 	return &shown
-}
-
-// signMeta returns the _meta of a result with the server's name in it.
-func (s *Server) signMeta(m mcp.Meta) mcp.Meta {
-	if m == nil {
-		return s.signed
-	}
-	signed, err := m.With(mcp.MetaServerInfo, s.identity)
-	if err != nil {
-		return m // no JSON object: encoding it will say so
-	}
-	return signed
 }
 
 // isObject reports whether raw, JSON, is an object.

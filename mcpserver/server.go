@@ -2,14 +2,12 @@ package mcpserver
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
@@ -18,12 +16,10 @@ import (
 // Server is what a program offers to MCP clients. Make it with [New]; it is safe for concurrent use, and may serve any
 // number of connections at the same time.
 type Server struct {
-	info     mcp.Implementation
-	identity json.RawMessage   // info as JSON
-	signed   mcp.Meta          // the _meta of a modern result that has no other
-	constant *jsonrpc.Constant // its members
-	cfg      config
-	number   uint64 // among those of the process
+	info      mcp.Implementation
+	signature signature
+	cfg       config
+	number    uint64 // among those of the process
 
 	total      *limiter      // over all clients; nil for none
 	middleware MethodHandler // around the handlers of all requests; nil for none
@@ -78,7 +74,9 @@ func New(info mcp.Implementation, o *Options) *Server {
 		panic("mcpserver: New: " + err.Error())
 	}
 	s.tools.s, s.resources.s, s.prompts.s, s.completions.s, s.logging.s = s, s, s, s, s
-	s.identify()
+	if s.signature, err = newSignature(info); err != nil {
+		panic("mcpserver: New: the implementation cannot be encoded: " + err.Error())
+	}
 	s.changes.announce = s.announce
 	if s.tasks, err = newTaskKeeper(s); err != nil {
 		panic("mcpserver: New: " + err.Error())
@@ -107,21 +105,6 @@ func (s *Server) offerDeclared() {
 		if f.declared {
 			_ = f.offer() // nothing else answers them yet
 		}
-	}
-}
-
-// identify encodes what the server says of itself with every modern result.
-// (specification 2026-07-28, basic/index, "Per-response protocol fields")
-func (s *Server) identify() {
-	var err error
-	if s.identity, err = mcp.AppendResult(nil, s.info); err != nil {
-		panic("mcpserver: New: the implementation cannot be encoded: " + err.Error())
-	}
-	if s.signed, err = mcp.Meta(nil).With(mcp.MetaServerInfo, s.identity); err == nil {
-		s.constant, err = jsonrpc.NewConstant(s.signed)
-	}
-	if err != nil {
-		panic("mcpserver: New: " + err.Error())
 	}
 }
 

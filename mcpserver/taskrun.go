@@ -281,7 +281,7 @@ func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
 	if answer, err = r.related(answer); err != nil {
 		return nil, &failure{errInternal, fmt.Errorf("the _meta of the result of %s: %w", r.info.Method, err)}
 	}
-	raw, err := r.k.s.encode(nil, answer, view{r.k.s, r.info.Version, r.info.Principal()})
+	raw, err := view{r.k.s, r.info.Version, r.info.Principal()}.encode(nil, answer)
 	switch {
 	case err != nil:
 		return nil, &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.info.Method, err)}
