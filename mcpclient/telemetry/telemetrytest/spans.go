@@ -19,6 +19,7 @@ type spanLog struct {
 
 // begun is a span as samplers saw it.
 type begun struct {
+	number      int // in the order of the starts
 	name, scope string
 	attrs       []attribute.KeyValue
 	ended       bool
@@ -33,7 +34,7 @@ func (l *spanLog) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begun[s.SpanContext().SpanID()] = begun{
-		name: s.Name(), scope: s.InstrumentationScope().Name, attrs: slices.Clone(s.Attributes()),
+		number: len(l.begun), name: s.Name(), scope: s.InstrumentationScope().Name, attrs: slices.Clone(s.Attributes()),
 	}
 }
 

@@ -1,0 +1,179 @@
+package telemetrytest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Tree is a span with the spans below it.
+type Tree struct {
+	Span     sdktrace.ReadOnlySpan
+	Children []*Tree // in the order in which they started
+}
+
+// Traces returns the spans that have ended as trees, in the order in which their roots started. A span whose parent has
+// not ended, or was recorded elsewhere, is the root of a tree of its own.
+func (r *Recording) Traces() []*Tree {
+	spans := r.spans.snapshot()
+	slices.SortFunc(spans, func(a, b sdktrace.ReadOnlySpan) int {
+		return cmp.Compare(r.spans.start(a.SpanContext().SpanID()).number, r.spans.start(b.SpanContext().SpanID()).number)
+	})
+	type key struct {
+		trace trace.TraceID
+		span  trace.SpanID
+	}
+	trees, roots := map[key]*Tree{}, []*Tree{}
+	for _, s := range spans {
+		trees[key{s.SpanContext().TraceID(), s.SpanContext().SpanID()}] = &Tree{Span: s}
+	}
+	for _, s := range spans {
+		t := trees[key{s.SpanContext().TraceID(), s.SpanContext().SpanID()}]
+		if parent := trees[key{s.Parent().TraceID(), s.Parent().SpanID()}]; parent != nil {
+			parent.Children = append(parent.Children, t)
+		} else {
+			roots = append(roots, t)
+		}
+	}
+	return roots
+}
+
+// String draws the tree: a line for each span, with its kind and its name, two spaces further in than its parent.
+func (t *Tree) String() string { return strings.Join(t.outline().lines("", false), "\n") }
+
+// AssertOneTrace fails the test unless what want draws is one trace, and nothing of it is in another one. want has the
+// form of [Tree.String], with any indentation and empty lines before and after:
+//
+//	INTERNAL handle order
+//	  CLIENT tools/call add
+//	    SERVER tools/call add
+//
+// The order of spans below the same parent does not matter, for calls may go on side by side. Traces that share no span
+// with want, such as that of mcp_client.connect, do not matter either. A span ends a moment after the caller has its
+// answer: AssertOneTrace waits for that, a second at most, by the clock of the test's bubble if it is in one.
+func (r *Recording) AssertOneTrace(want string) {
+	r.t.Helper()
+	wanted := parseOutline(want)
+	for end := time.Now().Add(time.Second); !r.hasOneTrace(wanted); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Errorf("want one trace:\n%s\ngot:\n%s", strings.Join(wanted.lines("", false), "\n"), r.drawn())
+			return
+		}
+	}
+}
+
+func (r *Recording) hasOneTrace(want outline) bool {
+	found := 0
+	for _, t := range r.Traces() {
+		o := t.outline()
+		switch {
+		case o.sorted() == want.sorted():
+			found++
+		case o.shares(want):
+			return false
+		}
+	}
+	return found == 1
+}
+
+func (r *Recording) drawn() string {
+	var all []string
+	for _, t := range r.Traces() {
+		all = append(all, t.String())
+	}
+	if all == nil {
+		return "no span that has ended"
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// outline is the text of a tree: that of a span, and the outlines below it.
+type outline struct {
+	text  string
+	below []outline
+}
+
+// orphan stands behind a root that has a parent.
+const orphan = " (its parent is not here)"
+
+func (t *Tree) outline() outline {
+	o := t.outlineBelow()
+	if t.Span.Parent().IsValid() {
+		o.text += orphan
+	}
+	return o
+}
+
+func (t *Tree) outlineBelow() outline {
+	o := outline{text: strings.ToUpper(t.Span.SpanKind().String()) + " " + t.Span.Name()}
+	for _, c := range t.Children {
+		o.below = append(o.below, c.outlineBelow())
+	}
+	return o
+}
+
+// parseOutline reads the first tree of a text. Several roots are one without a text, which no trace is.
+func parseOutline(text string) outline {
+	var all []indented
+	for line := range strings.Lines(text) {
+		if text := strings.TrimSpace(line); text != "" {
+			all = append(all, indented{len(line) - len(strings.TrimLeft(line, " \t")), text})
+		}
+	}
+	if roots := outlines(all); len(roots) == 1 {
+		return roots[0]
+	} else {
+		return outline{below: roots}
+	}
+}
+
+// indented is a line of a drawing.
+type indented struct {
+	by   int
+	text string
+}
+
+// outlines reads what is drawn side by side.
+func outlines(lines []indented) (all []outline) {
+	for len(lines) > 0 {
+		n := 1
+		for n < len(lines) && lines[n].by > lines[0].by {
+			n++
+		}
+		all = append(all, outline{lines[0].text, outlines(lines[1:n])})
+		lines = lines[n:]
+	}
+	return all
+}
+
+// lines draws o, as it is or sorted.
+func (o outline) lines(indent string, sorted bool) []string {
+	var parts []string
+	for _, b := range o.below {
+		parts = append(parts, strings.Join(b.lines(indent+"  ", sorted), "\n"))
+	}
+	if sorted {
+		slices.Sort(parts)
+	}
+	return append([]string{indent + o.text}, parts...)
+}
+
+func (o outline) sorted() string { return strings.Join(o.lines("", true), "\n") }
+
+// shares reports whether a span of want is in o.
+func (o outline) shares(want outline) bool {
+	texts := map[string]bool{}
+	for text := range strings.SplitSeq(o.sorted(), "\n") {
+		texts[strings.TrimSuffix(strings.TrimSpace(text), orphan)] = true
+	}
+	for text := range strings.SplitSeq(want.sorted(), "\n") {
+		if texts[strings.TrimSpace(text)] {
+			return true
+		}
+	}
+	return false
+}

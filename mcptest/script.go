@@ -1,0 +1,159 @@
+package mcptest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Script is a server whose every message the test writes, and a transport to it, which may be dialled any number of
+// times. For each connection, the test takes what the client says with [Script.Accept] and [Conversation.Expect], and
+// answers it. What does not come within Patience ends the test.
+//
+// The methods of Script and Conversation are for the goroutine of the test.
+type Script struct {
+	transport.Transport
+
+	// Patience is how long to wait for a connection or a message. NewScript sets it to a minute.
+	Patience time.Duration
+
+	t       testing.TB
+	dialled chan *Conversation
+}
+
+// NewScript returns a script that as many as 64 connections may wait for.
+func NewScript(t testing.TB) *Script {
+	s := &Script{Patience: time.Minute, t: t, dialled: make(chan *Conversation, 64)}
+	s.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+		c := &Conversation{script: s, peer: p, ctx: ctx, hungUp: make(chan struct{})}
+		select {
+		case s.dialled <- c:
+		default:
+			return // a client that connects again and again, while the test does not look
+		}
+		select {
+		case <-ctx.Done():
+		case <-c.hungUp:
+		}
+	})
+	return s
+}
+
+// Accept waits for the client to connect.
+func (s *Script) Accept() *Conversation {
+	s.t.Helper()
+	patience := time.NewTimer(s.Patience)
+	defer patience.Stop()
+	select {
+	case c := <-s.dialled:
+		return c
+	case <-patience.C:
+		s.t.Fatalf("mcptest: the client did not connect within %v", s.Patience)
+		return nil
+	}
+}
+
+// Conversation is one connection, seen from the server.
+type Conversation struct {
+	script *Script
+	peer   *transport.Peer
+	ctx    context.Context
+	hungUp chan struct{}
+	once   sync.Once // closes hungUp
+}
+
+// Message is what the client has said. What a message of its kind does not have is nil.
+type Message struct {
+	Raw    string          `json:"-"` // all of it
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"` // empty for a response
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// Receive waits for the client's next message.
+func (c *Conversation) Receive() Message {
+	c.script.t.Helper()
+	ctx, cancel := context.WithTimeout(c.ctx, c.script.Patience)
+	defer cancel()
+	raw, err := c.peer.Receive(ctx)
+	if err != nil {
+		c.script.t.Fatalf("mcptest: want a message of the client, got: %v", err)
+	}
+	m := Message{Raw: string(raw)}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		c.script.t.Fatalf("mcptest: the client has sent %q: %v", raw, err)
+	}
+	return m
+}
+
+// Expect waits for the client's next message, which must have this method.
+func (c *Conversation) Expect(method string) Message {
+	c.script.t.Helper()
+	m := c.Receive()
+	if m.Method != method {
+		c.script.t.Fatalf("mcptest: want the client to send %s, got %s", method, m.Raw)
+	}
+	return m
+}
+
+// Send sends frames as they are, JSON or not.
+func (c *Conversation) Send(frames ...string) {
+	c.script.t.Helper()
+	for _, f := range frames {
+		if err := c.peer.Send(c.ctx, []byte(f)); err != nil {
+			c.script.t.Fatalf("mcptest: send %.80q: %v", f, err)
+		}
+	}
+}
+
+// Answer sends the result of a request, which is JSON.
+func (c *Conversation) Answer(request Message, result string) {
+	c.script.t.Helper()
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result))
+}
+
+// Refuse answers a request with an error.
+func (c *Conversation) Refuse(request Message, code int, message string) {
+	c.script.t.Helper()
+	text, _ := json.Marshal(message) // a string always can
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, request.ID, code, text))
+}
+
+// What servers say of themselves.
+const (
+	discovered = `{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{}},` +
+		`"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1"}}}`
+	initialized = `{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"mcptest","version":"1"}}`
+)
+
+// Handshake answers what a client asks to open a connection, as a server with tools does that speaks one revision. From
+// 2026-07-28 on that is server/discover. An older server refuses this, and is asked to initialize; a client that is
+// pinned to old revisions begins with that.
+func (c *Conversation) Handshake(v mcp.Version) {
+	c.script.t.Helper()
+	first := c.Receive()
+	if first.Method == mcp.MethodDiscover {
+		if v >= mcp.Version20260728 {
+			c.Answer(first, fmt.Sprintf(discovered, v))
+			return
+		}
+		c.Refuse(first, mcp.CodeMethodNotFound, "Method not found")
+		first = c.Receive()
+	}
+	if first.Method != mcp.MethodInitialize {
+		c.script.t.Fatalf("mcptest: want the client to open a connection of %s, got %s", v, first.Raw)
+	}
+	c.Answer(first, fmt.Sprintf(initialized, v))
+	c.Expect(mcp.NotificationInitialized)
+}
+
+// Close ends the connection. The client receives what was sent before.
+func (c *Conversation) Close() { c.once.Do(func() { close(c.hungUp) }) }
