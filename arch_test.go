@@ -98,6 +98,8 @@ var arrows = map[string][]string{
 	"mcpserver/store":           {"mcp"},
 	"mcpserver/store/storetest": {"mcp", "mcpserver/store"},
 	"mcpserver/bearer":          {},
+
+	"mcptest": {"mcp", "mcpclient/transport", "mcpserver"}, // not mcpclient, whose own tests use it
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.

@@ -10,6 +10,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/weigh"
@@ -91,8 +92,8 @@ const maxObjects = 100_000
 var errTooMany = fmt.Errorf("has more than %d objects, or strings in lists", maxObjects)
 
 // decoding makes the JSON library replace lone surrogates. It would replace invalid UTF-8 too, but that has been ruled
-// out before.
-var decoding = jsontext.AllowInvalidUTF8(true)
+// out before. A time.Duration is a number of nanoseconds, as [encoding] has it.
+var decoding = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsonv1.FormatDurationAsNano(true))
 
 // decodeValue decodes text, which has been validated, into v by means of the JSON library.
 func decodeValue(text []byte, v any) error {

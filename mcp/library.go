@@ -7,16 +7,19 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// encoding sends raw JSON as it is, spaces and line breaks excepted, and the same bytes for the same value each time.
+// encoding sends raw JSON as it is, spaces and line breaks excepted, and the same bytes for the same value each time. A
+// time.Duration is a number of nanoseconds, as package encoding/json has it.
 var encoding = jsonv2.JoinOptions(
 	jsontext.PreserveRawStrings(true),
 	jsontext.AllowInvalidUTF8(true),
 	jsontext.AllowDuplicateNames(true),
 	jsonv2.Deterministic(true),
+	jsonv1.FormatDurationAsNano(true),
 )
 
 // library is an encoder of the JSON library. It is kept for the next value: to set one up costs a quarter of what it

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/mcpotel/mcpotel/internal/weigh"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -123,7 +124,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 		}
 	}
 	if err = weigh.Decoding(r.StructuredContent, &out); err == nil {
-		err = jsonv2.Unmarshal(r.StructuredContent, &out)
+		err = jsonv2.Unmarshal(r.StructuredContent, &out, jsonv1.FormatDurationAsNano(true))
 	}
 	if err != nil {
 		return out, unusableOutput(name, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -45,9 +46,10 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 }
 
 // FormOf returns the form that asks for a T, a struct of strings, numbers, booleans and times, each of which may be a
-// pointer. The fields have their JSON names; they are required unless omitempty, omitzero or a pointer; a tag
-// `jsonschema:"text"` describes one to the user. A []string is a choice of several, for which the values have to be set
-// in the form's Items. Anything else is an error, for forms are flat.
+// pointer. The fields have their JSON names; they are required unless omitempty, omitzero, with a default or a pointer.
+// The tags that [AddTool] knows describe one to the user and say what it may be. A []string is a choice of several, of
+// the values of its enum, or of those that are set in the form's Items. Anything else is an error, for forms are flat,
+// and have no pattern, multipleOf, uniqueItems or bounds that are excluded.
 func FormOf[T any]() (*mcp.FormSchema, error) {
 	t := reflect.TypeFor[T]()
 	inferred, err := schema.InferInput(t)
@@ -60,6 +62,10 @@ func FormOf[T any]() (*mcp.FormSchema, error) {
 	}
 	return form, nil
 }
+
+// formKeywords are those that inferred fields of a form may have. The form does not say that a string is of base64.
+var formKeywords = []string{"type", "title", "description", "minLength", "maxLength", "format", "minimum", "maximum",
+	"enum", "minItems", "maxItems", "items", "default", "contentEncoding"}
 
 // flatForm returns an inferred schema as a form.
 func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
@@ -80,17 +86,20 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", name, err)
 		}
+		for keyword := range mcp.Object(raw).All() {
+			if !slices.Contains(formKeywords, keyword) {
+				return nil, fmt.Errorf("field %s: a form has no %s", name, keyword)
+			}
+		}
 		f := mcp.FormField{Name: name}
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return nil, fmt.Errorf("field %s: %w", name, err)
 		}
 		switch f.Type {
 		case mcp.FormArray:
-			f.Items = &mcp.FormItems{Type: mcp.FormString}
 			if !listsStrings(property) {
-				return nil, fmt.Errorf("field %s: a list of anything but strings", name)
+				return nil, fmt.Errorf("field %s: a list of anything but strings, or with more of them than an enum", name)
 			}
-			optional = false
 		case mcp.FormString, mcp.FormNumber, mcp.FormInteger, mcp.FormBoolean:
 		default:
 			return nil, fmt.Errorf("field %s: neither a string, a number, a boolean nor a list of strings", name)
@@ -117,14 +126,27 @@ func withoutNull(property json.RawMessage) (_ json.RawMessage, nullable bool, er
 		return nil, false, fmt.Errorf("a value of several types: %q", types)
 	}
 	without, err := mcp.Object(property).With("type", types[1])
+	if err != nil {
+		return nil, false, err
+	}
+	var values []json.RawMessage
+	if found, err := without.Decode("enum", &values); err != nil || !found {
+		return json.RawMessage(without), true, err
+	}
+	values = slices.DeleteFunc(values, func(v json.RawMessage) bool { return string(v) == "null" })
+	without, err = without.With("enum", values)
 	return json.RawMessage(without), true, err
 }
 
-// listsStrings reports whether the items of a property are strings.
+// listsStrings reports whether the items of a property are strings of which no more is said than the values.
 func listsStrings(property json.RawMessage) bool {
 	items, _ := mcp.Object(property).Lookup("items")
-	kind, _ := mcp.Object(items).Lookup("type")
-	return string(kind) == `"string"`
+	for keyword, value := range mcp.Object(items).All() {
+		if keyword != "enum" && (keyword != "type" || string(value) != `"string"`) {
+			return false
+		}
+	}
+	return true
 }
 
 // oldForm returns a form in the words of a revision before 2025-11-25.

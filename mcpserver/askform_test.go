@@ -40,21 +40,53 @@ func TestAFormIsMadeFromAStruct(t *testing.T) {
 		t.Errorf("the form is\n%s\nwant\n%s", raw, want)
 	}
 	for name, form := range map[string]func() (*mcp.FormSchema, error){
-		"nested":        mcpserver.FormOf[struct{ A struct{ B int } }],
-		"map":           mcpserver.FormOf[map[string]string],
-		"map in it":     mcpserver.FormOf[struct{ A map[string]string }],
-		"anything":      mcpserver.FormOf[struct{ A any }],
-		"numbers":       mcpserver.FormOf[struct{ A []int }],
-		"lists":         mcpserver.FormOf[struct{ A [][]string }],
-		"no fields":     mcpserver.FormOf[struct{}],
-		"no struct":     mcpserver.FormOf[string],
-		"channel":       mcpserver.FormOf[struct{ A chan int }],
-		"raw":           mcpserver.FormOf[struct{ A json.RawMessage }],
+		"nested":    mcpserver.FormOf[struct{ A struct{ B int } }],
+		"map":       mcpserver.FormOf[map[string]string],
+		"map in it": mcpserver.FormOf[struct{ A map[string]string }],
+		"anything":  mcpserver.FormOf[struct{ A any }],
+		"numbers":   mcpserver.FormOf[struct{ A []int }],
+		"lists":     mcpserver.FormOf[struct{ A [][]string }],
+		"no fields": mcpserver.FormOf[struct{}],
+		"no struct": mcpserver.FormOf[string],
+		"channel":   mcpserver.FormOf[struct{ A chan int }],
+		"raw":       mcpserver.FormOf[struct{ A json.RawMessage }],
+		"pattern": mcpserver.FormOf[struct {
+			A string `keywords:"pattern=^a"`
+		}],
+		"items": mcpserver.FormOf[struct {
+			A []string `keywords:"minLength=1"`
+		}],
+		"enum of numbers": mcpserver.FormOf[struct {
+			A int `keywords:"enum=1|2"`
+		}],
+		"tag": mcpserver.FormOf[struct {
+			A string `keywords:"size=1"`
+		}],
 		"list of files": mcpserver.FormOf[struct{ A []struct{ Name string } }],
 	} {
 		if form, err := form(); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, form)
 		}
+	}
+}
+
+func TestTagsOfAStructAreInItsForm(t *testing.T) {
+	form, err := mcpserver.FormOf[struct {
+		Plan  *string  `json:"plan" keywords:"enum=free|paid"`
+		Seats int      `json:"seats" keywords:"minimum=1,maximum=9,default=2"`
+		Mail  string   `json:"mail" keywords:"format=email,maxLength=80"`
+		Topic []string `json:"topics,omitempty" keywords:"enum=x|y,maxItems=1"`
+	}]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(form)
+	const want = `{"type":"object","properties":{"plan":{"type":"string","enum":["free","paid"]},` +
+		`"seats":{"type":"integer","minimum":1,"maximum":9,"default":2},` +
+		`"mail":{"type":"string","maxLength":80,"format":"email"},` +
+		`"topics":{"type":"array","maxItems":1,"items":{"type":"string","enum":["x","y"]}}},"required":["mail"]}`
+	if err != nil || string(raw) != want {
+		t.Errorf("the form is\n%s\nwant\n%s, %v", raw, want, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -16,11 +17,23 @@ import (
 // AddTool adds a tool that is a Go function. The schemas that t does not have are made from the types.
 //
 // In is a struct, or a map with string keys. A struct's fields are the tool's arguments under their JSON names,
-// required unless omitempty or omitzero; a tag `jsonschema:"text"` describes one to the model. Defaults of the input
-// schema are filled in, at most 10,000 of 1 MiB in all and none into another. Then the arguments are checked against
-// the schema, for as long as the context of the call lasts, and decoded. What does not fit never reaches h: from
-// 2025-11-25 on it is answered with a result with isError, so that the model can correct itself, and with -32602 before
-// that.
+// required unless omitempty, omitzero or with a default. Two tags of a field say more to the model:
+//
+//	Units string   `json:"units" jsonschema:"how to say it" keywords:"enum=metric|imperial,default=metric"`
+//	Days  int      `json:"days,omitzero" keywords:"minimum=1,maximum=14"`
+//	Codes []string `json:"codes" keywords:"pattern='^[A-Z]{3,4}$',minItems=1"`
+//
+// jsonschema describes the argument. keywords sets those of JSON Schema: enum, default, minimum, maximum,
+// exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, format, minItems, maxItems and
+// uniqueItems. Values with commas stand between single quotation marks, two of which are one; those of enum, and the
+// elements of a default, are separated by |. Of a list, what is not said of lists is said of its elements. A keyword
+// that is unknown, or not for the field's type, is an error, and so is a default that does not fit. [SchemaOf] is for
+// the rest. A time.Duration is a number of nanoseconds.
+//
+// Defaults of the input schema are filled in, at most 10,000 of 1 MiB in all and none into another. Then the arguments
+// are checked against the schema, for as long as the context of the call lasts, and decoded. What does not fit never
+// reaches h: from 2025-11-25 on it is answered with a result with isError, so that the model can correct itself, and
+// with -32602 before that.
 //
 // Out is how the tool answers:
 //   - [*mcp.CallToolResult]: the result as it is, nil for an empty one;
@@ -164,7 +177,7 @@ func resultOf(ctx context.Context, out any, c *contract) (*mcp.CallToolResult, e
 		}
 		return out, checkOutput(ctx, out.StructuredContent, c)
 	}
-	raw, err := jsonv2.Marshal(out, jsonv2.Deterministic(true))
+	raw, err := jsonv2.Marshal(out, jsonv2.Deterministic(true), jsonv1.FormatDurationAsNano(true))
 	if err != nil {
 		return nil, &failure{errInternal, fmt.Errorf("encode output: %w", err)}
 	}

@@ -3,7 +3,8 @@
 // whose every message the test writes.
 //
 // Both are transports to give to the code under test, or to mcpclient.Connect. They live in the process of the test,
-// without files, sockets or processes, and work in a bubble of testing/synctest, where a delay of an hour takes no time.
+// without files, sockets or processes, and work in a bubble of testing/synctest, where a delay of an hour takes no
+// time.
 //
 // To look at the telemetry of a test there is package mcpclient/telemetry/telemetrytest.
 package mcptest

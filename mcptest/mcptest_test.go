@@ -50,7 +50,8 @@ func connect(t *testing.T, tr transport.Transport, o *mcpclient.Options) *mcpcli
 }
 
 func forecast(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) (string, error) {
-	r, err := c.CallTool(ctx, "forecast", city{"Rome"}, append([]mcpclient.CallOption{mcpclient.WaitForReady()}, o...)...)
+	o = append([]mcpclient.CallOption{mcpclient.WaitForReady()}, o...)
+	r, err := c.CallTool(ctx, "forecast", city{"Rome"}, o...)
 	if err != nil {
 		return "", err
 	}
@@ -67,9 +68,8 @@ func sunny(t *testing.T, c *mcpclient.Client, o ...mcpclient.CallOption) {
 func TestAServerAnswersInEveryRevision(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {
-			run(t, &mcpclient.Options{Versions: []mcp.Version{v}}, func(t *testing.T, _ *mcptest.Server, c *mcpclient.Client) {
-				sunny(t, c)
-			})
+			o := &mcpclient.Options{Versions: []mcp.Version{v}}
+			run(t, o, func(t *testing.T, _ *mcptest.Server, c *mcpclient.Client) { sunny(t, c) })
 		})
 	}
 }
@@ -86,7 +86,8 @@ func TestAServerThatIsKilledLosesItsCallsAndIsReachedAgain(t *testing.T) {
 		synctest.Wait()
 		s.Kill()
 		var exit *transport.ExitError
-		if err := <-lost; !errors.Is(err, mcpclient.ErrConnectionLost) || !errors.As(err, &exit) || exit.Signal != "SIGKILL" {
+		err := <-lost
+		if !errors.Is(err, mcpclient.ErrConnectionLost) || !errors.As(err, &exit) || exit.Signal != "SIGKILL" {
 			t.Errorf("want a connection that a SIGKILL has ended, got %v", err)
 		}
 		s.Delay(0)
@@ -190,8 +191,7 @@ func TestAScriptSaysWhatTheTestWrites(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := mcptest.NewScript(t)
 				c := connect(t, s, nil)
-				v1 := s.Accept()
-				v1.Handshake(v)
+				v1 := s.Accept().Handshake(v)
 				type outcome struct {
 					text string
 					err  error
@@ -239,17 +239,17 @@ func TestAScriptEndsTheTestThatWaitsInVain(t *testing.T) {
 		name, want string
 		do         func(t *testing.T, s *mcptest.Script)
 	}{
-		{"no connection", "the client did not connect within 1m0s", func(_ *testing.T, s *mcptest.Script) { s.Accept() }},
+		{"no connection", "the client did not connect within 1m0s",
+			func(_ *testing.T, s *mcptest.Script) { s.Accept() }},
 		{"no message", "want a message of the client", func(t *testing.T, s *mcptest.Script) {
 			connect(t, s, nil)
-			v := s.Accept()
-			v.Handshake(mcp.Version20260728)
-			v.Receive()
+			s.Accept().Handshake(mcp.Version20260728).Receive()
 		}},
-		{"another message", `want the client to send tools/list, got {"jsonrpc":"2.0"`, func(t *testing.T, s *mcptest.Script) {
-			connect(t, s, nil)
-			s.Accept().Expect(mcp.MethodListTools)
-		}},
+		{"another message", `want the client to send tools/list, got {"jsonrpc":"2.0"`,
+			func(t *testing.T, s *mcptest.Script) {
+				connect(t, s, nil)
+				s.Accept().Expect(mcp.MethodListTools)
+			}},
 		{"a connection that is over", "send", func(t *testing.T, s *mcptest.Script) {
 			connect(t, s, nil)
 			v := s.Accept()

@@ -129,21 +129,22 @@ func (c *Conversation) Refuse(request Message, code int, message string) {
 
 // What servers say of themselves.
 const (
+	itself     = `{"name":"mcptest","version":"1"}`
 	discovered = `{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{}},` +
-		`"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1"}}}`
-	initialized = `{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"mcptest","version":"1"}}`
+		`"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":` + itself + `}}`
+	initialized = `{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":` + itself + `}`
 )
 
 // Handshake answers what a client asks to open a connection, as a server with tools does that speaks one revision. From
 // 2026-07-28 on that is server/discover. An older server refuses this, and is asked to initialize; a client that is
-// pinned to old revisions begins with that.
-func (c *Conversation) Handshake(v mcp.Version) {
+// pinned to old revisions begins with that. It returns c.
+func (c *Conversation) Handshake(v mcp.Version) *Conversation {
 	c.script.t.Helper()
 	first := c.Receive()
 	if first.Method == mcp.MethodDiscover {
 		if v >= mcp.Version20260728 {
 			c.Answer(first, fmt.Sprintf(discovered, v))
-			return
+			return c
 		}
 		c.Refuse(first, mcp.CodeMethodNotFound, "Method not found")
 		first = c.Receive()
@@ -153,6 +154,7 @@ func (c *Conversation) Handshake(v mcp.Version) {
 	}
 	c.Answer(first, fmt.Sprintf(initialized, v))
 	c.Expect(mcp.NotificationInitialized)
+	return c
 }
 
 // Close ends the connection. The client receives what was sent before.

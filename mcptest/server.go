@@ -28,8 +28,8 @@ type Server struct {
 	after   time.Duration
 }
 
-// NewServer returns a server that calls itself "mcptest". o may be nil. When the test ends, the server is shut down, and
-// what it began has ended; a client that still waits for it loses its connection.
+// NewServer returns a server that calls itself "mcptest". o may be nil. When the test ends, the server is shut down,
+// and what it began has ended; a client that still waits for it loses its connection.
 func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 	t.Helper()
 	s := &Server{conns: map[*conn]bool{}}
@@ -76,8 +76,8 @@ func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 
 // Kill ends all connections at once, as a server's process does that is killed. Calls that wait fail with
 // mcpclient.ErrConnectionLost, and a handler's context ends. The server can be dialled again at once; see
-// [Server.Refuse] for one that stays away. Kill returns when the handlers have returned, or a moment later if one of them
-// does not heed its context. The client learns of it a moment later: a call that is made before is lost, too.
+// [Server.Refuse] for one that stays away. Kill returns when the handlers have returned, or a moment later if one of
+// them does not heed its context. The client learns of it a moment later: a call that is made before is lost, too.
 func (s *Server) Kill() {
 	killed := &transport.ExitError{Code: -1, Signal: "SIGKILL"}
 	var all sync.WaitGroup
@@ -94,25 +94,26 @@ func (s *Server) Refuse(err error) {
 	s.refused = err
 }
 
-// Delay has each request of these methods wait for d before it is handled; without methods, all requests. A call that is
-// cancelled meanwhile ends. What is asked to open a connection (server/discover, initialize) waits too, so call Delay
-// after you have connected, or name methods, if only calls are to be slow. Delay replaces the delay before; zero is none.
+// Delay has each request of these methods wait for d before it is handled; without methods, all requests. A call that
+// is cancelled meanwhile ends. What is asked to open a connection (server/discover, initialize) waits too, so call
+// Delay after you have connected, or name methods, if only calls are to be slow. Delay replaces the delay before; zero
+// is none.
 func (s *Server) Delay(d time.Duration, methods ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delay, s.slow = d, methods
 }
 
-// Busy turns the next n requests of all connections together away unread, as a server over HTTP does with the status 503
-// and the header Retry-After, which is not sent if after is zero.
+// Busy turns the next n requests of all connections together away unread, as a server over HTTP does with the status
+// 503 and the header Retry-After, which is not sent if after is zero.
 func (s *Server) Busy(n int, after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy, s.after = n, after
 }
 
-// Garbage has all connections that are open receive frames, which are written as they are: JSON or not. They come in this
-// order, before what the server says next.
+// Garbage has all connections that are open receive frames, which are written as they are: JSON or not. They come in
+// this order, before what the server says next.
 func (s *Server) Garbage(frames ...string) {
 	for _, c := range s.open() {
 		for _, f := range frames {

@@ -19,15 +19,15 @@ import (
 //
 // The schema describes what package json/v2 reads and writes. A struct's
 // properties are its fields under their JSON names, in order, required unless
-// omitempty or omitzero, and no others are allowed. A field tag
-// `jsonschema:"text"` is the property's description. A type with a text form of
-// its own is a string, one with a JSON form of its own is any value.
+// omitempty, omitzero or with a default, and no others are allowed. A field tag
+// `jsonschema:"text"` is the property's description, and `keywords:"minimum=1"` sets
+// [tagKeywords]. A type with a text form of its own is a string, one with a JSON
+// form of its own is any value, a time.Duration a number of nanoseconds.
 //
 // Types that have no schema are an error that names the field: channels,
 // functions, complex numbers, interfaces with methods, maps with keys that are
-// not strings, types that contain themselves, time.Duration, and fields whose
-// tag changes their form (string, format, inline, unknown). Give a schema
-// instead.
+// not strings, types that contain themselves, and fields whose tag changes
+// their form (string, format, inline, unknown). Give a schema instead.
 //
 // The same type always gives the same bytes.
 func InferInput(t reflect.Type) (json.RawMessage, error) {
@@ -81,7 +81,11 @@ func infer(t reflect.Type) (*jsonschema.Schema, error) {
 	if err := i.inspect(t, t.String()); err != nil {
 		return nil, err
 	}
-	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: i.forms})
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: i.forms})
+	if err != nil {
+		return nil, err
+	}
+	return s, i.refine(t, s, t.String())
 }
 
 // encode writes s. The library writes a schema without keywords as true, and

@@ -44,7 +44,7 @@ func special(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	case reflect.TypeFor[big.Int]():
+	case reflect.TypeFor[big.Int](), reflect.TypeFor[time.Duration]():
 		return &jsonschema.Schema{Type: "integer"}
 	}
 	switch {
@@ -63,9 +63,6 @@ func (i *inspection) inspect(t reflect.Type, place string) error {
 	t = base(t)
 	if i.forms[t] != nil {
 		return nil
-	}
-	if t == reflect.TypeFor[time.Duration]() {
-		return fmt.Errorf("%s: time.Duration has no JSON form of its own; use a number or a string", place)
 	}
 	if s := special(t); s != nil {
 		i.forms[t] = s

@@ -20,9 +20,8 @@ type Tree struct {
 // not ended, or was recorded elsewhere, is the root of a tree of its own.
 func (r *Recording) Traces() []*Tree {
 	spans := r.spans.snapshot()
-	slices.SortFunc(spans, func(a, b sdktrace.ReadOnlySpan) int {
-		return cmp.Compare(r.spans.start(a.SpanContext().SpanID()).number, r.spans.start(b.SpanContext().SpanID()).number)
-	})
+	number := func(s sdktrace.ReadOnlySpan) int { return r.spans.start(s.SpanContext().SpanID()).number }
+	slices.SortFunc(spans, func(a, b sdktrace.ReadOnlySpan) int { return cmp.Compare(number(a), number(b)) })
 	type key struct {
 		trace trace.TraceID
 		span  trace.SpanID

@@ -67,7 +67,8 @@ func TestOneTraceIsTheOneThatIsDrawn(t *testing.T) {
 				CLIENT tools/call price
 					SERVER tools/call price
 			`, true},
-		{"a span that ends late", strings.Replace(order, "SERVER tools/call add", "SERVER tools/call add (late)", 1), order, true},
+		{"a span that ends late", strings.Replace(order, "SERVER tools/call add", "SERVER tools/call add (late)", 1), order,
+			true},
 		{"a root that ends late", strings.Replace(order, "order", "order (late)", 1), order, true},
 		{"twice", order + order, order, false},
 		{"a part in another trace", order + "\n\tSERVER tools/call add", order, false},
@@ -103,7 +104,7 @@ func TestWhatIsNotOneTraceIsDrawn(t *testing.T) {
 		remote := trace.ContextWithRemoteSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{
 			TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled, Remote: true,
 		}))
-		start(remote, r.TracerProvider().Tracer("test"), outline{"SERVER tools/call add", []outline{{text: "INTERNAL look"}}})
+		start(remote, r.TracerProvider().Tracer("test"), parseOutline("SERVER tools/call add\n  INTERNAL look"))
 		draw(r, "\tCLIENT connect")
 		r.AssertOneTrace("CLIENT tools/call add\n SERVER tools/call add\n  INTERNAL look")
 		want := "want one trace:\nCLIENT tools/call add\n  SERVER tools/call add\n    INTERNAL look\ngot:\n" +
