@@ -84,7 +84,7 @@ func updated(w *world) error {
 func logged(w *world) error { return w.server.Log(mcp.LevelError, "logger", "text") }
 
 func reported(w *world) error {
-	_, err := w.client.CallTool(w.ctx(), "report", struct{}{}, mcpclient.WithProgress(func(mcpclient.Progress) {}))
+	_, err := w.client.CallTool(w.ctx(), "report", struct{}{}, mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 	return err
 }
 
@@ -190,7 +190,7 @@ var clientCases = func() []failing {
 			return mcpclient.LogMessagesTo(slog.New(striking{w}))
 		}, logged),
 		heard("handler of progress", []string{"mcpclient.HandleProgress h"}, func(w *world) mcpclient.Feature {
-			return mcpclient.HandleProgress(func(context.Context, *mcpclient.Progress) { w.strike() })
+			return mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { w.strike() })
 		}, reported),
 		added("added notification handler", []string{"mcpclient.Client.OnNotification h"}, func(w *world) func() {
 			return w.client.OnNotification("", func(context.Context, *mcpclient.Notification) { w.strike() })
@@ -214,7 +214,7 @@ var clientCases = func() []failing {
 			return w.client.LogMessagesTo(slog.New(striking{w}))
 		}, logged),
 		added("added handler of progress", []string{"mcpclient.Client.OnProgress h"}, func(w *world) func() {
-			return w.client.OnProgress(func(context.Context, *mcpclient.Progress) { w.strike() })
+			return w.client.OnProgress(func(context.Context, *mcp.ProgressParams) { w.strike() })
 		}, reported),
 
 		{name: "transitions", callbacks: []string{"mcpclient.Options.OnTransition"}, set: func(w *world) {
@@ -231,7 +231,7 @@ var clientCases = func() []failing {
 		}, func(w *world) error { return w.client.Ping(w.ctx()) }),
 		own("progress", []string{"mcpclient.WithProgress f"}, nil, func(w *world) error {
 			_, err := w.client.CallTool(w.ctx(), "report", struct{}{},
-				mcpclient.WithProgress(func(mcpclient.Progress) { w.strike() }))
+				mcpclient.WithProgress(func(*mcp.ProgressParams) { w.strike() }))
 			return err
 		}),
 		own("a loop over progress", []string{"mcpclient.FollowProgress yield"}, nil, func(w *world) error {

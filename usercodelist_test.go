@@ -204,7 +204,7 @@ func init() {
 	for reason, names := range map[string][]string{
 		"held by TestAPanicOfTheUsersCodeIsAnError of package auth: all of it runs in the goroutine of an authorization, or in that of a request, which the case of the authorizer fails": {
 			"auth.EnterpriseManaged.IDToken", "auth.Interaction.Authorize", "auth.Interaction.RedirectURI", "auth.JWTBearer.Assertion",
-			"auth.Loopback.Show", "auth.Options.HTTPClient", "auth.Options.Now", "auth.TokenStore.Delete", "auth.TokenStore.Load",
+			"auth.Loopback.Show", "auth.Options.HTTPClient", "auth.TokenStore.Delete", "auth.TokenStore.Load",
 			"auth.TokenStore.Save",
 		},
 		"held by TestALoggerThatFailsIsOneThatSaysNothing of package usercode, which wraps it": {"auth.Options.Logger",
@@ -227,7 +227,7 @@ func init() {
 			"config.Options.LookupEnv", "debugpage.Client.Inspect", "debugpage.Server.Inspect", "bearer.JWT.Client",
 		},
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
-			"mcpserver.Server.HandleNotification h", "mcpserver.Server.OnRootsChanged h",
+			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
 		"called as the handler of a tool that it becomes": {"mcpserver.Checked h"},
 		"the server's own or that of net/http":            {"mcpserver.HTTPHandler.ServeHTTP w"},

@@ -285,12 +285,12 @@ var serverCases = []failing{
 			})
 	}, calls),
 	served("the encoder of a result", nil, func(w *world) {
-		_ = w.server.Handle("x/encode", func(context.Context, *mcpserver.Request) (any, error) {
+		_ = w.server.HandleRequest("x/encode", func(context.Context, *mcpserver.Request) (any, error) {
 			return map[string]any{"more": brittle{w}}, nil
 		})
 	}, func(w *world) error { return w.client.Call(w.ctx(), "x/encode", nil, nil) }),
-	served("method", []string{"mcpserver.Server.Handle h"}, func(w *world) {
-		_ = w.server.Handle("x/method", func(context.Context, *mcpserver.Request) (any, error) {
+	served("method", []string{"mcpserver.Server.HandleRequest h"}, func(w *world) {
+		_ = w.server.HandleRequest("x/method", func(context.Context, *mcpserver.Request) (any, error) {
 			w.strike()
 			return nil,
 				nil
@@ -298,7 +298,7 @@ var serverCases = []failing{
 	}, func(w *world) error { return w.client.Call(w.ctx(), "x/method", nil, nil) }),
 	{name: "middleware of the server", callbacks: []string{"mcpserver.Options.Middleware"}, ends: fails,
 		server: func(w *world) {
-			w.so.Middleware = []func(mcpserver.MethodHandler) mcpserver.MethodHandler{func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+			w.so.Middleware = []func(mcpserver.RequestHandler) mcpserver.RequestHandler{func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 				return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 					result, err := next(ctx, r)
 					whenReady(w)()
@@ -416,7 +416,7 @@ func reads(uri string) func(w *world) error {
 }
 
 func completes(w *world) error {
-	_, err := w.client.Complete(w.ctx(), mcp.PromptRef("p"), "a", "", nil)
+	_, err := w.client.Complete(w.ctx(), mcp.PromptRef("p"), mcp.CompleteArgument{Name: "a"}, nil)
 	return err
 }
 

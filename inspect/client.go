@@ -44,7 +44,7 @@ type Client struct {
 	Era           string      `json:"era,omitempty"` // modern or legacy
 
 	InFlight   int    `json:"in_flight"`       // calls
-	Calls      []Call `json:"calls,omitempty"` // of those, the [Limit] that were made first
+	Calls      []Call `json:"calls,omitempty"` // of those, the [MaxListed] that were made first
 	Tombstones int    `json:"tombstones"`      // of calls that ended without an answer
 	Answering  int    `json:"answering"`       // requests of the server
 
@@ -53,7 +53,7 @@ type Client struct {
 	Notifications int      `json:"notifications"` // that wait for their handlers
 	QueueLimit    int      `json:"notification_limit"`
 	Subscribed    int      `json:"subscribed"`              // resources whose changes the client wants to hear of
-	Subscriptions []string `json:"subscriptions,omitempty"` // of those, the first [Limit] URIs
+	Subscriptions []string `json:"subscriptions,omitempty"` // of those, the first [MaxListed] URIs
 	Listening     bool     `json:"listening,omitempty"`     // to a modern server's changes
 
 	// Operations and Recent are what the client's telemetry knows, nil if that is off. They are read when all else has

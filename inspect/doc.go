@@ -7,13 +7,13 @@
 //
 // What may surprise:
 //
-//   - It is bounded however much there is: lists have up to [Limit] elements, and say how many there are in all. What a
-//     peer chose, names for example, is cut to 128 bytes.
+//   - It is bounded however much there is: lists have up to [MaxListed] elements, and say how many there are in all.
+//     What a peer chose, names for example, is cut to 128 bytes.
 //   - There are no contents, and no secrets: of the id of a session there is the beginning, of that of a task nothing.
 //     Error texts, names and URIs are there.
 //   - The package has no code, so that a program which shows what it does needs nothing of a client or server that it
 //     does not have.
 package inspect
 
-// Limit bounds the lists.
-const Limit = 100
+// MaxListed bounds the lists.
+const MaxListed = 100

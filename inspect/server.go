@@ -28,14 +28,14 @@ type Server struct {
 	Places Places `json:"places"`
 
 	Connected     int          `json:"connected"`             // connections, and sessions over HTTP
-	Connections   []Connection `json:"connections,omitempty"` // of those, the [Limit] with the most requests
+	Connections   []Connection `json:"connections,omitempty"` // of those, the [MaxListed] with the most requests
 	Handlers      []HTTP       `json:"http,omitempty"`        // that are not shut down
 	Subscriptions int          `json:"subscriptions"`         // of modern clients
 	InFlight      int          `json:"in_flight"`             // requests, those that wait for a place included
-	Requests      []Request    `json:"requests,omitempty"`    // of those, the [Limit] that came first
+	Requests      []Request    `json:"requests,omitempty"`    // of those, the [MaxListed] that came first
 	RunningTasks  int          `json:"running_tasks"`         // and calls that may become tasks
 	MaxTasks      int          `json:"max_tasks"`
-	Tasks         []Task       `json:"tasks,omitempty"` // of those, the [Limit] that began first
+	Tasks         []Task       `json:"tasks,omitempty"` // of those, the [MaxListed] that began first
 	Networks      []Network    `json:"networks,omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 // Method is what the protocol says about a method in a range of revisions.
 type Method struct {
 	Name      string
-	Kind      Kind
+	Kind      MethodKind
 	Sender    Sender
 	First     Version      // the revision it came with
 	Last      Version      // the last revision that has it; empty if there is no end
@@ -19,12 +19,12 @@ type Method struct {
 	Target    Target
 }
 
-// Kind is in which form a method is sent.
-type Kind uint8
+// MethodKind is in which form a method is sent.
+type MethodKind uint8
 
 const (
 	// KindRequest is a JSON-RPC request.
-	KindRequest Kind = iota + 1
+	KindRequest MethodKind = iota + 1
 	// KindNotification is a JSON-RPC notification.
 	KindNotification
 	// KindInput is an [InputRequest], a part of a result or of a task, from 2026-07-28.

@@ -13,7 +13,7 @@ import (
 
 // listed returns the methods of all revisions in the form of testdata/methods.txt.
 func listed() (lines []string) {
-	kinds := map[Kind]string{KindRequest: "request", KindNotification: "notification", KindInput: "input"}
+	kinds := map[MethodKind]string{KindRequest: "request", KindNotification: "notification", KindInput: "input"}
 	for m := range Methods() {
 		for _, v := range SupportedVersions() {
 			for sender, name := range map[Sender]string{FromClient: "client", FromServer: "server"} {

@@ -260,7 +260,7 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	release := make(chan struct{})
 	var got []float64
 	done := background(func() error {
-		return c.Call(t.Context(), "long", nil, nil, WithProgress(func(p Progress) {
+		return c.Call(t.Context(), "long", nil, nil, WithProgress(func(p *mcp.ProgressParams) {
 			if got = append(got, p.Progress); len(got) == 1 {
 				<-release
 			}

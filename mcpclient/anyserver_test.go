@@ -222,7 +222,7 @@ var results = map[string]string{
 var operations = map[string]func(ctx context.Context, c *mcpclient.Client){
 	"CallTool": func(ctx context.Context, c *mcpclient.Client) {
 		c.CallTool(ctx, "echo", map[string]any{"a": "b"}, mcpclient.WithTimeout(anyTimeout),
-			mcpclient.WithProgress(func(mcpclient.Progress) {}))
+			mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 	},
 	"CallToolAs": func(ctx context.Context, c *mcpclient.Client) {
 		mcpclient.CallToolAs[struct {
@@ -256,7 +256,7 @@ var operations = map[string]func(ctx context.Context, c *mcpclient.Client){
 	"ReadResource": func(ctx context.Context, c *mcpclient.Client) { c.ReadResource(ctx, "demo://x") },
 	"GetPrompt":    func(ctx context.Context, c *mcpclient.Client) { c.GetPrompt(ctx, "p", map[string]string{"a": "b"}) },
 	"Complete": func(ctx context.Context, c *mcpclient.Client) {
-		c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "p"}, "a", "b", nil)
+		c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "p"}, mcp.CompleteArgument{Name: "a", Value: "b"}, nil)
 	},
 	"Ping":              func(ctx context.Context, c *mcpclient.Client) { c.Ping(ctx) },
 	"SetLogLevel":       func(ctx context.Context, c *mcpclient.Client) { c.SetLogLevel(ctx, mcp.LevelDebug) },

@@ -391,7 +391,7 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 		panicked := make(chan any, 1)
 		go func() {
 			defer func() { panicked <- recover() }()
-			_ = c.Call(t.Context(), "long", nil, nil, WithTimeout(-1), WithProgress(func(Progress) { panic("oops") }))
+			_ = c.Call(t.Context(), "long", nil, nil, WithTimeout(-1), WithProgress(func(*mcp.ProgressParams) { panic("oops") }))
 		}()
 		f := v.want("long")
 		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,

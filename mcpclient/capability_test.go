@@ -42,7 +42,7 @@ var capable = map[string]func(c *Client, ctx context.Context) error{
 }
 
 func completeAny(c *Client, ctx context.Context) error {
-	_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, "a", "", nil)
+	_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, mcp.CompleteArgument{Name: "a"}, nil)
 	return err
 }
 
@@ -82,7 +82,7 @@ func TestWhatHasToKnowTheVersionWaitsForIt(t *testing.T) {
 		"Ping": {func(c *Client, ctx context.Context, o ...CallOption) error { return c.Ping(ctx, o...) },
 			mcp.MethodDiscover},
 		"Complete": {func(c *Client, ctx context.Context, o ...CallOption) error {
-			_, err := c.Complete(ctx, mcp.CompleteRef{}, "a", "", nil, o...)
+			_, err := c.Complete(ctx, mcp.CompleteRef{}, mcp.CompleteArgument{Name: "a"}, nil, o...)
 			return err
 		}, mcp.MethodComplete},
 	} {

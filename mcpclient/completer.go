@@ -41,7 +41,8 @@ func NewCompleter(c *Client, delay time.Duration) *Completer {
 // kind [KindCancelled] that wraps [ErrSuperseded]; a request that was under way is cancelled. ctx bounds the delay,
 // too; the timeout of the call begins behind it.
 func (k *Completer) Complete(
-	ctx context.Context, ref mcp.CompleteRef, argument, value string, others map[string]string, options ...CallOption,
+	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
+	options ...CallOption,
 ) (*mcp.CompleteResult, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -49,7 +50,7 @@ func (k *Completer) Complete(
 	if k.delay > 0 && !conn.PauseFor(ctx, k.delay) {
 		return nil, errorOf(conn.Outlived(ctx, mcp.MethodComplete, true))
 	}
-	return k.client.Complete(ctx, ref, argument, value, others, options...)
+	return k.client.Complete(ctx, ref, argument, others, options...)
 }
 
 // supersede ends the call before, and makes stop the one that ends the latest.

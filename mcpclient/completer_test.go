@@ -14,7 +14,8 @@ import (
 // typed asks for the completion of a value in the background.
 func typed(ctx context.Context, k *Completer, value string) <-chan error {
 	return background(func() error {
-		_, err := k.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "p"}, "language", value, nil)
+		_, err := k.Complete(ctx, mcp.PromptRef("p"),
+			mcp.CompleteArgument{Name: "language", Value: value}, nil)
 		return err
 	})
 }

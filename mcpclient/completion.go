@@ -8,13 +8,14 @@ import (
 
 // Complete asks what the user may be about to type: how the value of an argument of a prompt, or of a template of
 // resources, can go on. others are the arguments that are settled already, nil for none; servers before 2025-06-18 are
-// not told of them. The answer has 100 values at most, the most fitting first; of
-// one that has more, the first 100 are kept and HasMore is true.
+// not told of them. The answer has 100 values at most, the most fitting first; of one that has more, the first 100 are
+// kept and HasMore is true.
 //
 // Only servers from 2025-03-26 on declare that they complete. One of 2024-11-05 is asked, and refuses if it does not.
 // (specification 2026-07-28, server/utilities/completion)
 func (c *Client) Complete(
-	ctx context.Context, ref mcp.CompleteRef, argument, value string, others map[string]string, options ...CallOption,
+	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
+	options ...CallOption,
 ) (*mcp.CompleteResult, error) {
 	s, options, err := c.agreed(ctx, mcp.MethodComplete, options)
 	switch {
@@ -23,7 +24,7 @@ func (c *Client) Complete(
 	case s.Version >= mcp.Version20250326 && !hasCompletion(&s.Capabilities):
 		return nil, unsupported(mcp.MethodComplete, "completions")
 	}
-	p := &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteArgument{Name: argument, Value: value}}
+	p := &mcp.CompleteParams{Ref: ref, Argument: argument}
 	if s.Version < mcp.Version20250618 {
 		p.Ref.Title = ""
 	} else if len(others) > 0 {

@@ -104,7 +104,7 @@ var allOperations = map[string]func(ctx context.Context, c *Client, options ...C
 		return through(c.LegacyTasks(ctx, o...))
 	},
 	"Client.Complete": func(ctx context.Context, c *Client, o ...CallOption) error {
-		_, err := c.Complete(ctx, mcp.PromptRef("any"), "argument", "", nil, o...)
+		_, err := c.Complete(ctx, mcp.PromptRef("any"), mcp.CompleteArgument{Name: "argument"}, nil, o...)
 		return err
 	},
 	"Task.Poll": func(ctx context.Context, c *Client, _ ...CallOption) error {

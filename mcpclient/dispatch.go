@@ -165,8 +165,8 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	}
 	switch m.Method {
 	case mcp.NotificationProgress:
-		var p Progress
-		if n.Decode(&p) == nil {
+		p := new(mcp.ProgressParams)
+		if n.Decode(p) == nil {
 			c.core.Progress(p)
 		}
 	case mcp.NotificationCancelled:

@@ -7,28 +7,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
-// Kind says what went wrong, in the words of the published schema.
-type Kind string
+// ErrorKind says what went wrong, in the words of the published schema.
+type ErrorKind string
 
 const (
 	// KindTransport: the connection was lost ([ErrConnectionLost]), it or the server took no more ([ErrBackpressure]), the
 	// server wants an authorization that cannot be had ([ErrUnauthorized]), or HTTP answered instead of the server.
-	KindTransport = Kind(conn.KindTransport)
+	KindTransport = ErrorKind(conn.KindTransport)
 	// KindProtocol: the server's answer breaks the protocol, or is of the wrong shape.
-	KindProtocol = Kind(conn.KindProtocol)
+	KindProtocol = ErrorKind(conn.KindProtocol)
 	// KindJSONRPC: the server answered with an error, in [Error.Server].
-	KindJSONRPC = Kind(conn.KindJSONRPC)
+	KindJSONRPC = ErrorKind(conn.KindJSONRPC)
 	// KindState: the operation is not possible in the client's present state, or with what the server declared.
-	KindState = Kind(conn.KindState)
+	KindState = ErrorKind(conn.KindState)
 	// KindTimeout: no answer within the timeout.
-	KindTimeout = Kind(conn.KindTimeout)
+	KindTimeout = ErrorKind(conn.KindTimeout)
 	// KindCancelled: the caller's context ended first, or the server has cancelled the task ([ErrTaskCancelled]).
-	KindCancelled = Kind(conn.KindCancelled)
+	KindCancelled = ErrorKind(conn.KindCancelled)
 	// KindShutdown: the client was stopped, or has given up for good.
-	KindShutdown = Kind(conn.KindShutdown)
+	KindShutdown = ErrorKind(conn.KindShutdown)
 	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server
 	// needs for the call.
-	KindInvalid = Kind(conn.KindInvalid)
+	KindInvalid = ErrorKind(conn.KindInvalid)
 )
 
 // Conditions to test with [errors.Is]. Each is in the chain of the errors it names and of no other.
@@ -44,7 +44,7 @@ var (
 
 // Error is the one type of error that operations of a [Client] return.
 type Error struct {
-	Kind Kind
+	Kind ErrorKind
 	Op   string // the method, or what the client was doing
 
 	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As, and by
@@ -83,7 +83,7 @@ func errorOf(f *conn.Fault) *Error {
 	if f == nil {
 		return nil
 	}
-	return &Error{Kind: Kind(f.Kind), Op: f.Op, Server: f.Server, Unsent: f.Unsent, cause: f.Cause}
+	return &Error{Kind: ErrorKind(f.Kind), Op: f.Op, Server: f.Server, Unsent: f.Unsent, cause: f.Cause}
 }
 
 // SafeToRetry reports whether err comes from a request on which the server cannot have acted: sending it again cannot

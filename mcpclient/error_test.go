@@ -92,7 +92,7 @@ func TestAToolErrorNamesTheToolAndHasItsType(t *testing.T) {
 
 // attempt is a call and the situation it is made in.
 type attempt struct {
-	kind Kind
+	kind ErrorKind
 	typ  string
 	safe bool
 	call func(t *testing.T, a *arena) <-chan error
@@ -278,7 +278,7 @@ func TestAnAnswerThatIsThereCountsMoreThanAContextThatHasEnded(t *testing.T) {
 				N int `json:"n"`
 			}
 			done := background(func() error {
-				return c.Call(ctx, "call", nil, &got, WithProgress(func(Progress) { <-release }))
+				return c.Call(ctx, "call", nil, &got, WithProgress(func(*mcp.ProgressParams) { <-release }))
 			})
 			f := v.want("call")
 			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,

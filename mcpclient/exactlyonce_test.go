@@ -246,7 +246,7 @@ func (u *unfair) call(t *testing.T, c *mcpclient.Client, all *tally, n int) {
 			t.Logf("list: %v", err)
 		}
 	case 1: // not in the caller's goroutine
-		options = append(options, mcpclient.WithProgress(func(mcpclient.Progress) {}))
+		options = append(options, mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 	}
 	for try := 0; ; try++ {
 		before := u.ledger.times(n)

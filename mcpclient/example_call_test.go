@@ -172,7 +172,7 @@ func ExampleClient_Call() {
 		Folder string `json:"folder"`
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "search", Version: "1.0"}, nil)
-	err := s.Handle("acme/reindex", func(_ context.Context, r *mcpserver.Request) (any, error) {
+	err := s.HandleRequest("acme/reindex", func(_ context.Context, r *mcpserver.Request) (any, error) {
 		var p reindex
 		if err := r.Decode(&p); err != nil {
 			return nil, err

@@ -55,8 +55,8 @@ func ExampleOptions_keepAlive() {
 func hangsOnce() transport.Transport {
 	var asked atomic.Int64
 	s := mcpserver.New(mcp.Implementation{Name: "hangs", Version: "1.0"}, &mcpserver.Options{
-		Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{
-			func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{
+			func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 				return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 					if r.Method == mcp.MethodDiscover && asked.Add(1) == 2 { // the first one was to connect
 						<-ctx.Done()

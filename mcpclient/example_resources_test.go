@@ -105,7 +105,7 @@ func ExampleClient_Complete() {
 	}
 	defer client.Stop(ctx)
 
-	r, err := client.Complete(ctx, mcp.PromptRef("review"), "book", "E", nil)
+	r, err := client.Complete(ctx, mcp.PromptRef("review"), mcp.CompleteArgument{Name: "book", Value: "E"}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -125,7 +125,7 @@ func ExampleCompleter() {
 	defer client.Stop(ctx)
 
 	field := mcpclient.NewCompleter(client, time.Millisecond)
-	r, err := field.Complete(ctx, mcp.PromptRef("review"), "book", "E", nil)
+	r, err := field.Complete(ctx, mcp.PromptRef("review"), mcp.CompleteArgument{Name: "book", Value: "E"}, nil)
 	switch {
 	case errors.Is(err, mcpclient.ErrSuperseded):
 		return // the user types on
@@ -165,7 +165,8 @@ func ExampleClient_ResourceTemplates() {
 			fmt.Println(err)
 			return
 		}
-		cities, err := client.Complete(ctx, mcp.ResourceRef(t.URITemplate), "city", "o", nil)
+		cities, err := client.Complete(ctx, mcp.ResourceRef(t.URITemplate),
+			mcp.CompleteArgument{Name: "city", Value: "o"}, nil)
 		if err != nil {
 			fmt.Println(err)
 			return

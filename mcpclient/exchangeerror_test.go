@@ -19,7 +19,7 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
 		is      error
-		kind    Kind
+		kind    ErrorKind
 		typ     string
 		safe    bool
 	}{

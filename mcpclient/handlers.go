@@ -64,12 +64,12 @@ func (c *Client) OnResourceUpdated(h func(ctx context.Context, uri string)) (rem
 // HandleProgress calls h with every report of progress, of any request: besides those of calls with
 // [WithProgress], whose own function is called first, reports for a progress token that the user chose by [WithMeta],
 // and late ones. (specification 2026-07-28, basic/patterns/progress)
-func HandleProgress(h func(ctx context.Context, p *Progress)) Feature {
+func HandleProgress(h func(ctx context.Context, p *mcp.ProgressParams)) Feature {
 	return HandleNotification(mcp.NotificationProgress, decoded(h))
 }
 
 // OnProgress is [HandleProgress] from now on, until remove is called.
-func (c *Client) OnProgress(h func(ctx context.Context, p *Progress)) (remove func()) {
+func (c *Client) OnProgress(h func(ctx context.Context, p *mcp.ProgressParams)) (remove func()) {
 	return c.OnNotification(mcp.NotificationProgress, decoded(h))
 }
 

@@ -172,8 +172,8 @@ func TestAMissedUpdateDoesNotTakeThePlaceOfOneThatCame(t *testing.T) {
 
 func TestProgressIsHeardOfAllRequests(t *testing.T) {
 	var said []string
-	hear := func(by string) func(context.Context, *Progress) {
-		return func(_ context.Context, p *Progress) {
+	hear := func(by string) func(context.Context, *mcp.ProgressParams) {
+		return func(_ context.Context, p *mcp.ProgressParams) {
 			said = append(said, fmt.Sprintf("%s: %s %v %s", by, p.ProgressToken, p.Progress, p.Message))
 		}
 	}
@@ -199,7 +199,7 @@ func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
 	o := Options{Features: []Feature{
 		HandleResourceUpdated(func(context.Context, string) { heard++ }),
 		HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { heard++ }),
-		HandleProgress(func(context.Context, *Progress) { heard++ }),
+		HandleProgress(func(context.Context, *mcp.ProgressParams) { heard++ }),
 	}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		heard = 0

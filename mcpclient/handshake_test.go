@@ -186,7 +186,7 @@ func TestEveryModernRequestSaysWhatTheClientIs(t *testing.T) {
 			return err
 		},
 		mcp.MethodComplete: func(ctx context.Context, c *Client) error {
-			_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, "a", "v", nil)
+			_, err := c.Complete(ctx, mcp.PromptRef("x"), mcp.CompleteArgument{Name: "a", Value: "v"}, nil)
 			return err
 		},
 		mcp.MethodSubscriptionsListen: func(ctx context.Context,

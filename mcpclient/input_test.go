@@ -157,7 +157,7 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 		name     string
 		features []Feature
 		requests string
-		kind     Kind
+		kind     ErrorKind
 		text     string
 	}{
 		{"no handler", nil, `{"k":` + formRequest + `}`, KindProtocol,

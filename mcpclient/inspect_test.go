@@ -127,10 +127,10 @@ func TestInspectIsBounded(t *testing.T) {
 				c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
 			}
 			i := c.Inspect()
-			if i.InFlight != calls || len(i.Calls) != inspect.Limit || i.Subscribed != 999 ||
-				len(i.Subscriptions) != inspect.Limit {
+			if i.InFlight != calls || len(i.Calls) != inspect.MaxListed || i.Subscribed != 999 ||
+				len(i.Subscriptions) != inspect.MaxListed {
 				t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, 999 and %d of each",
-					i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.Limit)
+					i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.MaxListed)
 			}
 			for n, f := range i.Calls {
 				if f.ID != first+int64(n) || len(f.Target) > 128 {

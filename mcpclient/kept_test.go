@@ -282,7 +282,7 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			release := make(chan struct{})
 			done := background(func() error {
-				return c.Call(t.Context(), "custom/slow", nil, nil, WithProgress(func(Progress) { <-release }))
+				return c.Call(t.Context(), "custom/slow", nil, nil, WithProgress(func(*mcp.ProgressParams) { <-release }))
 			})
 			f := v.want("custom/slow")
 			for i := range frames {

@@ -106,7 +106,7 @@ func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
 		var got []float64
 		done := background(func() error {
 			return c.Call(t.Context(), "x/y", nil, nil, WithMeta(mcp.Meta(`{"k":1}`)), WaitForReady(),
-				WithProgress(func(p Progress) { got = append(got, p.Progress) }))
+				WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) }))
 		})
 		f := v.want("x/y")
 		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`,

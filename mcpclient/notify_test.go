@@ -40,7 +40,7 @@ func TestNotifyFailures(t *testing.T) {
 		left   bool // the caller has
 		params any
 		send   error
-		kind   Kind
+		kind   ErrorKind
 		typ    string
 		is     error
 	}{
@@ -83,7 +83,7 @@ func TestNotifyFailures(t *testing.T) {
 func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reach func(t *testing.T, s *script, c *Client)
-		kind  Kind
+		kind  ErrorKind
 		is    error
 	}{
 		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).want(mcp.MethodDiscover) }, KindState,

@@ -40,7 +40,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 		}
 	}
 	for end, fail := range map[string]func(){"panic": oops, "Goexit": runtime.Goexit} {
-		failing := WithProgress(func(Progress) { fail() })
+		failing := WithProgress(func(*mcp.ProgressParams) { fail() })
 		for name, tc := range map[string]struct {
 			params, result any
 			option         CallOption

@@ -79,7 +79,7 @@ func denses() []dense {
 		}, {
 			name: "values that complete", result: `{"completion":{"values":` + many(`""`, denseFrame) + `}}`, limit: pastIt,
 			ask: func(ctx context.Context, c *Client) error {
-				r, err := c.Complete(ctx, mcp.PromptRef("p"), "a", "", nil)
+				r, err := c.Complete(ctx, mcp.PromptRef("p"), mcp.CompleteArgument{Name: "a"}, nil)
 				if err == nil && (len(r.Completion.Values) != 100 || !r.Completion.HasMore) {
 					return fmt.Errorf("got %d values, more %v", len(r.Completion.Values), r.Completion.HasMore)
 				}

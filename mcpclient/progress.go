@@ -6,13 +6,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Progress is one report of how far a call has got.
-type Progress = mcp.ProgressParams
-
 // WithProgress asks the server for reports of progress and hands them to f, in order, in the goroutine of the call, all
 // that arrived before the result before the call returns. While f runs, the latest 16 reports are kept, fewer if their
-// texts have more than 1 MiB together. f may call the client.
-func WithProgress(f func(Progress)) CallOption { return func(a *asked) { a.OnProgress = f } }
+// texts have more than 1 MiB together. f may keep a report, and may call the client.
+func WithProgress(f func(*mcp.ProgressParams)) CallOption { return func(a *asked) { a.OnProgress = f } }
 
 // ResetTimeoutOnProgress asks the server for reports of progress, and each of them gives the request its timeout anew:
 // a call takes as long as it does, provided that the server shows in time that it is at work. total bounds the whole of

@@ -155,7 +155,7 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 // doubled, lost, late, unusable or for no call of the client's, calls that time out and are cancelled again and again,
 // a transport that is busy, connections that fail in every way, and a stop at any moment.
 func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
-	runs, peak, own, kinds := 0, 0, uint32(0), map[Kind]int{}
+	runs, peak, own, kinds := 0, 0, uint32(0), map[ErrorKind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")
 		var problems []string
@@ -176,7 +176,7 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 	})
 	t.Logf("%d runs; %d calls in flight at once; %d answers read by their callers; outcomes by kind: %v", runs, peak, own,
 		kinds)
-	for _, k := range []Kind{
+	for _, k := range []ErrorKind{
 		"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown,
 	} {
 		if runs >= iterations && kinds[k] == 0 {
@@ -206,7 +206,7 @@ type run struct {
 // ending is how a call ended: kind is empty for a result.
 type ending struct {
 	times int
-	kind  Kind
+	kind  ErrorKind
 }
 
 func newRun(p plan) *run {
@@ -304,7 +304,7 @@ func (r *run) call(i int) {
 	reports := 0.0
 	returned := false
 	if p.Progress {
-		options = append(options, WithProgress(func(pr Progress) {
+		options = append(options, WithProgress(func(pr *mcp.ProgressParams) {
 			if returned || pr.Progress <= reports {
 				r.problem("call %d: progress %v behind %v, or behind the result (%v)", i, pr.Progress, reports, returned)
 			}

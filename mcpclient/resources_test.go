@@ -140,7 +140,8 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 		var result *mcp.CompleteResult
 		ref := mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review", Title: "Review"}
 		done := background(func() (err error) {
-			result, err = r.c.Complete(t.Context(), ref, "framework", "fla", map[string]string{"language": "python"})
+			result, err = r.c.Complete(t.Context(), ref, mcp.CompleteArgument{Name: "framework", Value: "fla"},
+				map[string]string{"language": "python"})
 			return err
 		})
 		f := r.want(mcp.MethodComplete)

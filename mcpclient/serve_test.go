@@ -80,7 +80,8 @@ func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var got []float64
 		done := background(func() error {
-			return c.Call(t.Context(), "long", nil, nil, WithProgress(func(p Progress) { got = append(got, p.Progress) }))
+			follow := WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) })
+			return c.Call(t.Context(), "long", nil, nil, follow)
 		})
 		f := v.want("long")
 		if want := `"progressToken":` + string(f.ID); !strings.Contains(f.raw, want) {

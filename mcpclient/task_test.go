@@ -168,7 +168,7 @@ func TestHowATaskEnds(t *testing.T) {
 	for _, test := range []struct {
 		name, answer string
 		is           error
-		kind         Kind
+		kind         ErrorKind
 		text         string
 	}{
 		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`),

@@ -112,7 +112,7 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 		name, state string
 		then        func(*conversation)
 		is          error
-		kind        Kind // empty for a result
+		kind        ErrorKind // empty for a result
 		text        string
 		cancels     bool
 	}{

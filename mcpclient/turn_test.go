@@ -166,7 +166,7 @@ func TestACallerWhoReadsLeavesInTime(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	for name, tt := range map[string]struct {
 		call func(ctx context.Context, c *Client) error
-		want Kind
+		want ErrorKind
 	}{
 		"timeout": {func(ctx context.Context, c *Client) error {
 			return c.Call(ctx, "x/slow", nil, nil, WithTimeout(patience))
@@ -237,7 +237,7 @@ func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		reports := 0
 		done := background(func() error {
-			return c.Call(t.Context(), "x/slow", nil, nil, WithProgress(func(Progress) { reports++ }))
+			return c.Call(t.Context(), "x/slow", nil, nil, WithProgress(func(*mcp.ProgressParams) { reports++ }))
 		})
 		f := v.want("x/slow")
 		wantTurn(t, c, conn.TurnAttended)

@@ -295,7 +295,7 @@ func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
 		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		w.taken()
-		w.in <- received{err: &mcpserver.TooLargeError{Size: 100, Limit: 10,
+		w.in <- received{err: &mcpserver.FrameTooLargeError{Size: 100, Limit: 10,
 			Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
 		synctest.Wait()
 		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"roots/list: the client's answer is broken"}],"isError":true}}`)
@@ -378,7 +378,7 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var failed error
 			s := newServer(t, mcpserver.Options{})
-			if err := s.Handle("completion/complete", func(ctx context.Context, _ *mcpserver.Request) (any, error) {
+			if err := s.HandleRequest("completion/complete", func(ctx context.Context, _ *mcpserver.Request) (any, error) {
 				_, failed = mcpserver.ListRoots(ctx)
 				return nil, mcpserver.RequireInput(nil, "state")
 			}); err != nil {

@@ -18,16 +18,16 @@ type Conn interface {
 	Send(ctx context.Context, frame []byte) error
 
 	// Receive returns the next frame, which then belongs to the caller. At the end of what the client sends it returns
-	// [io.EOF]; when ctx ends, its cause. A [*TooLargeError] says that one frame was skipped, any other error that the
-	// connection is over.
+	// [io.EOF]; when ctx ends, its cause. A [*FrameTooLargeError] says that one frame was skipped, any other error that
+	// the connection is over.
 	Receive(ctx context.Context) ([]byte, error)
 
 	// Close sends what has been accepted, as far as the client takes it without delay, and ends the connection.
 	Close() error
 }
 
-// TooLargeError is returned by [Conn.Receive] for a frame above the limit, which has been skipped.
-type TooLargeError struct {
+// FrameTooLargeError is returned by [Conn.Receive] for a frame above the limit, which has been skipped.
+type FrameTooLargeError struct {
 	Size  int    // of the frame, in bytes
 	Limit int    // in bytes
 	Head  []byte // its beginning, as much as was kept
@@ -35,6 +35,6 @@ type TooLargeError struct {
 }
 
 // Error says how large the frame is and how large it may be.
-func (e *TooLargeError) Error() string {
+func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }

@@ -9,7 +9,8 @@
 //	err = s.ServeStdio(ctx)
 //
 // [AddTool] takes the JSON Schemas of a tool from the types of its function, checks arguments before and output after
-// the call. [Server.AddRawTool] hands the arguments over as they came. [Server.Handle] answers methods of one's own.
+// the call. [Server.AddRawTool] hands the arguments over as they came. [Server.HandleRequest] answers methods of one's
+// own.
 //
 // JSON Schemas of tools, your own ones too, are of the dialects 2020-12, which holds without $schema, and draft-07. A
 // tool with a schema of another dialect is refused when it is added, and so is one whose schema refers to another

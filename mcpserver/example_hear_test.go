@@ -43,14 +43,14 @@ func ExampleServer_HandleNotification() {
 }
 
 // A legacy client says that its roots have changed, and is asked which they are.
-func ExampleServer_OnRootsChanged() {
+func ExampleServer_HandleRootsChanged() {
 	s := mcpserver.New(mcp.Implementation{Name: "editor", Version: "1.0"}, nil)
 	type answer struct {
 		roots mcp.ListRootsResult
 		err   error
 	}
 	answers := make(chan answer, 1)
-	err := s.OnRootsChanged(func(ctx context.Context, session *mcpserver.Session) {
+	err := s.HandleRootsChanged(func(ctx context.Context, session *mcpserver.Session) {
 		var a answer
 		a.err = session.AskAll(ctx, mcpserver.AskListRoots("roots", &a.roots))
 		select {

@@ -11,7 +11,7 @@ import (
 
 func ExampleOptions_middleware() {
 	// Middleware that lets nobody call tools after closing time.
-	closed := func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+	closed := func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 			if r.Method == mcp.MethodCallTool {
 				return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "closed"}
@@ -23,7 +23,7 @@ func ExampleOptions_middleware() {
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1.0"}, &mcpserver.Options{
 		MaxTotal:   100, // requests at once, of all clients together
-		Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{closed},
+		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{closed},
 	})
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "buy"},
 		func(context.Context, struct{}) (string, error) { return "bought", nil })

@@ -71,7 +71,7 @@ func ExampleOptions_stateKeys() {
 
 // Clients need not ask again for what stays the same for a while.
 func ExampleOptions_cacheTTL() {
-	counted := func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+	counted := func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 			if r.Method == mcp.MethodListTools {
 				fmt.Println("asked for the tools")
@@ -81,7 +81,7 @@ func ExampleOptions_cacheTTL() {
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{
 		CacheTTL:   time.Hour,
-		Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{counted},
+		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{counted},
 	})
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast); err != nil {
 		log.Fatal(err)

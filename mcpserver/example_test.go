@@ -98,9 +98,9 @@ func ExampleChecked() {
 	// {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"invalid arguments: /dice: got 0, want at least 1 (schema /properties/dice/minimum)"}],"isError":true}}
 }
 
-func ExampleServer_Handle() {
+func ExampleServer_HandleRequest() {
 	s := mcpserver.New(mcp.Implementation{Name: "stock", Version: "1.0"}, nil)
-	err := s.Handle("example.com/stock", func(ctx context.Context, r *mcpserver.Request) (any, error) {
+	err := s.HandleRequest("example.com/stock", func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		var p struct {
 			Item string `json:"item"`
 		}

@@ -85,7 +85,7 @@ func TestNamesAndIconsInResultsAreChecked(t *testing.T) {
 			"acme/raw": json.RawMessage(`{"_meta":` + badMeta + `}`), "acme/map": map[string]any{"_meta": map[string]int{"a b": 1}},
 			"acme/mcp": &mcp.Result{Meta: mcp.Meta(badMeta)}, "acme/good": map[string]any{"_meta": map[string]int{"com.example/x": 1}},
 		} {
-			must(t, s.Handle(name, func(context.Context, *mcpserver.Request) (any, error) { return result, nil }))
+			must(t, s.HandleRequest(name, func(context.Context, *mcpserver.Request) (any, error) { return result, nil }))
 		}
 		return s
 	}

@@ -12,7 +12,7 @@ import (
 
 // Why a session ended, for a [Terminator]; there are other reasons.
 var (
-	ErrShuttingDown   = errors.New("the server is shutting down")
+	ErrShutdown       = errors.New("the server is shutting down")
 	ErrSessionTimeout = errors.New("the session has expired")
 	ErrSessionEvicted = errors.New("the session was not used, and another needed its place")
 )

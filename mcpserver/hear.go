@@ -24,6 +24,9 @@ type Notification struct {
 	Session *Session        // that it belongs to; nil for a modern client, and for one without a session
 }
 
+// NotificationHandler hears of a notification; [Server.HandleNotification] says when, and how long ctx lasts.
+type NotificationHandler func(ctx context.Context, n *Notification)
+
 // HandleNotification has h hear of the notifications of one method that clients send: of the protocol's, or of the
 // user's own. notifications/initialized is one, behind which a client may be asked (see [Session.AskAll]). It is an
 // error if the method has a handler already, or is notifications/cancelled, which ends the context of the request that
@@ -34,7 +37,7 @@ type Notification struct {
 // notifications/roots/list_changed only one waits. Without a session, over HTTP, h is called before the client gets its
 // 202. ctx ends with the connection or the session. A panic is reported and has no other consequences.
 // (specification 2025-11-25, basic/index, "Notifications")
-func (s *Server) HandleNotification(method string, h func(ctx context.Context, n *Notification)) error {
+func (s *Server) HandleNotification(method string, h NotificationHandler) error {
 	switch {
 	case method == "":
 		return fmt.Errorf("handle notification: no method")
@@ -46,10 +49,10 @@ func (s *Server) HandleNotification(method string, h func(ctx context.Context, n
 	return nil
 }
 
-// OnRootsChanged has h hear that the roots of a legacy client have changed, whom it may ask for them anew by
+// HandleRootsChanged has h hear that the roots of a legacy client have changed, whom it may ask for them anew by
 // [Session.AskAll]; modern clients do not say so. It is [Server.HandleNotification] for
 // notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root List Changes")
-func (s *Server) OnRootsChanged(h func(ctx context.Context, session *Session)) error {
+func (s *Server) HandleRootsChanged(h func(ctx context.Context, session *Session)) error {
 	if h == nil {
 		return fmt.Errorf("handle notification %s: no handler", mcp.NotificationRootsListChanged)
 	}
@@ -60,10 +63,10 @@ func (s *Server) OnRootsChanged(h func(ctx context.Context, session *Session)) e
 // hearers are the handlers of notifications by method. Reading takes no lock.
 type hearers struct {
 	mu    sync.Mutex // held to change the table
-	table atomic.Pointer[map[string]func(context.Context, *Notification)]
+	table atomic.Pointer[map[string]NotificationHandler]
 }
 
-func (t *hearers) lookup(method string) func(context.Context, *Notification) {
+func (t *hearers) lookup(method string) NotificationHandler {
 	if table := t.table.Load(); table != nil {
 		return (*table)[method]
 	}
@@ -71,10 +74,10 @@ func (t *hearers) lookup(method string) func(context.Context, *Notification) {
 }
 
 // add reports false if there is a handler.
-func (t *hearers) add(method string, h func(context.Context, *Notification)) bool {
+func (t *hearers) add(method string, h NotificationHandler) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	table := map[string]func(context.Context, *Notification){}
+	table := map[string]NotificationHandler{}
 	if old := t.table.Load(); old != nil {
 		maps.Copy(table, *old)
 	}
@@ -116,7 +119,7 @@ func (x *exchange) listenTo(n *heard) {
 // heard is a notification on the way to its handler.
 type heard struct {
 	Notification
-	handle func(context.Context, *Notification)
+	handle NotificationHandler
 	in     instrument.Incoming
 	size   int
 }

@@ -58,7 +58,9 @@ func TestTheServerHearsNotificationsInOrder(t *testing.T) {
 		for _, method := range []string{mcp.NotificationInitialized, "x/one", "x/two"} {
 			must(t, s.HandleNotification(method, d.heard))
 		}
-		must(t, s.OnRootsChanged(func(_ context.Context, session *mcpserver.Session) { d.note("roots of %s", session.Client().Name) }))
+		must(t, s.HandleRootsChanged(func(_ context.Context, session *mcpserver.Session) {
+			d.note("roots of %s", session.Client().Name)
+		}))
 		w := serve(t, t.Context(), s)
 		w.send(initialize, initialized)
 		w.taken()
@@ -78,7 +80,7 @@ func TestANotificationHasOneHandler(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	h := new(diary).heard
 	must(t, s.HandleNotification("x", h))
-	must(t, s.OnRootsChanged(func(context.Context, *mcpserver.Session) {}))
+	must(t, s.HandleRootsChanged(func(context.Context, *mcpserver.Session) {}))
 	wantError(t, s.HandleNotification("x", h), "handle notification x: it has a handler")
 	wantError(t, s.HandleNotification(mcp.NotificationRootsListChanged, h),
 		"handle notification notifications/roots/list_changed: it has a handler")
@@ -86,7 +88,7 @@ func TestANotificationHasOneHandler(t *testing.T) {
 		"handle notification notifications/cancelled: it has a handler")
 	wantError(t, s.HandleNotification("", h), "handle notification: no method")
 	wantError(t, s.HandleNotification("y", nil), "handle notification y: no handler")
-	wantError(t, s.OnRootsChanged(nil), "handle notification notifications/roots/list_changed: no handler")
+	wantError(t, s.HandleRootsChanged(nil), "handle notification notifications/roots/list_changed: no handler")
 }
 
 func TestAHandlerOfNotificationsThatFailsIsReported(t *testing.T) {
@@ -162,7 +164,7 @@ func TestAClientIsAskedOutsideOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d diary
 		s := newServer(t, mcpserver.Options{})
-		must(t, s.OnRootsChanged(func(ctx context.Context, session *mcpserver.Session) {
+		must(t, s.HandleRootsChanged(func(ctx context.Context, session *mcpserver.Session) {
 			var roots mcp.ListRootsResult
 			err := session.AskAll(ctx, mcpserver.AskListRoots("", &roots))
 			d.note("%d roots, %v", len(roots.Roots), err)
@@ -195,7 +197,7 @@ func TestWhoCannotBeAskedOutsideOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sessions []*mcpserver.Session
 		s := newServer(t, mcpserver.Options{})
-		must(t, s.Handle("x/session", func(_ context.Context, r *mcpserver.Request) (any, error) {
+		must(t, s.HandleRequest("x/session", func(_ context.Context, r *mcpserver.Request) (any, error) {
 			sessions = append(sessions, r.Session())
 			return nil, nil
 		}))
@@ -225,7 +227,7 @@ func TestASessionIsClosedByTheServer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var d diary
 			s := newServer(t, mcpserver.Options{})
-			must(t, s.Handle("x/close", func(ctx context.Context, r *mcpserver.Request) (any, error) {
+			must(t, s.HandleRequest("x/close", func(ctx context.Context, r *mcpserver.Request) (any, error) {
 				r.Session().Close(reason)
 				<-ctx.Done()
 				d.note("the handler ends")

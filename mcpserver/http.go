@@ -186,7 +186,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 		drained.Go(func() {
 			s.asks.close() // no answer is let in any more
 			s.group.drain(ctx)
-			s.public.because(ErrShuttingDown)
+			s.public.because(ErrShutdown)
 			h.end(s)
 		})
 	}

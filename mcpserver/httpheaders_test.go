@@ -87,7 +87,8 @@ func TestHeadersMustSayWhatTheBodySays(t *testing.T) {
 func TestTheNameHeaderIsWhateverTheRequestIsAbout(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	for _, method := range []string{mcp.MethodReadResource, mcp.MethodGetTask} {
-		if err := s.Handle(method, func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }); err != nil {
+		nothing := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
+		if err := s.HandleRequest(method, nothing); err != nil {
 			t.Fatal(err)
 		}
 	}

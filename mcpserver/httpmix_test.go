@@ -23,8 +23,8 @@ type ending func()
 var endings = map[string]ending{"panic": func() { panic("oops") }, "Goexit": runtime.Goexit}
 
 // failsAt returns a middleware that fails in a method, before or behind its handler.
-func failsAt(method string, end ending, behind bool) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
-	return func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+func failsAt(method string, end ending, behind bool) middleware {
+	return func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 			if r.Method != method {
 				return next(ctx, r)
@@ -43,7 +43,7 @@ func TestAnInitializeThatBreaksLeavesNothingBehind(t *testing.T) {
 		for _, behind := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, behind), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					o := mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{failsAt("initialize", end, behind)}}
+					o := mcpserver.Options{Middleware: []middleware{failsAt("initialize", end, behind)}}
 					w := serveWeb(t, newWebServer(t, o), &mcpserver.HTTPOptions{MaxSessions: 2})
 					for range 4 {
 						p := w.post(initialize)
@@ -66,7 +66,7 @@ func TestAMethodThatBreaksInASessionIsAnswered(t *testing.T) {
 	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{failsAt("ping", end, false)}}
+				o := mcpserver.Options{Middleware: []middleware{failsAt("ping", end, false)}}
 				w := serveWeb(t, newWebServer(t, o), &mcpserver.HTTPOptions{KeepAlive: -1})
 				for _, version := range []string{"2025-03-26", "2025-11-25"} {
 					id := w.open(version)
@@ -143,7 +143,7 @@ func chaos(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResu
 
 func anyMix(t *testing.T, rnd *rand.Rand) {
 	const frame = 1 << 16
-	erratic := func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+	erratic := func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 			switch p := string(r.Params); {
 			case strings.Contains(p, "mw-before"):
@@ -157,7 +157,7 @@ func anyMix(t *testing.T, rnd *rand.Rand) {
 	}
 	s := newWebServer(t, mcpserver.Options{
 		FrameLimit: frame, MaxConcurrent: 3, MaxQueued: 3,
-		Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{erratic}, RequestTimeout: time.Minute,
+		Middleware: []middleware{erratic}, RequestTimeout: time.Minute,
 	})
 	if err := s.AddRawTool(&mcp.Tool{Name: "chaos"}, chaos); err != nil {
 		t.Fatal(err)

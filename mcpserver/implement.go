@@ -27,7 +27,7 @@ type Initializer interface {
 // was refused after that, or that was opened since Implement. By then all requests of the session have been answered,
 // unless their handlers ignore the end of their contexts.
 //
-// reason is nil if the client has ended the session in order. Else it is [ErrShuttingDown], [ErrSessionTimeout], what
+// reason is nil if the client has ended the session in order. Else it is [ErrShutdown], [ErrSessionTimeout], what
 // [Server.Serve] returns or why the session was refused. ctx ends after [Options.DrainTimeout], or a second if that is
 // longer; [Server.Serve] and [HTTPHandler.Shutdown] wait that long and a second more. The client hears nothing any
 // more.

@@ -254,7 +254,7 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 	completion := func(s *mcpserver.Server) error {
 		return s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "p"}, "x", phrasebook{}.Complete)
 	}
-	level := func(s *mcpserver.Server) error { return s.Handle(mcp.MethodSetLevel, handle) }
+	level := func(s *mcpserver.Server) error { return s.HandleRequest(mcp.MethodSetLevel, handle) }
 	implement := func(h any) func(*mcpserver.Server) error {
 		return func(s *mcpserver.Server) error { return s.Implement(h) }
 	}

@@ -386,7 +386,7 @@ func TestPromptsAndResourcesAskToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		for _, method := range []string{mcp.MethodGetPrompt, mcp.MethodReadResource} {
-			if err := s.Handle(method, func(ctx context.Context, r *mcpserver.Request) (any, error) {
+			if err := s.HandleRequest(method, func(ctx context.Context, r *mcpserver.Request) (any, error) {
 				roots, err := mcpserver.ListRoots(ctx)
 				if err != nil {
 					return nil, err

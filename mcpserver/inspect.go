@@ -87,9 +87,9 @@ func (in *inspector) add(c seenCall) {
 	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.arrived.Compare(b.arrived) })
 }
 
-// among puts v into its place among the first [inspect.Limit] there are, if it is one of them.
+// among puts v into its place among the first [inspect.MaxListed] there are, if it is one of them.
 func among[T any](first []T, v T, compare func(a, b T) int) []T {
-	if len(first) == inspect.Limit && compare(v, first[inspect.Limit-1]) >= 0 {
+	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
 		return first
 	}
 	at, _ := slices.BinarySearchFunc(first, v, func(a, b T) int {
@@ -99,7 +99,7 @@ func among[T any](first []T, v T, compare func(a, b T) int) []T {
 		return 1
 	})
 	first = slices.Insert(first, at, v)
-	return first[:min(len(first), inspect.Limit)]
+	return first[:min(len(first), inspect.MaxListed)]
 }
 
 func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {

@@ -184,14 +184,14 @@ func TestInspectIsBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		i := s.Inspect()
-		if i.Connected != 1000 || len(i.Connections) != inspect.Limit || i.InFlight < 9900 ||
-			len(i.Requests) != inspect.Limit {
+		if i.Connected != 1000 || len(i.Connections) != inspect.MaxListed || i.InFlight < 9900 ||
+			len(i.Requests) != inspect.MaxListed {
 			t.Errorf("got %d of %d connections and %d of %d requests", len(i.Connections), i.Connected, len(i.Requests),
 				i.InFlight)
 		}
-		if i.Connections[0].Running != 15 || i.Connections[inspect.Limit-1].Running != 14 {
+		if i.Connections[0].Running != 15 || i.Connections[inspect.MaxListed-1].Running != 14 {
 			t.Errorf("the busiest are shown: got %d to %d requests", i.Connections[0].Running,
-				i.Connections[inspect.Limit-1].Running)
+				i.Connections[inspect.MaxListed-1].Running)
 		}
 		if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
 			t.Errorf("as JSON: got %d bytes, %v", len(raw), err)

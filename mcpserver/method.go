@@ -110,19 +110,19 @@ func rowsOf(name string) []mcp.Method {
 	return rows
 }
 
-// Handle answers the requests of one method: of the user's own, in all revisions, or of a part of the protocol that
-// this package does not offer by itself, in the revisions that have it; what that declares goes into
+// HandleRequest answers the requests of one method: of the user's own, in all revisions, or of a part of the protocol
+// that this package does not offer by itself, in the revisions that have it; what that declares goes into
 // [Options.Capabilities].
 //
 // The result is encoded as a JSON object, nil as an empty one; resultType and the server's name are added for modern
 // clients. An error of type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message. It is
 // an error if the method has a handler already.
-func (s *Server) Handle(name string, h func(ctx context.Context, r *Request) (any, error)) error {
+func (s *Server) HandleRequest(name string, h RequestHandler) error {
 	switch {
 	case name == "":
-		return errors.New("handle: no method")
+		return errors.New("handle request: no method")
 	case h == nil:
-		return fmt.Errorf("handle %s: no handler", name)
+		return fmt.Errorf("handle request %s: no handler", name)
 	}
 	added := !slices.Contains(toolMethods, name) && s.methods.add(feature{methods: []*method{{
 		name: name,
@@ -138,7 +138,7 @@ func (s *Server) Handle(name string, h func(ctx context.Context, r *Request) (an
 		},
 	}}})
 	if !added {
-		return fmt.Errorf("handle %s: the method has a handler", name)
+		return fmt.Errorf("handle request %s: the method has a handler", name)
 	}
 	return nil
 }

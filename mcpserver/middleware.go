@@ -9,10 +9,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// MethodHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another
+// RequestHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another
 // kind of answer; those of other methods are not specified, and nil is an empty one. An error of type [*mcp.Error] goes
 // to the client as it is, any other as -32603 with a neutral message.
-type MethodHandler func(ctx context.Context, r *Request) (any, error)
+type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
 // answered is what a request comes to in the middle of all middleware.
 func answered(ctx context.Context, r *Request) (any, error) {
@@ -29,11 +29,11 @@ func answered(ctx context.Context, r *Request) (any, error) {
 var errForeign = &failure{errInternal, errors.New("middleware has passed on a request that is none of the server's")}
 
 // wrapped returns the handler of all requests, nil if there is no middleware.
-func wrapped(middleware []func(MethodHandler) MethodHandler) MethodHandler {
+func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
 	if len(middleware) == 0 {
 		return nil
 	}
-	h := MethodHandler(answered)
+	h := RequestHandler(answered)
 	for i := len(middleware) - 1; i >= 0; i-- {
 		h = middleware[i](h)
 	}

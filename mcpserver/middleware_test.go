@@ -14,10 +14,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
+// middleware is one of [mcpserver.Options.Middleware].
+type middleware = func(next mcpserver.RequestHandler) mcpserver.RequestHandler
+
 // around returns middleware that does what f says with what comes next.
-func around(f func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any,
-	error)) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
-	return func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+func around(f func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error)) middleware {
+	return func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) { return f(ctx, r, next) }
 	}
 }
@@ -25,14 +27,14 @@ func around(f func(context.Context, *mcpserver.Request, mcpserver.MethodHandler)
 func TestMiddlewareGoesAroundEveryRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log []string
-		noting := func(name string) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
-			return around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		noting := func(name string) middleware {
+			return around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 				log = append(log, name+" "+r.Method)
 				defer func() { log = append(log, name+" done") }()
 				return next(ctx, r)
 			})
 		}
-		s := newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{noting("outer"), noting("inner")}})
+		s := newServer(t, mcpserver.Options{Middleware: []middleware{noting("outer"), noting("inner")}})
 		w := serve(t, t.Context(), s)
 		var want []string
 		for method, params := range map[string]string{
@@ -69,48 +71,48 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 		Text string `json:"text"`
 	}
 	tests := map[string]struct {
-		f    func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error)
+		f    func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error)
 		want string
 	}{
-		"a result of its own": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+		"a result of its own": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			return note{"mine"}, nil
 		}, `{"text":"mine"}`},
-		"nothing": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return nil, nil },
+		"nothing": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) { return nil, nil },
 			`{}`},
-		"raw JSON": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+		"raw JSON": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			return json.RawMessage(`{"x":1}`), nil
 		}, `{"x":1}`},
-		"an error": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+		"an error": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			return nil, &mcp.Error{Code: -5, Message: "not today"}
 		}, "not today"},
-		"an error of the program": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+		"an error of the program": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			return nil, errors.New("secret")
 		}, "internal error"},
-		"a panic": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { panic("secret") },
+		"a panic": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) { panic("secret") },
 			"internal error"},
-		"a panic, encoded": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+		"a panic, encoded": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			return unencodable{}, nil
 		}, "internal error"},
-		"a number": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return 7, nil },
+		"a number": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) { return 7, nil },
 			"internal error"},
-		"the end of its thread": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+		"the end of its thread": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			runtime.Goexit()
 			return nil, nil
 		}, "internal error"},
-		"another request": {func(ctx context.Context, _ *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		"another request": {func(ctx context.Context, _ *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			return next(ctx, &mcpserver.Request{})
 		}, "internal error"},
-		"no request": {func(ctx context.Context, _ *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		"no request": {func(ctx context.Context, _ *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			return next(ctx, nil)
 		}, "internal error"},
-		"a changed result": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		"a changed result": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			result, err := next(ctx, r)
 			if called, ok := result.(*mcp.CallToolResult); ok {
 				return &mcp.CallToolResult{Content: append(called.Content, mcp.Text("and this"))}, err
 			}
 			return result, err
 		}, `{"content":[{"type":"text","text":"Hello, x!"},{"type":"text","text":"and this"}]}`},
-		"a value in the context": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any,
+		"a value in the context": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any,
 			error) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
@@ -123,14 +125,14 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				only := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+				only := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 					if r.Method != mcp.MethodCallTool {
 						return next(ctx, r)
 					}
 					return tt.f(ctx, r, next)
 				})
 				w := opened(t, t.Context(), newServer(t,
-					mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{only}}))
+					mcpserver.Options{Middleware: []middleware{only}}))
 				w.send(callOf(1, "greet", `{"name":"x"}`))
 				m := w.reply(t)
 				got := string(m.Result)
@@ -156,14 +158,14 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 		"exit":   func() (any, error) { runtime.Goexit(); return nil, nil },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			spoiling := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			spoiling := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 				if _, err := next(ctx, r); err != nil {
 					t.Error(err)
 				}
 				return spoil()
 			})
 			w := serve(t, t.Context(), newServer(t,
-				mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{spoiling}}))
+				mcpserver.Options{Middleware: []middleware{spoiling}}))
 			w.send(listenFor(1, toolsFilter))
 			if out := w.taken(); len(out) != 1 || decoded(t, out[0]).Method != mcp.NotificationSubscriptionsAcknowledged {
 				t.Errorf("%s: the subscription got %q, want that it is acknowledged and stands", name, out)
@@ -181,13 +183,13 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 
 func TestMiddlewareMayAskTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		confirm := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		confirm := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			if _, err := mcpserver.ListRoots(ctx); err != nil {
 				return nil, err
 			}
 			return next(ctx, r)
 		})
-		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{confirm}},
+		s := withTool(t, mcpserver.Options{Middleware: []middleware{confirm}},
 			"tool", rootsTool)
 		c := callerOf(t, s, "tool")
 		first := c.needs("")
@@ -206,14 +208,14 @@ func TestMiddlewareMayAskTheClient(t *testing.T) {
 
 func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		again := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		again := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			if result, err := next(ctx, r); err == nil {
 				return result, nil
 			}
 			return next(ctx, r)
 		})
 		failed := false
-		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{again}},
+		s := withTool(t, mcpserver.Options{Middleware: []middleware{again}},
 			"tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				result, err := rootsTool(ctx, r)
 				if err == nil && !failed {
@@ -239,12 +241,12 @@ func TestToolsDecodeTheirArgumentsAndLeaveTheRequestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const params = `{"name":"relay","arguments":{"name":"a\n\"b\"","arguments":{}}}`
 		var before, after, decoded string
-		looking := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		looking := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			before = string(r.Params)
 			defer func() { after = string(r.Params) }()
 			return next(ctx, r)
 		})
-		s := newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{looking}})
+		s := newServer(t, mcpserver.Options{Middleware: []middleware{looking}})
 		relay := &mcp.Tool{Name: "relay", InputSchema: json.RawMessage(`{"type":"object"}`)}
 		err := mcpserver.AddTool(s, relay, func(_ context.Context, in mcp.CallToolParams) (string, error) {
 			decoded = in.Name

@@ -103,7 +103,7 @@ type Options struct {
 	// been changed in it. Each round of a modern request is a request; of a call that becomes a task, it sees that it has.
 	// Some requests keep what follows them on the connection from being read, initialize and ping for example, so it
 	// should not keep those. A panic is an internal error.
-	Middleware []func(next MethodHandler) MethodHandler
+	Middleware []func(next RequestHandler) RequestHandler
 
 	// StateKeys encrypt what is kept by modern clients between the rounds of a request, when a handler asks them something
 	// (see [AskAll]): 32 random bytes each. The first one encrypts, all decrypt, so that a key can be replaced by putting

@@ -93,7 +93,7 @@ func (r *reading) run() {
 			r.conn.take(frame)
 			continue
 		}
-		large, ok := errors.AsType[*TooLargeError](err)
+		large, ok := errors.AsType[*FrameTooLargeError](err)
 		if !ok {
 			err = r.ending(err)
 			return

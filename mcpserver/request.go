@@ -92,7 +92,7 @@ func (r *RequestInfo) ClientCapabilities() mcp.ClientCapabilities {
 	return r.from.declared()
 }
 
-// Request is a request for a handler that [Server.Handle] has added.
+// Request is a request for a handler that [Server.HandleRequest] has added.
 type Request struct {
 	*RequestInfo
 	Params json.RawMessage // valid JSON, an object; nil for none

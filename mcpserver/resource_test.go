@@ -246,7 +246,7 @@ func TestMistakesInResourcesAreErrors(t *testing.T) {
 	wantError(t, s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "x://{a}", Name: "x"}, nil),
 		"add resource template x://{a}: no handler")
 	other := bare(t, mcpserver.Options{})
-	must(t, other.Handle(mcp.MethodReadResource,
+	must(t, other.HandleRequest(mcp.MethodReadResource,
 		func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }))
 	wantError(t, other.AddResource(&mcp.Resource{URI: "test://x", Name: "x"}, readText),
 		"add resource test://x: resources/list or another method of its kind has a handler")

@@ -136,7 +136,7 @@ func (s *Server) open(
 }
 
 // skipped answers a frame that was too large, if it can be told that it was a request and which.
-func (x *exchange) skipped(e *TooLargeError) {
+func (x *exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
 	x.violation(v, e.Head, e.Size, e.Limit)

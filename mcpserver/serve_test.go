@@ -347,7 +347,7 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
 		too := func(head, tail string) received {
-			return received{err: &mcpserver.TooLargeError{Size: 2000, Limit: 1000, Head: []byte(head), Tail: []byte(tail)}}
+			return received{err: &mcpserver.FrameTooLargeError{Size: 2000, Limit: 1000, Head: []byte(head), Tail: []byte(tail)}}
 		}
 		w.in <- too(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"na`, `x"}}`)
 		w.in <- too(`{"jsonrpc":"2.0","method":"tools/call","params":{"na`, `x"},"id":"b"}`)

@@ -21,8 +21,8 @@ type Server struct {
 	cfg       config
 	number    uint64 // among those of the process
 
-	total      *limiter      // over all clients; nil for none
-	middleware MethodHandler // around the handlers of all requests; nil for none
+	total      *limiter       // over all clients; nil for none
+	middleware RequestHandler // around the handlers of all requests; nil for none
 
 	methods methods
 	hears   hearers

@@ -70,7 +70,7 @@ func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
 		return frame, nil
 	}
 	if large, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
-		return nil, &TooLargeError{Size: large.Size, Limit: large.Limit, Head: large.Head, Tail: large.Tail}
+		return nil, &FrameTooLargeError{Size: large.Size, Limit: large.Limit, Head: large.Head, Tail: large.Tail}
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -462,7 +462,7 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 		}
 	}
 	own := newServer(t, mcpserver.Options{})
-	if err := own.Handle("tasks/get", who); err != nil {
+	if err := own.HandleRequest("tasks/get", who); err != nil {
 		t.Fatal(err)
 	}
 	if err := own.AddRawTaskTool(&mcp.Tool{Name: "x"}, echo); err == nil {

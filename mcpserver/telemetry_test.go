@@ -158,7 +158,7 @@ func TestViolationsAndStraysInTelemetry(t *testing.T) {
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
 		w.send("garbage", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}`)
-		w.in <- received{err: &mcpserver.TooLargeError{Size: 11, Limit: 10}}
+		w.in <- received{err: &mcpserver.FrameTooLargeError{Size: 11, Limit: 10}}
 		time.Sleep(time.Minute)
 		if err := w.finish(); err != nil {
 			t.Fatal(err)

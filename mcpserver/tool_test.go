@@ -257,17 +257,17 @@ func TestMethodsThatCannotBeHandled(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	h := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
 	for name, want := range map[string]string{
-		"":                "handle: no method",
-		"tools/list":      "handle tools/list: the method has a handler",
-		"initialize":      "handle initialize: the method has a handler",
-		"example.com/who": "handle example.com/who: the method has a handler",
+		"":                "handle request: no method",
+		"tools/list":      "handle request tools/list: the method has a handler",
+		"initialize":      "handle request initialize: the method has a handler",
+		"example.com/who": "handle request example.com/who: the method has a handler",
 	} {
-		if err := s.Handle(name, h); err == nil || err.Error() != want {
-			t.Errorf("Handle(%q) returned %v, want %s", name, err, want)
+		if err := s.HandleRequest(name, h); err == nil || err.Error() != want {
+			t.Errorf("HandleRequest(%q) returned %v, want %s", name, err, want)
 		}
 	}
-	if err := s.Handle("x", nil); err == nil {
-		t.Error("Handle without a handler returned nil")
+	if err := s.HandleRequest("x", nil); err == nil {
+		t.Error("HandleRequest without a handler returned nil")
 	}
 }
 
@@ -276,7 +276,8 @@ func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
 		s := newServer(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{
 			Logging: mcp.Object{}, Completions: mcp.Object{}, Tasks: &mcp.TasksCapability{}, Extensions: map[string]mcp.Object{"example.com/x": {}},
 		}})
-		if err := s.Handle(mcp.MethodSetLevel, func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }); err != nil {
+		nothing := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
+		if err := s.HandleRequest(mcp.MethodSetLevel, nothing); err != nil {
 			t.Fatal(err)
 		}
 		w := serve(t, t.Context(), s)
@@ -324,7 +325,7 @@ func TestResultsOfHandledMethods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
-				err := s.Handle("x", func(context.Context, *mcpserver.Request) (any, error) { return tt.result, tt.err })
+				err := s.HandleRequest("x", func(context.Context, *mcpserver.Request) (any, error) { return tt.result, tt.err })
 				if err != nil {
 					t.Fatal(err)
 				}

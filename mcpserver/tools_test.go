@@ -41,7 +41,7 @@ func newServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "fail"}, fail))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, steps))
 	must(s.AddRawTool(&mcp.Tool{Name: "echo"}, echo))
-	must(s.Handle("example.com/who", who))
+	must(s.HandleRequest("example.com/who", who))
 	return s
 }
 

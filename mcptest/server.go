@@ -37,7 +37,7 @@ func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 	if o != nil {
 		options = *o
 	}
-	options.Middleware = append([]func(mcpserver.MethodHandler) mcpserver.MethodHandler{s.held}, options.Middleware...)
+	options.Middleware = append([]func(mcpserver.RequestHandler) mcpserver.RequestHandler{s.held}, options.Middleware...)
 	s.Server = mcpserver.New(mcp.Implementation{Name: "mcptest", Version: "1.0.0"}, &options)
 	s.memory = transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = s.Serve(ctx, p) })
 	t.Cleanup(func() {
@@ -132,7 +132,7 @@ func (s *Server) open() (all []*conn) {
 }
 
 // held is the middleware that makes requests wait.
-func (s *Server) held(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+func (s *Server) held(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		s.mu.Lock()
 		d := s.delay

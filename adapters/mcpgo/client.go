@@ -16,14 +16,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Option says more of a transport than can be seen.
-type Option func(*Transport)
+// Option tells [WrapTransport] of a transport what it cannot see itself.
+type Option func(*observedTransport)
 
 // WithEndpoint says which URL the transport dials, which mcp-go does not tell of Streamable HTTP.
-func WithEndpoint(url string) Option { return func(t *Transport) { t.network = dialled(url) } }
+func WithEndpoint(url string) Option { return func(t *observedTransport) { t.network = dialled(url) } }
 
-// Transport is a transport that is observed. It does what the one within does.
-type Transport struct {
+// observedTransport is a transport that is observed. It does what the one within does.
+type observedTransport struct {
 	inner   transport.Interface
 	network instrument.Network
 	tel     *instrument.Client
@@ -35,10 +35,11 @@ type Transport struct {
 }
 
 // WrapTransport returns t, observed, for a client to use instead. The name says which server it leads to: it is the
-// value of mcp_client.name. A telemetry that is off leaves t as it is.
+// value of mcp_client.name. A telemetry that is off leaves t as it is. Else the result has a method Unwrap, which
+// returns t.
 func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	options ...Option) transport.Interface {
-	w := &Transport{inner: t, network: networkOf(t)}
+	w := &observedTransport{inner: t, network: networkOf(t)}
 	for _, o := range options {
 		o(w)
 	}
@@ -53,20 +54,20 @@ func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	return w
 }
 
-// httpTransport is a Transport over HTTP, which mcp-go tells from others by its method.
+// httpTransport is an observed transport over HTTP, which mcp-go tells from others by its method.
 type httpTransport struct {
-	*Transport
+	*observedTransport
 	over transport.HTTPConnection
 }
 
 // SetProtocolVersion passes on the version that was agreed on.
 func (t *httpTransport) SetProtocolVersion(version string) { t.over.SetProtocolVersion(version) }
 
-// Unwrap returns the transport within.
-func (t *Transport) Unwrap() transport.Interface { return t.inner }
+// Unwrap returns the transport that [WrapTransport] was given.
+func (t *observedTransport) Unwrap() transport.Interface { return t.inner }
 
 // Start opens the connection, which is an attempt to connect.
-func (t *Transport) Start(ctx context.Context) error {
+func (t *observedTransport) Start(ctx context.Context) error {
 	if !t.conn.starts() {
 		return t.inner.Start(ctx)
 	}
@@ -79,7 +80,7 @@ func (t *Transport) Start(ctx context.Context) error {
 }
 
 // Close closes the connection.
-func (t *Transport) Close() error {
+func (t *observedTransport) Close() error {
 	t.conn.stop()
 	err := t.inner.Close()
 	t.conn.closed()
@@ -87,16 +88,16 @@ func (t *Transport) Close() error {
 }
 
 // GetSessionId returns the id of the session.
-func (t *Transport) GetSessionId() string { return t.inner.GetSessionId() }
+func (t *observedTransport) GetSessionId() string { return t.inner.GetSessionId() }
 
 // RequiresLegacyProtocol reports whether the transport within does.
-func (t *Transport) RequiresLegacyProtocol() bool {
+func (t *observedTransport) RequiresLegacyProtocol() bool {
 	legacy, ok := t.inner.(interface{ RequiresLegacyProtocol() bool })
 	return ok && legacy.RequiresLegacyProtocol()
 }
 
 // SetConnectionLostHandler sets what hears of a lost connection, if the transport within tells of it.
-func (t *Transport) SetConnectionLostHandler(handler func(error)) {
+func (t *observedTransport) SetConnectionLostHandler(handler func(error)) {
 	setter, ok := t.inner.(interface{ SetConnectionLostHandler(func(error)) })
 	if !ok {
 		return
@@ -108,7 +109,9 @@ func (t *Transport) SetConnectionLostHandler(handler func(error)) {
 }
 
 // SendRequest sends a request under its span.
-func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+func (t *observedTransport) SendRequest(
+	ctx context.Context, q transport.JSONRPCRequest,
+) (*transport.JSONRPCResponse, error) {
 	about := aim(q.Params)
 	r := instrument.Request{Method: q.Method, TargetKind: about.kind(q.Method), Target: about.Name, URI: about.URI}
 	key := roundKey{q.Method, about.Name + about.URI, about.RequestState}
@@ -147,7 +150,7 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 }
 
 // outcome describes how a request ended, and what its result says. The end of a handshake makes the server known.
-func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse,
+func (t *observedTransport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse,
 	err error) (instrument.Result, said) {
 	if err != nil {
 		if t.network.Transport == "pipe" && isLost(err) {
@@ -175,7 +178,7 @@ func (t *Transport) outcome(ctx context.Context, method string, response *transp
 }
 
 // current returns the server as it is known. A modern client says the version with each request, and it stays the same.
-func (t *Transport) current(method string, about *target) *instrument.Peer {
+func (t *observedTransport) current(method string, about *target) *instrument.Peer {
 	if p := t.peer.Load(); p != nil {
 		return p
 	}
@@ -188,14 +191,14 @@ func (t *Transport) current(method string, about *target) *instrument.Peer {
 	return nil
 }
 
-func (t *Transport) meet(version string) *instrument.Peer {
+func (t *observedTransport) meet(version string) *instrument.Peer {
 	p := t.tel.Peer(instrument.Facts{Network: t.network, MCPVersion: version}, t.inner.GetSessionId())
 	t.peer.Store(p)
 	return p
 }
 
 // SendNotification sends a notification, under a span if it is to have one.
-func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
+func (t *observedTransport) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	r := instrument.Request{Method: n.Method, Notification: true}
 	if n.Method == methodCancelled {
 		if id, ok := n.Params.AdditionalFields["requestId"].(mcp.RequestId); ok {
@@ -217,7 +220,7 @@ func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotificat
 }
 
 // SetNotificationHandler sets what handles notifications.
-func (t *Transport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)) {
+func (t *observedTransport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)) {
 	t.inner.SetNotificationHandler(func(n mcp.JSONRPCNotification) {
 		if n.Method == methodAcknowledged {
 			t.listens.acknowledged(fmt.Sprint(n.Params.Meta[mcp.MetaKeySubscriptionID]))
@@ -235,7 +238,7 @@ func (t *Transport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)
 }
 
 // SetRequestHandler sets what handles the server's requests, if the transport within gets any.
-func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
+func (t *observedTransport) SetRequestHandler(handler transport.RequestHandler) {
 	both, ok := t.inner.(transport.BidirectionalInterface)
 	if !ok {
 		return
@@ -261,7 +264,7 @@ func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
 }
 
 // broken ends op if its handler has failed, which then goes on.
-func (t *Transport) broken(ctx context.Context, method string, op *instrument.Op, f *usercode.Failure) {
+func (t *observedTransport) broken(ctx context.Context, method string, op *instrument.Op, f *usercode.Failure) {
 	if f == nil {
 		return
 	}

@@ -25,7 +25,7 @@ type listening struct {
 }
 
 // listen sends subscriptions/listen, whose operation ends with the acknowledgment.
-func (t *Transport) listen(ctx context.Context, op *instrument.Op,
+func (t *observedTransport) listen(ctx context.Context, op *instrument.Op,
 	q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	id := fmt.Sprint(q.ID.Value())
 	l := &listening{op: op, opened: func() func(error) { return t.tel.StreamOpened(names.StreamListen) }}

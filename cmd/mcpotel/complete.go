@@ -37,7 +37,7 @@ func (c *connection) runComplete(ctx context.Context) error {
 			return err
 		}
 		defer close()
-		r, err := one.client.Complete(ctx, ref, argument, beginning, settled)
+		r, err := one.client.Complete(ctx, ref, mcp.CompleteArgument{Name: argument, Value: beginning}, settled)
 		if err != nil {
 			return c.failed(err)
 		}

@@ -216,15 +216,15 @@ func TestALineThatIsWrittenOverIsGoneBeforeAnythingElseIsPrinted(t *testing.T) {
 	var b bytes.Buffer
 	c := newConsole(streams{strings.NewReader("x\n"), io.Discard, &b, true})
 	c.terminal = true
-	c.progress(mcp.ProgressParams{Progress: 1, Total: new(2.0), Message: "half\x1b[31m"})
+	c.progress(&mcp.ProgressParams{Progress: 1, Total: new(2.0), Message: "half\x1b[31m"})
 	c.say("a\x1bb")
-	c.progress(mcp.ProgressParams{Progress: 2})
+	c.progress(&mcp.ProgressParams{Progress: 2})
 	c.clear()
 	done, err := c.asks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.progress(mcp.ProgressParams{Progress: 3})
+	c.progress(&mcp.ProgressParams{Progress: 3})
 	done()
 	if got, want := b.String(), " 50% (1 of 2) half�[31m\r\x1b[Kmcpotel: a�b\n2\r\x1b[K"; got != want {
 		t.Errorf("want %q, got %q", want, got)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
-	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // console is standard error, where everything goes that is no result, and the person who may sit there. Its methods may
@@ -112,7 +112,7 @@ func (c *console) clear() { c.print("") }
 
 // progress shows how far a call is, on one line that is written over and cleared in the end. Where there is no terminal
 // it shows nothing.
-func (c *console) progress(p mcpclient.Progress) {
+func (c *console) progress(p *mcp.ProgressParams) {
 	text := fmt.Sprintf("%g", p.Progress)
 	if p.Total != nil && *p.Total > 0 {
 		text = fmt.Sprintf("%3.0f%% (%g of %g)", 100*p.Progress / *p.Total, p.Progress, *p.Total)

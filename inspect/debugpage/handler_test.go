@@ -265,7 +265,7 @@ func TestThePageIsBounded(t *testing.T) {
 		c := client{Time: noon, Number: uint64(n + 1), Name: "c", State: connstate.Ready}
 		if n == 9_999 {
 			c.State, c.Name, c.InFlight = connstate.Backoff, "in trouble", 10_000
-			for id := range inspect.Limit {
+			for id := range inspect.MaxListed {
 				c.Calls = append(c.Calls, inspect.Call{ID: int64(id), Method: "tools/call", Target: "x", Age: time.Minute})
 			}
 		}
@@ -284,9 +284,9 @@ func TestThePageIsBounded(t *testing.T) {
 		!strings.Contains(p.text(), "and 9980 more") {
 		t.Errorf("want the page to say how many more there are, got %.300q", p.text())
 	}
-	if p := page(t, h, "?client=10000"); len(p.rows("calls")) != inspect.Limit ||
+	if p := page(t, h, "?client=10000"); len(p.rows("calls")) != inspect.MaxListed ||
 		!strings.Contains(p.text(), "and 9900 more") {
-		t.Errorf("got %d calls, want %d and how many more", len(p.rows("calls")), inspect.Limit)
+		t.Errorf("got %d calls, want %d and how many more", len(p.rows("calls")), inspect.MaxListed)
 	}
 }
 

@@ -219,8 +219,8 @@ var telemetryArea = area{
 			test:  "mcpserver.TestWhatTheRedactorReturnsIsKeptAndBounded",
 		},
 		{
-			what: "Lists of an inspection", where: []string{"inspect.Limit"},
-			bound: "{inspect.Limit} entries, texts of {bytes mcpclient/internal/conn.MaxShown}, errors of {bytes " +
+			what: "Lists of an inspection", where: []string{"inspect.MaxListed"},
+			bound: "{inspect.MaxListed} entries, texts of {bytes mcpclient/internal/conn.MaxShown}, errors of {bytes " +
 				"mcpclient/internal/conn.MaxErrorText}",
 			full: "the inspection says how many there are in all",
 			test: "mcpclient.TestInspectIsBounded",

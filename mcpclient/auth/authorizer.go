@@ -78,7 +78,7 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	if err != nil || s == nil {
 		return err
 	}
-	return s.attach(req, &a.nonces, a.o.Now())
+	return s.attach(req, &a.nonces, time.Now())
 }
 
 // current returns the session to send a request with, nil if there is none.
@@ -88,7 +88,7 @@ func (a *Authorizer) current(req *http.Request) (*session, error) {
 		a.mu.Unlock()
 		return nil, err
 	}
-	s, now := a.session, a.o.Now()
+	s, now := a.session, time.Now()
 	switch {
 	case s == nil || s.token == nil:
 		a.mu.Unlock()

@@ -33,8 +33,6 @@ type flow struct {
 	proof     *dpop.Key // nil: bearer tokens
 }
 
-func (f *flow) now() time.Time { return f.a.o.Now() }
-
 // authorize gets a session that serves f.demand: by what the store has, by a refresh, or by the grant.
 func (f *flow) authorize(ctx context.Context) (*session, error) {
 	if err := f.discover(ctx); err != nil {
@@ -85,7 +83,7 @@ func (f *flow) admit() error {
 	if f.a.o.Grant.interactive() && f.a.o.Interact == nil {
 		return failed(StepAuthorize, ErrNoInteraction)
 	}
-	if f.a.budget.spent(f.now()) {
+	if f.a.budget.spent(time.Now()) {
 		return refuse(StepAuthorize, "%d authorizations within %v: something is wrong with this server", budgetSize,
 			budgetPeriod)
 	}
@@ -96,14 +94,14 @@ func (f *flow) admit() error {
 func (f *flow) grant(ctx context.Context) (*session, error) {
 	interactive := f.a.o.Grant.interactive()
 	if interactive {
-		f.a.budget.take(f.now())
+		f.a.budget.take(time.Now())
 	}
 	t, err := f.a.o.Grant.obtain(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	if !interactive {
-		f.a.budget.take(f.now())
+		f.a.budget.take(time.Now())
 	}
 	s := f.session(t, granted, f.requested, f.proof)
 	f.save(ctx, s)
@@ -132,7 +130,7 @@ func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 // before it ended.
 func (f *flow) adoptable() bool {
 	p := f.previous
-	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(f.now()) &&
+	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(time.Now()) &&
 		f.fits(p)
 }
 
@@ -242,7 +240,7 @@ func (f *flow) forget(err error) bool {
 func (f *flow) session(t *Token, from source, requested []string, key *dpop.Key) *session {
 	return &session{
 		resource: f.id, server: f.server, client: f.client, key: f.key, token: t, requested: requested, dpop: key,
-		source: from, lapses: lapse(f.now(), t.Expiry, f.a.o.RefreshEarly),
+		source: from, lapses: lapse(time.Now(), t.Expiry, f.a.o.RefreshEarly),
 	}
 }
 

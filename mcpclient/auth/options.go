@@ -98,9 +98,6 @@ type Options struct {
 	// Logger gets what does not fail a request: a store that cannot save, a refresh token that is not valid any more. Nil
 	// means that nothing is logged.
 	Logger *slog.Logger
-
-	// Now is the clock that tells whether a token has expired and that dates assertions and proofs. Nil means [time.Now].
-	Now func() time.Time
 }
 
 // Registration is what dynamic client registration says about this client (RFC 7591 §2).
@@ -270,7 +267,4 @@ func (s *settings) fill() {
 	}
 	// there is no other place to tell
 	s.Logger = slog.New(usercode.LogHandler(s.Logger.Handler(), func(*usercode.Failure) {}))
-	if s.Now == nil {
-		s.Now = time.Now
-	}
 }

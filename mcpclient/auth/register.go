@@ -96,7 +96,7 @@ func (f *flow) rejoin(c *Credentials, last *session) error {
 		c = last.client.registered
 	}
 	if c == nil || c.ClientID == "" || c.Issuer != f.server.Issuer ||
-		!c.SecretExpiry.IsZero() && !f.now().Before(c.SecretExpiry) {
+		!c.SecretExpiry.IsZero() && !time.Now().Before(c.SecretExpiry) {
 		return nil
 	}
 	f.recalled = true
@@ -107,7 +107,7 @@ func (f *flow) rejoin(c *Credentials, last *session) error {
 func (f *flow) restore(r *Record) *session {
 	s := &session{
 		resource: f.id, server: f.server, client: f.client, key: f.key, token: r.Token, requested: r.RequestedScopes,
-		source: stored, lapses: lapse(f.now(), r.Token.Expiry, f.a.o.RefreshEarly),
+		source: stored, lapses: lapse(time.Now(), r.Token.Expiry, f.a.o.RefreshEarly),
 	}
 	if r.DPoPKey != nil {
 		key, err := dpop.ParseKey(r.DPoPKey)

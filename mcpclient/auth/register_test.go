@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
@@ -296,20 +297,19 @@ func TestARegistrationIsUsedAgainForTheSameRedirectURIOnly(t *testing.T) {
 }
 
 func TestARegistrationWhoseSecretExpiredIsMadeAgain(t *testing.T) {
-	b := newBench(t)
-	b.as.registration = func(_, out object) { out["client_secret_expires_at"] = time.Now().Add(time.Hour).Unix() }
-	store := auth.NewMemoryStore()
-	later := 0 * time.Second
-	options := func(o *auth.Options) {
-		o.Store, o.Now = store, func() time.Time { return time.Now().Add(later) }
-	}
-	b.ok(b.authorizer(options), "tools/list")
-	b.as.revoke(true)
-	later = 2 * time.Hour
-	b.ok(b.authorizer(options), "tools/list")
-	if n := len(b.requests(asHost, "/register")); n != 2 {
-		t.Errorf("want a second registration, got %d in all", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.as.registration = func(_, out object) { out["client_secret_expires_at"] = time.Now().Add(time.Hour).Unix() }
+		store := auth.NewMemoryStore()
+		options := func(o *auth.Options) { o.Store = store }
+		b.ok(b.authorizer(options), "tools/list")
+		b.as.revoke(true)
+		time.Sleep(2 * time.Hour)
+		b.ok(b.authorizer(options), "tools/list")
+		if n := len(b.requests(asHost, "/register")); n != 2 {
+			t.Errorf("want a second registration, got %d in all", n)
+		}
+	})
 }
 
 func TestAClientTheServerForgotIsRegisteredAgain(t *testing.T) {

@@ -166,7 +166,7 @@ func (a *Authorizer) join(ctx context.Context, r *refusal) (*run, error) {
 	if a.running != nil {
 		return a.running, nil
 	}
-	if f := a.failed; f != nil && !f.renew && r.demand.covered(f.demand) && a.o.Now().Before(a.pause) {
+	if f := a.failed; f != nil && !f.renew && r.demand.covered(f.demand) && time.Now().Before(a.pause) {
 		return nil, f.err
 	}
 	if err := a.hopeless(s, r); err != nil {
@@ -178,7 +178,7 @@ func (a *Authorizer) join(ctx context.Context, r *refusal) (*run, error) {
 // hopeless says why no authorization would help: the token is a new one that was never accepted, or the scopes have
 // been asked for lately. It is called with mu.
 func (a *Authorizer) hopeless(s *session, r *refusal) error {
-	now := a.o.Now()
+	now := time.Now()
 	switch {
 	case s == nil:
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptrace"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
@@ -74,7 +75,7 @@ func (a *Authorizer) execute(ctx context.Context, f *flow, renew bool) (s *sessi
 func (a *Authorizer) finish(r *run, s *session, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := a.o.Now()
+	now := time.Now()
 	if err == nil {
 		a.session, a.failed = s, nil
 	} else {

@@ -46,7 +46,7 @@ func (f *flow) redeem(ctx context.Context, r *tokenRequest) (*Token, error) {
 	}
 	var t *Token
 	if err == nil {
-		t = newToken(raw, f.now())
+		t = newToken(raw, time.Now())
 		err = checkToken(r.step, t, r.key)
 	}
 	end(err)
@@ -66,7 +66,7 @@ func (f *flow) send(ctx context.Context, r *tokenRequest) (*oauth2.Token, error)
 	}
 	var secrets []string
 	maps.Copy(conf.EndpointParams, r.form)
-	if err := r.client.identify(&conf, r.issuer, f.now()); err != nil {
+	if err := r.client.identify(&conf, r.issuer, time.Now()); err != nil {
 		return nil, refuse(r.step, "client assertion: %w", err)
 	}
 	for _, name := range hidden {
@@ -125,7 +125,7 @@ type endpointTransport struct {
 }
 
 func (f *flow) transport(r *tokenRequest) *endpointTransport {
-	t := &endpointTransport{fetch: f.fetch, nonces: &f.a.nonces, key: r.key, now: f.now()}
+	t := &endpointTransport{fetch: f.fetch, nonces: &f.a.nonces, key: r.key, now: time.Now()}
 	if r.trusted {
 		t.fetch = f.a.trusted
 	}

@@ -158,7 +158,7 @@ func (s *shop) connect(t *testing.T) *mcpclient.Client {
 	t.Helper()
 	server := newServer()
 	err := errors.Join(
-		server.Handle(skill.MethodList, func(context.Context, *mcpserver.Request) (any, error) {
+		server.HandleRequest(skill.MethodList, func(context.Context, *mcpserver.Request) (any, error) {
 			return map[string]any{"skills": s.entries, "ttlMs": 0, "cacheScope": "private"}, nil
 		}),
 		server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "skill://{+rest}", Name: "any"},

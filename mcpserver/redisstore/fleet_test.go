@@ -93,7 +93,7 @@ func TestACancellationFindsItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	go func() {
-		_, err := c.CallTool(ctx, "steps", step{"work"}, mcpclient.WithProgress(func(mcpclient.Progress) {}))
+		_, err := c.CallTool(ctx, "steps", step{"work"}, mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 		result <- err
 	}()
 	f.did("work", "begun by A")
@@ -220,7 +220,7 @@ type heard struct {
 	first chan struct{}
 }
 
-func (h *heard) hear(p mcpclient.Progress) {
+func (h *heard) hear(p *mcp.ProgressParams) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, p.Message)

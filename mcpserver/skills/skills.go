@@ -78,9 +78,9 @@ func Serve(s *mcpserver.Server) (*Catalog, error) {
 	c := &Catalog{server: s, trees: map[string]*tree{}}
 	c.index()
 	return c, errors.Join(
-		s.Handle(skill.MethodList, c.answerList),
-		s.Handle(skill.MethodGet, c.answerGet),
-		s.Handle(skill.MethodReadDirectory, c.answerDirectory),
+		s.HandleRequest(skill.MethodList, c.answerList),
+		s.HandleRequest(skill.MethodGet, c.answerGet),
+		s.HandleRequest(skill.MethodReadDirectory, c.answerDirectory),
 	)
 }
 

@@ -203,7 +203,7 @@ func TestProgressOfARealServer(t *testing.T) {
 	defer c.Stop(context.Background())
 	var got []float64
 	_, err = c.CallTool(ctx, "trigger-long-running-operation", json.RawMessage(`{"duration":0.3,"steps":3}`),
-		mcpclient.WithProgress(func(p mcpclient.Progress) { got = append(got, p.Progress) }))
+		mcpclient.WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,11 +188,11 @@ func useLogging(p *pair) {
 
 func useProgress(p *pair) {
 	message := since(p, mcp.Version20250326, "step", "")
-	var want, got []mcpclient.Progress
+	var want, got []*mcp.ProgressParams
 	for i := range 3 {
-		want = append(want, mcpclient.Progress{Progress: float64(i + 1), Total: new(3.0), Message: message})
+		want = append(want, &mcp.ProgressParams{Progress: float64(i + 1), Total: new(3.0), Message: message})
 	}
-	report := func(r mcpclient.Progress) {
+	report := func(r *mcp.ProgressParams) {
 		r.ProgressToken, r.Meta = mcp.ProgressToken{}, nil
 		got = append(got, r)
 	}
@@ -215,7 +215,7 @@ func useProgress(p *pair) {
 // which handler that is.
 func useCancellation(p *pair) {
 	ctx, cancel := context.WithCancel(p.ctx)
-	_, err := p.c.CallTool(ctx, "wait", nil, mcpclient.WithProgress(func(mcpclient.Progress) { cancel() }))
+	_, err := p.c.CallTool(ctx, "wait", nil, mcpclient.WithProgress(func(*mcp.ProgressParams) { cancel() }))
 	if !errors.Is(err, context.Canceled) {
 		p.Errorf("want the call cancelled, got %v", err)
 	}
@@ -230,7 +230,7 @@ func useCancellation(p *pair) {
 func useHangUp(p *pair) {
 	var reports []float64
 	closed := p.way.name == "HTTP" && !p.modern()
-	p.says("hang_up", nil, fmt.Sprint("closed: ", closed), mcpclient.WithProgress(func(r mcpclient.Progress) {
+	p.says("hang_up", nil, fmt.Sprint("closed: ", closed), mcpclient.WithProgress(func(r *mcp.ProgressParams) {
 		reports = append(reports, r.Progress)
 	}))
 	p.equal("reports", []float64{1, 2}, reports)

@@ -216,7 +216,7 @@ func usePrompts(p *pair) {
 
 func useCompletion(p *pair) {
 	review := mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review", Title: "Review"}
-	r, err := p.c.Complete(p.ctx, review, "language", "go", nil)
+	r, err := p.c.Complete(p.ctx, review, mcp.CompleteArgument{Name: "language", Value: "go"}, nil)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -224,18 +224,19 @@ func useCompletion(p *pair) {
 	if len(c.Values) != 100 || c.Values[99] != "go99" || c.Total == nil || *c.Total != 120 || !c.HasMore {
 		p.Errorf("want the first 100 of 120 values, got %+v", c)
 	}
-	r, err = p.c.Complete(p.ctx, review, "framework", "fla", map[string]string{"language": "python"})
+	r, err = p.c.Complete(p.ctx, review, mcp.CompleteArgument{Name: "framework", Value: "fla"},
+		map[string]string{"language": "python"})
 	if err != nil {
 		p.Fatal(err)
 	}
 	p.equal("with what is settled", []string{since(p, mcp.Version20250618, "fla-python", "fla-")}, r.Completion.Values)
-	r, err = p.c.Complete(p.ctx, mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://city/{country}/{city}"}, "city", "Ai",
-		nil)
+	r, err = p.c.Complete(p.ctx, mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://city/{country}/{city}"},
+		mcp.CompleteArgument{Name: "city", Value: "Ai"}, nil)
 	if err != nil {
 		p.Fatal(err)
 	}
 	p.equal("of a template", []string{"Ai-"}, r.Completion.Values)
-	_, err = p.c.Complete(p.ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "none"}, "x", "", nil)
+	_, err = p.c.Complete(p.ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "none"}, mcp.CompleteArgument{Name: "x"}, nil)
 	p.code("of nothing", err, mcp.CodeInvalidParams)
 }
 

@@ -41,7 +41,7 @@ func newFull() *full {
 		Icons: icons,
 	}, &mcpserver.Options{
 		Instructions: "use everything", PageSize: pageSize, CacheTTL: cacheTTL, Logging: true,
-		Middleware:   []func(mcpserver.MethodHandler) mcpserver.MethodHandler{f.count},
+		Middleware:   []func(mcpserver.RequestHandler) mcpserver.RequestHandler{f.count},
 		Capabilities: mcp.ServerCapabilities{Experimental: map[string]mcp.Object{"example.com/x": mcp.Object(`{"y":1}`)}},
 		Tasks:        &mcpserver.TaskOptions{PollInterval: 20 * time.Millisecond},
 		Telemetry:    telemetry.Off(),
@@ -66,7 +66,7 @@ func serveFull() {
 }
 
 // count counts requests.
-func (f *full) count(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+func (f *full) count(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		f.mu.Lock()
 		f.counts[r.Method]++

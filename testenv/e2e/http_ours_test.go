@@ -133,7 +133,7 @@ func TestOurClientAndServer(t *testing.T) {
 					t.Errorf(`add: want {"sum":3}, got %v, %v`, r, err)
 				}
 				var reports []float64
-				r, err = c.CallTool(ctx, "count", nil, mcpclient.WithProgress(func(p mcpclient.Progress) {
+				r, err = c.CallTool(ctx, "count", nil, mcpclient.WithProgress(func(p *mcp.ProgressParams) {
 					reports = append(reports, p.Progress)
 				}))
 				if err != nil || r.Text() != "counted to 3" || !slices.Equal(reports, []float64{1, 2, 3}) {

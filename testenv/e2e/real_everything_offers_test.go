@@ -141,7 +141,7 @@ func (x *explorer) everythingCompletions() {
 		{mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://resource/dynamic/blob/{resourceId}"}, "resourceId", "0", nil,
 			[]string{}},
 	} {
-		r, err := x.client.Complete(x.ctx, tc.ref, tc.argument, tc.value, tc.others)
+		r, err := x.client.Complete(x.ctx, tc.ref, mcp.CompleteArgument{Name: tc.argument, Value: tc.value}, tc.others)
 		if err != nil {
 			x.Fatalf("%s: %v", tc.argument, err)
 		}

@@ -182,7 +182,7 @@ func (x *explorer) everythingProgress() {
 
 	ctx, cancel := context.WithCancel(x.ctx)
 	_, err := x.client.CallTool(ctx, tool, json.RawMessage(`{"duration":60,"steps":3000}`),
-		mcpclient.WithProgress(func(mcpclient.Progress) {
+		mcpclient.WithProgress(func(*mcp.ProgressParams) {
 			cancel()
 		}))
 	if !errors.Is(err, context.Canceled) {

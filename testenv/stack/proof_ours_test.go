@@ -39,7 +39,7 @@ func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Versio
 }
 
 func (o ours) call(ctx context.Context, c *calling) (string, error) {
-	options := []mcpclient.CallOption{mcpclient.WithProgress(func(mcpclient.Progress) {})}
+	options := []mcpclient.CallOption{mcpclient.WithProgress(func(*mcp.ProgressParams) {})}
 	if c.timeout > 0 {
 		options = append(options, mcpclient.WithTimeout(c.timeout))
 	}

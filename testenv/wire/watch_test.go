@@ -132,7 +132,7 @@ func TestBothEndsAreWatched(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {
 			s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-			if err := s.Handle("x/odd", func(context.Context, *mcpserver.Request) (any, error) {
+			if err := s.HandleRequest("x/odd", func(context.Context, *mcpserver.Request) (any, error) {
 				return map[string]int{"odd": 1}, nil
 			}); err != nil {
 				t.Fatal(err)

@@ -61,14 +61,14 @@ func (c *Conn) oldest() []Flight {
 	return all
 }
 
-// Among puts v into its place among the first [inspect.Limit] there are, if it is one of them.
+// Among puts v into its place among the first [inspect.MaxListed] there are, if it is one of them.
 func Among[T any](first []T, v T, compare func(a, b T) int) []T {
-	if len(first) == inspect.Limit && compare(v, first[inspect.Limit-1]) >= 0 {
+	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
 		return first
 	}
 	at, _ := slices.BinarySearchFunc(first, v, compare)
 	first = slices.Insert(first, at, v)
-	return first[:min(len(first), inspect.Limit)]
+	return first[:min(len(first), inspect.MaxListed)]
 }
 
 func (f *Flight) Show(now time.Time) inspect.Call {

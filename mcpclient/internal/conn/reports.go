@@ -19,15 +19,15 @@ const (
 // progressQueue holds the reports that a caller has not taken yet, in order; the oldest give way. It is guarded by the
 // client's mutex.
 type progressQueue struct {
-	reports []mcp.ProgressParams
+	reports []*mcp.ProgressParams
 	size    int // in bytes
 }
 
 // push adds a report and returns how many others were lost for it.
-func (q *progressQueue) push(p mcp.ProgressParams) (lost int) {
-	q.size += progressSize(&p)
+func (q *progressQueue) push(p *mcp.ProgressParams) (lost int) {
+	q.size += progressSize(p)
 	for ; lost < len(q.reports) && (len(q.reports)-lost == ProgressKept || q.size > progressBytes); lost++ {
-		q.size -= progressSize(&q.reports[lost])
+		q.size -= progressSize(q.reports[lost])
 	}
 	q.reports = append(slices.Delete(q.reports, 0, lost), p)
 	return lost
@@ -40,7 +40,7 @@ func progressSize(p *mcp.ProgressParams) int {
 }
 
 // take empties the queue.
-func (q *progressQueue) take() []mcp.ProgressParams {
+func (q *progressQueue) take() []*mcp.ProgressParams {
 	all := q.reports
 	*q = progressQueue{}
 	return all
@@ -98,7 +98,7 @@ func (r *Request) deliverProgress() {
 }
 
 // Progress gives a report to the call that asked for it, whose id is the token.
-func (c *Conn) Progress(p mcp.ProgressParams) {
+func (c *Conn) Progress(p *mcp.ProgressParams) {
 	id, ok := p.ProgressToken.Int()
 	if !ok {
 		return
@@ -109,7 +109,7 @@ func (c *Conn) Progress(p mcp.ProgressParams) {
 }
 
 // progressTo returns how many older reports were lost.
-func (c *Conn) progressTo(id int64, p mcp.ProgressParams) (lost int) {
+func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.calls.Find(id)

@@ -22,7 +22,7 @@ func TestTheLatestReportsOfProgressAreKept(t *testing.T) {
 					bytes /= 1 << 16
 					sizes[i] = bytes
 				}
-				lost := q.push(mcp.ProgressParams{Progress: float64(i), Message: strings.Repeat("x", bytes)})
+				lost := q.push(&mcp.ProgressParams{Progress: float64(i), Message: strings.Repeat("x", bytes)})
 				want, size = append(want, float64(i)), size+bytes
 				for _, old := range want[:lost] {
 					if size <= progressBytes && len(want) <= ProgressKept {
@@ -41,7 +41,7 @@ func TestTheLatestReportsOfProgressAreKept(t *testing.T) {
 	})
 }
 
-func values(reports []mcp.ProgressParams) (all []float64) {
+func values(reports []*mcp.ProgressParams) (all []float64) {
 	for _, p := range reports {
 		all = append(all, p.Progress)
 	}

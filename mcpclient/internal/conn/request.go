@@ -65,7 +65,7 @@ type Sending struct {
 	GoesOn      bool          // it belongs to an operation that has begun: a core that drains takes it
 	Resets      bool          // progress gives the request its timeout anew
 	Total       time.Duration // which bounds that; see ResetTimeoutOnProgress
-	OnProgress  func(mcp.ProgressParams)
+	OnProgress  func(*mcp.ProgressParams)
 	Header      map[string]string // what HTTP repeats of the arguments
 	Corr        instrument.Corr   // of the requests that it goes on with; then its own
 	Ref         instrument.Ref    // likewise

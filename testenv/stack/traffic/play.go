@@ -87,7 +87,7 @@ func fails(what string, err error, ok func(error) bool) error {
 
 func is(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 
-func kind(k mcpclient.Kind) func(error) bool {
+func kind(k mcpclient.ErrorKind) func(error) bool {
 	return func(err error) bool {
 		e, ok := errors.AsType[*mcpclient.Error](err)
 		return ok && e.Kind == k

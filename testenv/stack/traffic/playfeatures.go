@@ -69,7 +69,7 @@ func notifications(ctx context.Context, f *Fleet) error {
 				}
 			}),
 			mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) {}),
-			mcpclient.HandleProgress(func(ctx context.Context, _ *mcpclient.Progress) {
+			mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
 				select {
 				case <-released:
 				case <-ctx.Done():
@@ -81,7 +81,7 @@ func notifications(ctx context.Context, f *Fleet) error {
 		return err
 	}
 	failed := []error{c.SetRoots(ctx, &mcp.Root{URI: "file:///srv/other"})}
-	follow := mcpclient.WithProgress(func(mcpclient.Progress) {})
+	follow := mcpclient.WithProgress(func(*mcp.ProgressParams) {})
 	for _, tool := range []string{"log", "change"} {
 		failed = append(failed, succeeds(c.CallTool(ctx, tool, nil)))
 	}
@@ -216,6 +216,6 @@ func everythingServer(ctx context.Context, f *Fleet) error {
 	return errors.Join(
 		succeeds(c.CallTool(ctx, "echo", args{"message": "hi"})),
 		succeeds(c.CallTool(ctx, "trigger-long-running-operation", args{"duration": 0.3, "steps": 3},
-			mcpclient.WithProgress(func(mcpclient.Progress) {}))),
+			mcpclient.WithProgress(func(*mcp.ProgressParams) {}))),
 	)
 }
