@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each,
@@ -116,7 +115,7 @@ func (n *Notification) require(v any) error {
 func (n *Notification) unusable(err error) {
 	if n.client != nil {
 		m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}
-		n.client.core.Violation(conn.ViolationOf(m, err), nil, n.size, 0)
+		n.client.core.Violation(jsonrpc.ViolationOf(m, err), nil, n.size, 0)
 	}
 }
 

@@ -31,7 +31,7 @@ var (
 func (x *exchange) takeBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
-		x.refuse(violationOf(nil, err), frame, x.out)
+		x.refuse(jsonrpc.ViolationOf(nil, err), frame, x.out)
 		return
 	}
 	n := 0
@@ -64,7 +64,7 @@ func (x *exchange) takeOne(data []byte, b *batch) {
 	switch {
 	case err != nil:
 		b.expect()
-		x.refuse(violationOf(&m, err), data, b)
+		x.refuse(jsonrpc.ViolationOf(&m, err), data, b)
 	case m.Kind == jsonrpc.Request && b.full():
 		b.expect()
 		_ = b.answer(x.work, answer{appendError(nil, m.ID, errBusy), errBusy, true, m.ID})

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -81,7 +80,7 @@ func (x *exchange) take(frame []byte) {
 		x.route(&m, x.out)
 		return
 	}
-	v := violationOf(&m, err)
+	v := jsonrpc.ViolationOf(&m, err)
 	if v.Reason == jsonrpc.BatchFrame && x.terms.batches() {
 		x.takeBatch(frame)
 		return
@@ -107,7 +106,7 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 	params, err := m.Params()
 	took := w.stop()
 	if err != nil {
-		v := violationOf(m, err)
+		v := jsonrpc.ViolationOf(m, err)
 		if took > 0 {
 			x.tel.Undecodable(took, v)
 		}
@@ -152,7 +151,7 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 // that a store of sessions fails, which only HTTP can tell the client.
 func (x *exchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
-		v := violationOf(m, err)
+		v := jsonrpc.ViolationOf(m, err)
 		x.violation(v, m.Frame, m.Size(), 0)
 		return v
 	}
@@ -189,7 +188,7 @@ func (x *exchange) initialized(m *jsonrpc.Message) error {
 // notification.
 func (x *exchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
-		v := violationOf(m, err)
+		v := jsonrpc.ViolationOf(m, err)
 		x.violation(v, m.Frame, m.Size(), 0)
 		x.deliver(m.ID, m) // there will be no other
 		return v
@@ -268,12 +267,4 @@ func (o *observer) violation(v *jsonrpc.Violation, head []byte, size, limit int)
 	o.tel.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})
-}
-
-// violationOf returns err as the violation it is, or as one of m's middle.
-func violationOf(m *jsonrpc.Message, err error) *jsonrpc.Violation {
-	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok {
-		return v
-	}
-	return m.Invalid(err)
 }

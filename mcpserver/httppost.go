@@ -50,7 +50,7 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	var err error
 	if p.m, err = jsonrpc.Parse(p.frame); err != nil {
-		p.broken = violationOf(&p.m, err)
+		p.broken = jsonrpc.ViolationOf(&p.m, err)
 	}
 	h.dispatch(&p)
 }
@@ -82,7 +82,7 @@ func (h *HTTPHandler) undeclared(p *parcel) {
 	if p.broken == nil && p.m.Kind == jsonrpc.Request {
 		params, err := p.m.Params()
 		if err != nil {
-			h.violation(p, violationOf(&p.m, err))
+			h.violation(p, jsonrpc.ViolationOf(&p.m, err))
 			return
 		}
 		p.params = &params
@@ -233,7 +233,7 @@ func (h *HTTPHandler) accept(p *parcel, err error) {
 		h.unavailable(p.w)
 		return
 	case err != nil:
-		h.refuseViolation(p, violationOf(&p.m, err))
+		h.refuseViolation(p, jsonrpc.ViolationOf(&p.m, err))
 		return
 	}
 	p.w.WriteHeader(http.StatusAccepted)

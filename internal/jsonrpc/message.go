@@ -153,6 +153,15 @@ func (m *Message) Invalid(err error) *Violation {
 	return v
 }
 
+// ViolationOf returns the error of reading m as a violation: as the one that err holds, found while the frame was taken
+// apart, or else as [Message.Invalid] makes one of a decoder's error. m may be nil if err holds a violation.
+func ViolationOf(m *Message, err error) *Violation {
+	if v, ok := errors.AsType[*Violation](err); ok {
+		return v
+	}
+	return m.Invalid(err)
+}
+
 // middleReason returns the reason for a middle of the wrong shape.
 func (k Kind) middleReason() Reason {
 	switch k {

@@ -147,6 +147,23 @@ func TestInvalidNamesWhatTheDecoderRefused(t *testing.T) {
 	}
 }
 
+func TestViolationOfKeepsTheViolationThatAnErrorHolds(t *testing.T) {
+	_, err := jsonrpc.Parse([]byte(`[{}]`))
+	held := fmt.Errorf("frame: %w", err)
+	if v := jsonrpc.ViolationOf(nil, held); v.Reason != jsonrpc.BatchFrame || !errors.Is(held, error(v)) {
+		t.Errorf("ViolationOf(nil, %v) = %v, want the violation within", held, v)
+	}
+	m, err := jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":7,"method":"x","params":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("no name")
+	v := jsonrpc.ViolationOf(&m, cause)
+	if v.Reason != jsonrpc.InvalidParams || v.Method != "x" || v.ID != m.ID || v.Cause != cause {
+		t.Errorf("ViolationOf(m, %v) = %+v, want invalid params of the message", cause, v)
+	}
+}
+
 func TestViolationsNameTheCallTheyConcern(t *testing.T) {
 	for _, tt := range []struct {
 		name, frame, id, method string

@@ -171,27 +171,19 @@ func (r *Reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	m, err := jsonrpc.Parse(data)
 	if err != nil {
-		return m, ViolationOf(&m, err)
+		return m, jsonrpc.ViolationOf(&m, err)
 	}
 	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() {
 		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
 	}
 	if m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification {
 		if err := m.Check(); err != nil {
-			return m, ViolationOf(&m, err)
+			return m, jsonrpc.ViolationOf(&m, err)
 		}
 	}
 	r.heard = true
 	r.invalid.Store(0)
 	return m, nil
-}
-
-// ViolationOf returns err as the violation it is, or as one of m's middle.
-func ViolationOf(m *jsonrpc.Message, err error) *jsonrpc.Violation {
-	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok {
-		return v
-	}
-	return m.Invalid(err)
 }
 
 // batches reports whether the session's version has them. (specification 2025-03-26, basic, "Batching")
@@ -302,7 +294,7 @@ var errBatchRequests = fmt.Errorf("the batch has more than %d requests", MaxBatc
 func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	elements, err := jsonrpc.Batch(frame)
 	if err != nil {
-		return r.refused(ViolationOf(nil, err), frame)
+		return r.refused(jsonrpc.ViolationOf(nil, err), frame)
 	}
 	answers := &batchAnswer{waiting: 1, send: answer}
 	defer r.c.InBackground(r.Link, func() { answers.answer(nil, true) }) // sends, unless a handler is still at work

@@ -113,7 +113,7 @@ func (c *Conn) dropped(m *jsonrpc.Message, d drop) {
 // Refused counts a message whose middle is invalid, as err says. A message that has been consumed has left its head in
 // err.
 func (c *Conn) Refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
-	v := ViolationOf(m, err)
+	v := jsonrpc.ViolationOf(m, err)
 	head := m.Frame
 	if head == nil {
 		head = v.Head
