@@ -8,7 +8,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -67,6 +66,16 @@ func (c *conversation) about(method string) frame {
 		c.t.Fatalf("want %s about the task t1, got %s, %v", method, f.raw, err)
 	}
 	return f
+}
+
+// silent fails the test if the client says anything within a minute.
+func (c *conversation) silent() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.ctx, time.Minute)
+	defer cancel()
+	if raw, err := c.peer.Receive(ctx); err == nil {
+		c.t.Errorf("want the client to say no more, got %s", raw)
+	}
 }
 
 // called is a call of a tool in the background.
@@ -164,71 +173,6 @@ func TestTaskOptionsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestHowATaskEnds(t *testing.T) {
-	for _, test := range []struct {
-		name, answer string
-		is           error
-		kind         ErrorKind
-		text         string
-	}{
-		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`),
-			ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full"},
-		{"failed, as the examples have it", taskState("task", mcp.TaskFailed,
-			everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "disk full"},
-		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), ErrTaskFailed, KindProtocol,
-			"task failed"},
-		{"cancelled", taskState("complete", mcp.TaskCancelled, everySecond+`,"statusMessage":"maintenance"`),
-			ErrTaskCancelled, KindCancelled, "task cancelled: maintenance"},
-		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, KindProtocol,
-			"without a result"},
-		{"completed with another result", taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":7}`),
-			nil, KindProtocol, "content"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-				a := callInBackground(t.Context(), c)
-				v.begin(mcp.TaskWorking, everySecond)
-				v.answer(v.about(mcp.MethodGetTask), test.answer)
-				err := <-a.done
-				e, _ := errors.AsType[*Error](err)
-				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
-					SafeToRetry(err) {
-					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
-				}
-				if test.is != nil && !errors.Is(err, test.is) {
-					t.Errorf("got %v, want %v in it", err, test.is)
-				}
-				if strings.Contains(err.Error(), "t1") {
-					t.Errorf("the error is %q, want no task id in it", err)
-				}
-				v.silent()
-			})
-		})
-	}
-}
-
-// silent fails the test if the client says anything within a minute.
-func (c *conversation) silent() {
-	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.ctx, time.Minute)
-	defer cancel()
-	if raw, err := c.peer.Receive(ctx); err == nil {
-		c.t.Errorf("want the client to say no more, got %s", raw)
-	}
-}
-
-func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		a := callInBackground(t.Context(), c)
-		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted,
-			everySecond+`,"result":{"content":[],"isError":true}`))
-		if err := <-a.done; err != nil || !a.result.IsError {
-			t.Errorf("got %+v, %v, want a result with IsError", a.result, err)
-		}
-	})
-}
-
 func TestATaskThatIsOverAtOnceIsAskedForAtOnce(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var raw json.RawMessage
@@ -241,123 +185,6 @@ func TestATaskThatIsOverAtOnceIsAskedForAtOnce(t *testing.T) {
 		})
 		if err := <-done; err != nil || string(raw) != fmt.Sprintf(textResult, "ok") || took != 0 {
 			t.Errorf("got %s, %v after %v, want the result at once", raw, err, took)
-		}
-	})
-}
-
-func TestTasksThatMustNotBeAreRefused(t *testing.T) {
-	t.Run("not declared", func(t *testing.T) {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-			a := callInBackground(t.Context(), c)
-			v.begin(mcp.TaskWorking, everySecond)
-			err := <-a.done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
-				!strings.Contains(err.Error(), "not negotiated") {
-				t.Errorf("got %v, want a protocol error", err)
-			}
-			_, err = c.ResumeTask("t1").Wait(t.Context())
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindInvalid ||
-				!strings.Contains(err.Error(), "UseTasks") {
-				t.Errorf("got %v, want to be told of UseTasks", err)
-			}
-		})
-	})
-	t.Run("for another method", func(t *testing.T) {
-		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-			done := background(func() error { return c.Call(t.Context(), mcp.MethodGetPrompt, nil, nil) })
-			v.answer(v.want(mcp.MethodGetPrompt), taskState("task", mcp.TaskWorking, everySecond))
-			err := <-done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol {
-				t.Errorf("got %v, want a protocol error", err)
-			}
-		})
-	})
-	for name, answer := range map[string]string{
-		"without an id":          `{"resultType":"task","status":"working"}`,
-		"with an unknown status": taskState("task", "paused", everySecond),
-	} {
-		t.Run(name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-				a := callInBackground(t.Context(), c)
-				v.answer(v.want(mcp.MethodCallTool), answer)
-				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol {
-					t.Errorf("got %v, want a protocol error", e)
-				}
-			})
-		})
-	}
-}
-
-func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
-	for name, answer := range map[string]string{
-		"another task":   strings.Replace(working(), "t1", "t2", 1),
-		"unknown status": taskState("complete", "paused", everySecond),
-		"no status":      `{"resultType":"complete","taskId":"t1"}`,
-		"input required": inputRequired(`{}`, `"s"`),
-	} {
-		t.Run(name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-				a := callInBackground(t.Context(), c)
-				v.begin(mcp.TaskWorking, everySecond)
-				v.answer(v.about(mcp.MethodGetTask), answer)
-				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
-					t.Errorf("got %v, want a protocol error about t1", e)
-				}
-				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
-
-				task := c.ResumeTask("t1") // a process that waits
-				done := background(func() error { _, err := task.Wait(t.Context()); return err })
-				v.answer(v.about(mcp.MethodGetTask), answer)
-				if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
-					t.Errorf("got %v, want a protocol error about t1", e)
-				}
-			})
-		})
-	}
-}
-
-func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		a := callInBackground(t.Context(), c)
-		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
-		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
-		err := <-a.done
-		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) ||
-			e == nil || e.Message != "no such task" {
-			t.Errorf("got %v, want ErrTaskUnknown and what the server said", err)
-		}
-		a = callInBackground(t.Context(), c)
-		v.begin(mcp.TaskWorking, `,"ttlMs":900,"pollIntervalMs":1000`)
-		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
-		if err := <-a.done; !errors.Is(err, ErrTaskUnknown) || !errors.Is(err, ErrTaskExpired) {
-			t.Errorf("got %v, want ErrTaskUnknown and ErrTaskExpired", err)
-		}
-		v.silent()
-	})
-}
-
-func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		ctx, cancel := context.WithCancel(t.Context())
-		a := callInBackground(ctx, c)
-		v.begin(mcp.TaskWorking, everySecond)
-		synctest.Wait()
-		cancel()
-		took := elapsed(func() {
-			err := <-a.done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" ||
-				errors.Is(err, ErrTaskCancelled) {
-				t.Errorf("got %v, want the caller's cancellation, about t1", err)
-			}
-		})
-		if took != 0 {
-			t.Errorf("the call returned after %v, want at once", took)
-		}
-		v.about(mcp.MethodCancelTask)     // and no answer
-		v.want(mcp.NotificationCancelled) // of that request, when its time is over
-		v.silent()
-		if err := c.Call(t.Context(), "x", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
-			t.Errorf("got %v, want the client to be alive", err)
 		}
 	})
 }
@@ -415,34 +242,6 @@ func TestATaskSurvivesItsConnection(t *testing.T) {
 	})
 }
 
-func TestATaskIsGivenUpWhenItsTimeIsOverAndTheServerSilent(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		a := callInBackground(t.Context(), c)
-		v.begin(mcp.TaskWorking, `,"ttlMs":600000,"pollIntervalMs":1000`)
-		took := elapsed(func() {
-			if err := <-a.done; !errors.Is(err, ErrTaskExpired) || SafeToRetry(err) {
-				t.Errorf("got %v, want ErrTaskExpired", err)
-			}
-		})
-		if took < 10*time.Minute || took > 12*time.Minute {
-			t.Errorf("the task was given up after %v, want 10 minutes and little more", took)
-		}
-	})
-}
-
-func TestStopEndsACallThatWaitsForItsTask(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		a := callInBackground(t.Context(), c)
-		v.begin(mcp.TaskWorking, everySecond)
-		synctest.Wait()
-		_ = c.Stop(t.Context())
-		err := <-a.done
-		if e, _ := errors.AsType[*Error](err); !errors.Is(err, ErrShutdown) || e.TaskID != "t1" || SafeToRetry(err) {
-			t.Errorf("got %v, want ErrShutdown about t1, not safe to retry", err)
-		}
-	})
-}
-
 func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
 	o := pinnedLegacy()
 	o.Features = []Feature{UseTasks(nil)}
@@ -480,57 +279,6 @@ func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
 	}
 }
 
-func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
-	inTime := func(f func()) (panicked any) {
-		defer func() { panicked = recover() }()
-		f()
-		return nil
-	}
-	boo := WithTaskStatus(func(mcp.Task) { panic("boo") })
-	for name, test := range map[string]struct {
-		call   func(ctx context.Context, c *Client) error
-		status mcp.TaskStatus
-	}{
-		"of an unknown status": {func(ctx context.Context, c *Client) error {
-			_,
-				err := c.CallTool(ctx, "x", nil)
-			return err
-		}, "paused"},
-		"begun, of an unknown status": {func(ctx context.Context, c *Client) error {
-			_, err := c.StartTool(ctx, "x", nil)
-			return err
-		}, "paused"},
-		"whose status makes the user panic": {func(ctx context.Context, c *Client) error {
-			_, err := c.CallTool(ctx, "x", nil, boo)
-			return err
-		}, mcp.TaskWorking},
-		"begun, whose status makes the user panic": {func(ctx context.Context, c *Client) error {
-			_, err := c.StartTool(ctx, "x", nil, boo)
-			return err
-		}, mcp.TaskWorking},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-				var err error
-				done := background(func() error {
-					if got := inTime(func() { err = test.call(t.Context(), c) }); got != nil && got != "boo" {
-						return fmt.Errorf("panic: %v", got)
-					}
-					return nil
-				})
-				v.begin(test.status, everySecond)
-				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
-				if unexpected := <-done; unexpected != nil {
-					t.Error(unexpected)
-				}
-				if SafeToRetry(err) {
-					t.Errorf("got %v, which is said to be safe to try again", err)
-				}
-			})
-		})
-	}
-}
-
 func TestTheRequestsAboutATaskHaveItsLogLevel(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		c.logLevel.kept.Store(new(mcp.LevelWarning))
@@ -559,46 +307,5 @@ func TestTheRequestsAboutATaskHaveItsLogLevel(t *testing.T) {
 				t.Error(err)
 			}
 		}
-	})
-}
-
-func TestACallWhoseTaskGoesOnIsNotSafeToRetry(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		var task *Task
-		done := background(func() (err error) { task, err = c.StartTool(t.Context(), "x", nil); return err })
-		v.begin(mcp.TaskWorking, everySecond)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		done = background(func() error { _, err := task.Wait(t.Context()); return err })
-		synctest.Wait()
-		_ = c.Stop(t.Context())
-		if err := <-done; !errors.Is(err, ErrShutdown) || SafeToRetry(err) {
-			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, SafeToRetry(err), ErrShutdown)
-		}
-	})
-}
-
-func TestATaskThatMiddlewareKeepsFromItsCallerIsCancelled(t *testing.T) {
-	refused := errors.New("not today")
-	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
-			return errors.Join(next(ctx, method, params, result, options...), refused)
-		}
-	}}}
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
-		done := background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
-		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
-		if err := <-done; !errors.Is(err, refused) {
-			t.Errorf("got %v, want %v", err, refused)
-		}
-		done = background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
-		v.begin("paused", everySecond)
-		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
-		<-done
-		done = background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		v.answer(v.want("x/y"), `{}`) // it is not cancelled twice
-		<-done
 	})
 }

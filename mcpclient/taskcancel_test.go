@@ -1,0 +1,142 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := callInBackground(ctx, c)
+		v.begin(mcp.TaskWorking, everySecond)
+		synctest.Wait()
+		cancel()
+		took := elapsed(func() {
+			err := <-a.done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" ||
+				errors.Is(err, ErrTaskCancelled) {
+				t.Errorf("got %v, want the caller's cancellation, about t1", err)
+			}
+		})
+		if took != 0 {
+			t.Errorf("the call returned after %v, want at once", took)
+		}
+		v.about(mcp.MethodCancelTask)     // and no answer
+		v.want(mcp.NotificationCancelled) // of that request, when its time is over
+		v.silent()
+		if err := c.Call(t.Context(), "x", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
+			t.Errorf("got %v, want the client to be alive", err)
+		}
+	})
+}
+
+func TestStopEndsACallThatWaitsForItsTask(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		synctest.Wait()
+		_ = c.Stop(t.Context())
+		err := <-a.done
+		if e, _ := errors.AsType[*Error](err); !errors.Is(err, ErrShutdown) || e.TaskID != "t1" || SafeToRetry(err) {
+			t.Errorf("got %v, want ErrShutdown about t1, not safe to retry", err)
+		}
+	})
+}
+
+func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
+	inTime := func(f func()) (panicked any) {
+		defer func() { panicked = recover() }()
+		f()
+		return nil
+	}
+	boo := WithTaskStatus(func(mcp.Task) { panic("boo") })
+	for name, test := range map[string]struct {
+		call   func(ctx context.Context, c *Client) error
+		status mcp.TaskStatus
+	}{
+		"of an unknown status": {func(ctx context.Context, c *Client) error {
+			_, err := c.CallTool(ctx, "x", nil)
+			return err
+		}, "paused"},
+		"begun, of an unknown status": {func(ctx context.Context, c *Client) error {
+			_, err := c.StartTool(ctx, "x", nil)
+			return err
+		}, "paused"},
+		"whose status makes the user panic": {func(ctx context.Context, c *Client) error {
+			_, err := c.CallTool(ctx, "x", nil, boo)
+			return err
+		}, mcp.TaskWorking},
+		"begun, whose status makes the user panic": {func(ctx context.Context, c *Client) error {
+			_, err := c.StartTool(ctx, "x", nil, boo)
+			return err
+		}, mcp.TaskWorking},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				var err error
+				done := background(func() error {
+					if got := inTime(func() { err = test.call(t.Context(), c) }); got != nil && got != "boo" {
+						return fmt.Errorf("panic: %v", got)
+					}
+					return nil
+				})
+				v.begin(test.status, everySecond)
+				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+				if unexpected := <-done; unexpected != nil {
+					t.Error(unexpected)
+				}
+				if SafeToRetry(err) {
+					t.Errorf("got %v, which is said to be safe to try again", err)
+				}
+			})
+		})
+	}
+}
+
+func TestACallWhoseTaskGoesOnIsNotSafeToRetry(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var task *Task
+		done := background(func() (err error) { task, err = c.StartTool(t.Context(), "x", nil); return err })
+		v.begin(mcp.TaskWorking, everySecond)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		done = background(func() error { _, err := task.Wait(t.Context()); return err })
+		synctest.Wait()
+		_ = c.Stop(t.Context())
+		if err := <-done; !errors.Is(err, ErrShutdown) || SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, SafeToRetry(err), ErrShutdown)
+		}
+	})
+}
+
+func TestATaskThatMiddlewareKeepsFromItsCallerIsCancelled(t *testing.T) {
+	refused := errors.New("not today")
+	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			return errors.Join(next(ctx, method, params, result, options...), refused)
+		}
+	}}}
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		if err := <-done; !errors.Is(err, refused) {
+			t.Errorf("got %v, want %v", err, refused)
+		}
+		done = background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
+		v.begin("paused", everySecond)
+		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		<-done
+		done = background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		v.answer(v.want("x/y"), `{}`) // it is not cancelled twice
+		<-done
+	})
+}

@@ -1,0 +1,171 @@
+package mcpclient
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+func TestHowATaskEnds(t *testing.T) {
+	for _, test := range []struct {
+		name, answer string
+		is           error
+		kind         ErrorKind
+		text         string
+	}{
+		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`),
+			ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full"},
+		{"failed, as the examples have it", taskState("task", mcp.TaskFailed,
+			everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "disk full"},
+		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), ErrTaskFailed, KindProtocol,
+			"task failed"},
+		{"cancelled", taskState("complete", mcp.TaskCancelled, everySecond+`,"statusMessage":"maintenance"`),
+			ErrTaskCancelled, KindCancelled, "task cancelled: maintenance"},
+		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, KindProtocol,
+			"without a result"},
+		{"completed with another result", taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":7}`),
+			nil, KindProtocol, "content"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.begin(mcp.TaskWorking, everySecond)
+				v.answer(v.about(mcp.MethodGetTask), test.answer)
+				err := <-a.done
+				e, _ := errors.AsType[*Error](err)
+				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
+					SafeToRetry(err) {
+					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
+				}
+				if test.is != nil && !errors.Is(err, test.is) {
+					t.Errorf("got %v, want %v in it", err, test.is)
+				}
+				if strings.Contains(err.Error(), "t1") {
+					t.Errorf("the error is %q, want no task id in it", err)
+				}
+				v.silent()
+			})
+		})
+	}
+}
+
+func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted,
+			everySecond+`,"result":{"content":[],"isError":true}`))
+		if err := <-a.done; err != nil || !a.result.IsError {
+			t.Errorf("got %+v, %v, want a result with IsError", a.result, err)
+		}
+	})
+}
+
+func TestTasksThatMustNotBeAreRefused(t *testing.T) {
+	t.Run("not declared", func(t *testing.T) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			a := callInBackground(t.Context(), c)
+			v.begin(mcp.TaskWorking, everySecond)
+			err := <-a.done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
+				!strings.Contains(err.Error(), "not negotiated") {
+				t.Errorf("got %v, want a protocol error", err)
+			}
+			_, err = c.ResumeTask("t1").Wait(t.Context())
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindInvalid ||
+				!strings.Contains(err.Error(), "UseTasks") {
+				t.Errorf("got %v, want to be told of UseTasks", err)
+			}
+		})
+	})
+	t.Run("for another method", func(t *testing.T) {
+		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodGetPrompt, nil, nil) })
+			v.answer(v.want(mcp.MethodGetPrompt), taskState("task", mcp.TaskWorking, everySecond))
+			err := <-done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol {
+				t.Errorf("got %v, want a protocol error", err)
+			}
+		})
+	})
+	for name, answer := range map[string]string{
+		"without an id":          `{"resultType":"task","status":"working"}`,
+		"with an unknown status": taskState("task", "paused", everySecond),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.answer(v.want(mcp.MethodCallTool), answer)
+				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol {
+					t.Errorf("got %v, want a protocol error", e)
+				}
+			})
+		})
+	}
+}
+
+func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
+	for name, answer := range map[string]string{
+		"another task":   strings.Replace(working(), "t1", "t2", 1),
+		"unknown status": taskState("complete", "paused", everySecond),
+		"no status":      `{"resultType":"complete","taskId":"t1"}`,
+		"input required": inputRequired(`{}`, `"s"`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.begin(mcp.TaskWorking, everySecond)
+				v.answer(v.about(mcp.MethodGetTask), answer)
+				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
+					t.Errorf("got %v, want a protocol error about t1", e)
+				}
+				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+
+				task := c.ResumeTask("t1") // a process that waits
+				done := background(func() error { _, err := task.Wait(t.Context()); return err })
+				v.answer(v.about(mcp.MethodGetTask), answer)
+				if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
+					t.Errorf("got %v, want a protocol error about t1", e)
+				}
+			})
+		})
+	}
+}
+
+func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
+		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
+		err := <-a.done
+		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) ||
+			e == nil || e.Message != "no such task" {
+			t.Errorf("got %v, want ErrTaskUnknown and what the server said", err)
+		}
+		a = callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, `,"ttlMs":900,"pollIntervalMs":1000`)
+		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
+		if err := <-a.done; !errors.Is(err, ErrTaskUnknown) || !errors.Is(err, ErrTaskExpired) {
+			t.Errorf("got %v, want ErrTaskUnknown and ErrTaskExpired", err)
+		}
+		v.silent()
+	})
+}
+
+func TestATaskIsGivenUpWhenItsTimeIsOverAndTheServerSilent(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, `,"ttlMs":600000,"pollIntervalMs":1000`)
+		took := elapsed(func() {
+			if err := <-a.done; !errors.Is(err, ErrTaskExpired) || SafeToRetry(err) {
+				t.Errorf("got %v, want ErrTaskExpired", err)
+			}
+		})
+		if took < 10*time.Minute || took > 12*time.Minute {
+			t.Errorf("the task was given up after %v, want 10 minutes and little more", took)
+		}
+	})
+}
