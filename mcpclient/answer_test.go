@@ -57,8 +57,8 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 				{`"method":"no/data"`, `"error":{"code":1,"message":"m"}`},
 				{`"method":"no/object"`, `"error":{"code":-32603,"message":"internal error"}`},
 			} {
-				v.write(`{"jsonrpc":"2.0","id":7,` + tc.request + `}`)
-				if got := v.take().raw; !strings.Contains(got, tc.want) {
+				v.Send(`{"jsonrpc":"2.0","id":7,` + tc.request + `}`)
+				if got := v.Receive().Raw; !strings.Contains(got, tc.want) {
 					t.Errorf("%s: want %s, got %s", tc.request, tc.want, got)
 				}
 			}
@@ -69,11 +69,11 @@ func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
 	legacyServed(t, mcp.Version20251125, nil,
 		func(t *testing.T, v *conversation, _ *telemetrytest.Recording, busy *atomic.Bool) {
 			busy.Store(true)
-			v.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+			v.Send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 			time.Sleep(time.Second)
 			synctest.Wait()
 			busy.Store(false)
-			if got := v.take().raw; got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+			if got := v.Receive().Raw; got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
 				t.Errorf("want the answer when there is room, got %s", got)
 			}
 		})
@@ -84,12 +84,12 @@ func TestARefusalThatFindsNoRoomIsLost(t *testing.T) {
 	legacyServed(t, mcp.Version20251125, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
 			busy.Store(true)
-			v.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}`)
+			v.Send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}`)
 			synctest.Wait()
 			busy.Store(false)
-			v.write(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-			if got := v.take(); string(got.ID) != "2" {
-				t.Errorf("want only the second request answered, got %s", got.raw)
+			v.Send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+			if got := v.Receive(); string(got.ID) != "2" {
+				t.Errorf("want only the second request answered, got %s", got.Raw)
 			}
 			if n := rec.Count("mcp.server.operation.duration", "error.type", "transport_busy"); n != 1 {
 				t.Errorf("want the lost answer counted, got %d", n)
@@ -104,9 +104,9 @@ func TestAnAnswerThatCanNoLongerBeSentIsLost(t *testing.T) {
 	})}
 	legacyServed(t, mcp.Version20251125, features,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-			v.write(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
+			v.Send(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
 			synctest.Wait()
-			v.hangUp()
+			v.Close()
 			synctest.Wait()
 			if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "_OTHER", "error.type", "connection_lost") +
 				rec.Count("mcp.server.operation.duration", "mcp.method.name", "slow", "error.type", "connection_lost"); n != 1 {
@@ -118,14 +118,14 @@ func TestAnAnswerThatCanNoLongerBeSentIsLost(t *testing.T) {
 func TestBrokenBatches(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-			v.write(
+			v.Send(
 				`[`, `[]`, `[1,{"jsonrpc":"2.0","method":"x"}]`,
 				`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":7}},`+
 					`{"jsonrpc":"2.0","id":3}]`,
 			)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			got, err := v.peer.Receive(ctx)
+			got, err := v.Peer().Receive(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,12 +150,12 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 			for id := range conn.MaxBatchRequests + 2 {
 				fmt.Fprintf(&all, `,{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id+1)
 			}
-			v.write("[" + all.String()[1:] + "]")
+			v.Send("[" + all.String()[1:] + "]")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			answered := 0
 			for answered < conn.MaxBatchRequests+2 { // or told that too many are at work
-				got, err := v.peer.Receive(ctx)
+				got, err := v.Peer().Receive(ctx)
 				if err != nil {
 					t.Fatalf("after %d answers: %v", answered, err)
 				}
@@ -172,7 +172,7 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-			v.write("[" + strings.Repeat("7,", conn.InvalidStreak) + "7]")
+			v.Send("[" + strings.Repeat("7,", conn.InvalidStreak) + "7]")
 			synctest.Wait()
 			if n := rec.Value("mcp_client.connection.transitions", "mcp_client.connection.reason", "invalid_streak"); n != 1 {
 				t.Errorf("want the connection ended, got %d transitions", n)
@@ -229,7 +229,7 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 					_ = c.Stop(ctx)
 				}))
 				for _, f := range frames {
-					_ = v.peer.Send(v.ctx, []byte(f)) // the client does not receive the last one
+					_ = v.Peer().Send(v.Context(), []byte(f)) // the client does not receive the last one
 				}
 				<-acted
 				if err := c.Stop(t.Context()); err != nil {
@@ -266,9 +266,9 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 			}
 		}))
 	})
-	f := v.want("long")
+	f := v.Expect("long")
 	report := func(n int) {
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`,
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`,
 			f.ID, n))
 	}
 	report(0)
@@ -276,7 +276,7 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	for n := range conn.ProgressKept + 4 {
 		report(n + 1)
 	}
-	v.answer(f, `{}`)
+	v.Answer(f, `{}`)
 	synctest.Wait()
 	close(release)
 	if err := <-done; err != nil {
@@ -294,13 +294,13 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
-		f := v.want("call")
+		f := v.Expect("call")
 		for _, token := range []string{string(f.ID), "999", `"x"`} {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
 				token))
 		}
-		v.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[]}}`)
-		v.answer(f, `{}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[]}}`)
+		v.Answer(f, `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -325,7 +325,7 @@ func TestWhatACallIsAboutIsOnItsSpan(t *testing.T) {
 				"file:///c"},
 		} {
 			done := background(func() error { return c.Call(t.Context(), tc.method, tc.params, nil) })
-			v.answer(v.want(tc.method), `{}`)
+			v.Answer(v.Expect(tc.method), `{}`)
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}

@@ -82,7 +82,7 @@ func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		begun := time.Now()
 		v := s.next(t)
-		v.want(mcp.MethodDiscover)
+		v.Expect(mcp.MethodDiscover)
 		want := Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1, Attempt: 1}
 		if got := c.Status(); got != want {
 			t.Errorf("want %+v, got %+v", want, got)
@@ -91,17 +91,17 @@ func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
 			c.ProtocolVersion() != "" {
 			t.Error("want nothing known of the server before the client is ready")
 		}
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
-		v.answer(v.want(mcp.MethodInitialize), `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},`+
+		v.Answer(v.Expect(mcp.MethodInitialize), `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},`+
 			`"serverInfo":{"name":"n","version":"1"},"instructions":"be brief"}`)
-		v.want(mcp.NotificationInitialized)
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if c.ServerInfo().Name != "n" || c.ServerCapabilities().Tools == nil || c.Instructions() != "be brief" {
 			t.Errorf("want what the server said of itself, got %v, %v, %q", c.ServerInfo(), c.ServerCapabilities(),
 				c.Instructions())
 		}
-		v.hangUp()
+		v.Close()
 		waitFor(t, c, connstate.Backoff)
 		got := c.Status()
 		if got.Attempt != 0 || got.Epoch != 2 || got.Err == nil || got.Reason != connstate.TransportDown {
@@ -194,7 +194,7 @@ func TestAServerThatDiesBeforeTheHandshakeSaysHow(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig := &rigged{Transport: newScript()}
+				rig := &rigged{Transport: newScript(t)}
 				dying(rig)()
 				_, err := Connect(t.Context(), rig, &Options{InitialAttempts: 1, Versions: []mcp.Version{v}})
 				if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError {
@@ -212,7 +212,7 @@ func TestAServerThatDiesIsNamedByEveryCallItTakesWithIt(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		waiting := background(func() error { return c.Call(t.Context(), "waiting", nil, nil) })
-		v.want("waiting")
+		v.Expect("waiting")
 		die()
 		begun := time.Now()
 		late := background(func() error { return c.Call(t.Context(), "late", nil, nil) })
@@ -288,7 +288,7 @@ func TestAServerThatDiesAtTheEndOfTheHandshakeSaysHow(t *testing.T) {
 		func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 			v := s.next(t)
 			begun := time.Now()
-			v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, mcp.Version20251125))
+			v.Answer(v.Expect(mcp.MethodInitialize), fmt.Sprintf(initialized, mcp.Version20251125))
 			waitFor(t, c, connstate.Backoff)
 			got := c.Status()
 			if exit, ok := errors.AsType[*transport.ExitError](got.Err); !ok || exit != exitError {

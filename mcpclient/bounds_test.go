@@ -52,12 +52,12 @@ func TestWhatAServerAsksForAtOnceIsBounded(t *testing.T) {
 			o.FrameLimit = 32 * mebi
 			ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.answer(v.want(mcp.MethodCallTool), inputRequired(test.requests, ""))
+				v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(test.requests, ""))
 				if test.limit != "" {
 					wantBound(t, <-done, test.limit)
 					return
 				}
-				v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+				v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
@@ -69,22 +69,23 @@ func TestWhatAServerAsksForAtOnceIsBounded(t *testing.T) {
 			bubble(t, o, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
 				const capable = `"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}`
-				v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, capable, 1))
+				v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, capable, 1))
 				await(t, c)
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				const state = `"taskId":"t","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z",` +
 					`"ttlMs":null,"pollIntervalMs":1`
-				v.answer(v.want(mcp.MethodCallTool), `{"resultType":"task","status":"working",`+state+`}`)
-				v.answer(v.want(mcp.MethodGetTask),
+				v.Answer(v.Expect(mcp.MethodCallTool), `{"resultType":"task","status":"working",`+state+`}`)
+				v.Answer(v.Expect(mcp.MethodGetTask),
 					`{"resultType":"complete","status":"input_required",`+state+`,"inputRequests":`+test.requests+`}`)
 				if test.limit != "" {
-					v.answer(v.want(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+					v.Answer(v.Expect(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 					wantBound(t, <-done, test.limit)
 					return
 				}
-				v.answer(v.want(mcp.MethodUpdateTask), `{"resultType":"complete"}`)
+				v.Answer(v.Expect(mcp.MethodUpdateTask), `{"resultType":"complete"}`)
 				const result = `{"content":[]}`
-				v.answer(v.want(mcp.MethodGetTask), `{"resultType":"complete","status":"completed",`+state+`,"result":`+result+`}`)
+				v.Answer(v.Expect(mcp.MethodGetTask),
+					`{"resultType":"complete","status":"completed",`+state+`,"result":`+result+`}`)
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
@@ -134,8 +135,8 @@ func TestTheURLsOfOneErrorAreBounded(t *testing.T) {
 			o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go","data":%s}}`,
-					v.want(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, test.data))
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go","data":%s}}`,
+					v.Expect(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, test.data))
 				wantBound(t, <-done, test.limit)
 				if asked > 0 {
 					t.Errorf("the user was asked %d times, want never", asked)
@@ -164,7 +165,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 			}
 			bubble(t, o, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.answer(v.want(test.method), test.result)
+				v.Answer(v.Expect(test.method), test.result)
 				synctest.Wait()
 				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "the limit is 65536") ||
 					len(err.Error()) > 200 {
@@ -196,17 +197,17 @@ func TestWhatThereIsNoRoomForIsListedAnew(t *testing.T) {
 				_, err := CallToolAs[map[string]string](t.Context(), c, "tool", map[string]any{"region": "eu"})
 				return err
 			})
-			v.answer(v.want(mcp.MethodListTools), tools)
-			call := v.want(mcp.MethodCallTool)
+			v.Answer(v.Expect(mcp.MethodListTools), tools)
+			call := v.Expect(mcp.MethodCallTool)
 			if c.tools.stranger("tool") || !c.tools.stranger("another") {
 				t.Error("want the name known, although the rest is not, and no other")
 			}
 			if h.header["Mcp-Param-Region"] != "" {
 				t.Errorf("got the headers %v, want none as long as nothing is known", h.header)
 			}
-			v.refuse(call, mcp.CodeHeaderMismatch, "Mcp-Param-Region is missing")
-			v.answer(v.want(mcp.MethodListTools), tools)
-			v.answer(v.want(mcp.MethodCallTool), structured)
+			v.Refuse(call, mcp.CodeHeaderMismatch, "Mcp-Param-Region is missing")
+			v.Answer(v.Expect(mcp.MethodListTools), tools)
+			v.Answer(v.Expect(mcp.MethodCallTool), structured)
 			if h.header["Mcp-Param-Region"] != "eu" {
 				t.Errorf("got the headers %v, want the region by the list", h.header)
 			}
@@ -233,7 +234,7 @@ func TestAToolThatIsGoneIsForgotten(t *testing.T) {
 // An alias for which there is no room is looked up in the list each time.
 func TestAliasesOfAGroupAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		g, err := NewGroup([]Member{{Name: "m", Transport: s, Options: Checked(t, nil)}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -250,12 +251,12 @@ func TestAliasesOfAGroupAreBounded(t *testing.T) {
 		tools = listOf(strings.TrimSuffix(tools, ","))
 		for range 2 {
 			done := background(func() error { _, err := g.CallTool(t.Context(), g.naming.name("m_", longest), nil); return err })
-			v.answer(v.want(mcp.MethodListTools), tools)
-			f := v.want(mcp.MethodCallTool)
-			if !strings.Contains(f.raw, longest) {
-				t.Errorf("called %.100s, want the tool's own name", f.raw)
+			v.Answer(v.Expect(mcp.MethodListTools), tools)
+			f := v.Expect(mcp.MethodCallTool)
+			if !strings.Contains(f.Raw, longest) {
+				t.Errorf("called %.100s, want the tool's own name", f.Raw)
 			}
-			v.answer(f, fmt.Sprintf(textResult, "ok"))
+			v.Answer(f, fmt.Sprintf(textResult, "ok"))
 			if err := <-done; err != nil {
 				t.Error(err)
 			}

@@ -51,7 +51,7 @@ func kept(t *testing.T, c *Client) *mcp.ListToolsResult {
 func (v *conversation) asked(c *Client, result string, options ...CallOption) *mcp.ListToolsResult {
 	v.t.Helper()
 	got := listing(v.t, c, options...)
-	v.answer(v.want(mcp.MethodListTools), result)
+	v.Answer(v.Expect(mcp.MethodListTools), result)
 	return <-got
 }
 
@@ -95,7 +95,7 @@ func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
 					v.asked(c, test.result)
 				}
 				// nothing to forget
-				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
+				v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 				synctest.Wait()
 			})
 		})
@@ -113,7 +113,7 @@ func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			for range 2 {
 				done := background(func() error { return c.Call(t.Context(), mcp.MethodListTools, nil, nil) })
-				v.answer(v.want(mcp.MethodListTools), freshList(60_000, plainTool))
+				v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000, plainTool))
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
@@ -126,7 +126,7 @@ func TestAnErrorIsNotKept(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range 2 {
 			done := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
-			v.refuse(v.want(mcp.MethodListTools), -32603, "no")
+			v.Refuse(v.Expect(mcp.MethodListTools), -32603, "no")
 			if err := <-done; err == nil {
 				t.Error("want the server's error")
 			}
@@ -155,7 +155,7 @@ func TestOtherParamsAreAnotherResult(t *testing.T) {
 			}
 			return err
 		})
-		v.answer(v.want(mcp.MethodListTools), freshList(60_000, `{"name":"rows","inputSchema":{"type":"object"}}`))
+		v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000, `{"name":"rows","inputSchema":{"type":"object"}}`))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -181,7 +181,7 @@ func fill(t *testing.T, v *conversation, c *Client) {
 	t.Helper()
 	for _, q := range questions {
 		done := reading(t, c, q.method, q.uri)
-		v.answer(v.want(q.method), q.result)
+		v.Answer(v.Expect(q.method), q.result)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func keptOf(t *testing.T, v *conversation, c *Client) (kept string) {
 			}
 			kept += fmt.Sprint(i)
 		default:
-			v.answer(v.want(q.method), strings.Replace(q.result, "60000", "0", 1))
+			v.Answer(v.Expect(q.method), strings.Replace(q.result, "60000", "0", 1))
 			<-done
 		}
 	}
@@ -230,7 +230,7 @@ func TestNotificationsEndWhatIsKept(t *testing.T) {
 	} {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			fill(t, v, c)
-			v.write(`{"jsonrpc":"2.0",` + strings.Replace(test.notification, `"params":{`, `"params":{`+opened(c)+`,`, 1) + `}`)
+			v.Send(`{"jsonrpc":"2.0",` + strings.Replace(test.notification, `"params":{`, `"params":{`+opened(c)+`,`, 1) + `}`)
 			synctest.Wait()
 			if got := keptOf(t, v, c); got != test.want {
 				t.Errorf("after %s the questions %s are answered by the cache, want %s", test.notification, got, test.want)
@@ -242,16 +242,16 @@ func TestNotificationsEndWhatIsKept(t *testing.T) {
 func TestAnAnswerThatMayBeOlderThanAChangeIsNotKept(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		got := listing(t, c)
-		f := v.want(mcp.MethodListTools)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
-		v.answer(f, freshList(60_000, plainTool))
+		f := v.Expect(mcp.MethodListTools)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
+		v.Answer(f, freshList(60_000, plainTool))
 		<-got
 		v.asked(c, freshList(60_000, plainTool))
 
 		done := reading(t, c, mcp.MethodReadResource, "file:///a")
-		f = v.want(mcp.MethodReadResource)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
-		v.answer(f, questions[4].result)
+		f = v.Expect(mcp.MethodReadResource)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
+		v.Answer(f, questions[4].result)
 		<-done
 		if got := keptOf(t, v, c); got != "0" {
 			t.Errorf("the questions %s are answered by the cache, want only the first", got)
@@ -262,7 +262,7 @@ func TestAnAnswerThatMayBeOlderThanAChangeIsNotKept(t *testing.T) {
 func TestANewSessionAsksAnew(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		v.asked(c, freshList(1<<40, plainTool))
-		v.hangUp()
+		v.Close()
 		v = s.next(t).modern()
 		await(t, c)
 		v.asked(c, freshList(1<<40, plainTool))
@@ -288,8 +288,8 @@ func TestAResultThatDependsOnInputIsNotKept(t *testing.T) {
 		for range 2 {
 			done := reading(t, c, mcp.MethodReadResource, "file:///a")
 			asks := inputRequired(`{"k":`+formRequest+`}`, `"s"`)
-			v.answer(v.want(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:]) // no hint belongs there
-			v.answer(v.want(mcp.MethodReadResource), questions[4].result)
+			v.Answer(v.Expect(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:]) // no hint belongs there
+			v.Answer(v.Expect(mcp.MethodReadResource), questions[4].result)
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
@@ -300,7 +300,7 @@ func TestAResultThatDependsOnInputIsNotKept(t *testing.T) {
 				p := &mcp.ReadResourceParams{URI: "file:///a", InputRound: mcp.InputRound{RequestState: &state}}
 				return c.cachedCall(t.Context(), mcp.MethodReadResource, p, new(mcp.ReadResourceResult))
 			})
-			v.answer(v.want(mcp.MethodReadResource), questions[4].result)
+			v.Answer(v.Expect(mcp.MethodReadResource), questions[4].result)
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
@@ -325,7 +325,7 @@ func TestWhatTheServerDoesNotKnowPutsTheListsInDoubt(t *testing.T) {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			fill(t, v, c)
 			done := background(func() error { return c.Call(t.Context(), test.method, test.params, nil) })
-			v.refuse(v.want(test.method), test.code, "no")
+			v.Refuse(v.Expect(test.method), test.code, "no")
 			<-done
 			if got := keptOf(t, v, c); got != test.want {
 				t.Errorf("after %s failed with %d the questions %s are answered by the cache, want %s", test.method, test.code, got,
@@ -365,13 +365,13 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		await(t, c)
 		v.asked(c, freshList(60_000, plainTool))
 		c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
-		f := v.want(mcp.MethodSubscriptionsListen)
+		f := v.Expect(mcp.MethodSubscriptionsListen)
 		kept(t, c)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
 			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, f.ID))
 		synctest.Wait()
 		v.asked(c, freshList(60_000, plainTool)) // it may have changed before
@@ -388,9 +388,9 @@ func TestAToolThatHasChangedUnheardIsListedAnewDespiteTheCache(t *testing.T) {
 			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us", "rows": 3})
 			return err
 		})
-		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "no rows")
-		v.answer(v.want(mcp.MethodListTools), freshList(60_000, rowsTool))
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "no rows")
+		v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000, rowsTool))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || h.header["Mcp-Param-Rows"] != "3" {
 			t.Errorf("got %v with the headers %v, want those of the new list", err, h.header)
 		}
@@ -420,7 +420,7 @@ func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
 func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := reading(t, c, mcp.MethodListTools, "") // takes anything
-		v.answer(v.want(mcp.MethodListTools), `{"resultType":"complete","ttlMs":60000}`)
+		v.Answer(v.Expect(mcp.MethodListTools), `{"resultType":"complete","ttlMs":60000}`)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -442,7 +442,7 @@ func TestAClientThatWaitsForReadinessKeepsWhatItGets(t *testing.T) {
 		}()
 		synctest.Wait()
 		v := s.next(t).modern()
-		v.answer(v.want(mcp.MethodListTools), freshList(60_000, plainTool))
+		v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000, plainTool))
 		if err := <-got; err != nil {
 			t.Fatal(err)
 		}

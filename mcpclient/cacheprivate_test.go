@@ -54,9 +54,9 @@ func TestAnAnswerForTheAuthorizationBeforeIsNotKept(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		got := listing(t, c)
-		f := v.want(mcp.MethodListTools)
+		f := v.Expect(mcp.MethodListTools)
 		authorized()
-		v.answer(f, freshList(60_000, plainTool))
+		v.Answer(f, freshList(60_000, plainTool))
 		<-got
 		v.asked(c, freshList(60_000, plainTool))
 	})

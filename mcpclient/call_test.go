@@ -29,11 +29,11 @@ func TestCallReturnsTheResult(t *testing.T) {
 			}
 			return err
 		})
-		f := v.want(mcp.MethodCallTool)
-		if want := `"name":"echo","arguments":{"message":"hi"}`; !strings.Contains(f.raw, want) {
-			t.Errorf("want the request to have %s, got %s", want, f.raw)
+		f := v.Expect(mcp.MethodCallTool)
+		if want := `"name":"echo","arguments":{"message":"hi"}`; !strings.Contains(f.Raw, want) {
+			t.Errorf("want the request to have %s, got %s", want, f.Raw)
 		}
-		v.answer(f, `{"content":[{"type":"text","text":"hi \u00fc"}],"resultType":"complete"}`)
+		v.Answer(f, `{"content":[{"type":"text","text":"hi \u00fc"}],"resultType":"complete"}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -61,7 +61,7 @@ func TestFiftyCallsGetTheirOwnAnswersInAnyOrder(t *testing.T) {
 		}
 		var frames []frame
 		for range n {
-			frames = append(frames, v.want("custom/method"))
+			frames = append(frames, v.Expect("custom/method"))
 		}
 		r.Shuffle(n, func(i, j int) { frames[i], frames[j] = frames[j], frames[i] })
 		for _, f := range frames {
@@ -69,7 +69,7 @@ func TestFiftyCallsGetTheirOwnAnswersInAnyOrder(t *testing.T) {
 			if err := json.Unmarshal(f.Params, &p); err != nil {
 				t.Fatal(err)
 			}
-			v.answer(f, fmt.Sprintf(`{"value":%d}`, p.Value))
+			v.Answer(f, fmt.Sprintf(`{"value":%d}`, p.Value))
 		}
 		wg.Wait()
 	})
@@ -79,7 +79,7 @@ func TestATimeoutTellsTheServerAndDropsTheLateAnswer(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		begun := time.Now()
 		done := background(func() error { return c.Call(t.Context(), "slow", nil, nil, WithTimeout(3*time.Second)) })
-		f := v.want("slow")
+		f := v.Expect("slow")
 		err := <-done
 		if waited := time.Since(begun); waited != 3*time.Second {
 			t.Errorf("want the timeout after 3 s, got %v", waited)
@@ -90,13 +90,13 @@ func TestATimeoutTellsTheServerAndDropsTheLateAnswer(t *testing.T) {
 		if e, _ := errors.AsType[*Error](err); e.Kind != KindTimeout || e.ErrorType() != "timeout" {
 			t.Errorf("want kind timeout, got %v, error.type %s", e.Kind, e.ErrorType())
 		}
-		cancelled := v.want(mcp.NotificationCancelled)
-		if want := `"requestId":` + string(f.ID); !strings.Contains(cancelled.raw, want) {
-			t.Errorf("want the notice to have %s, got %s", want, cancelled.raw)
+		cancelled := v.Expect(mcp.NotificationCancelled)
+		if want := `"requestId":` + string(f.ID); !strings.Contains(cancelled.Raw, want) {
+			t.Errorf("want the notice to have %s, got %s", want, cancelled.Raw)
 		}
-		v.answer(f, `{}`)
+		v.Answer(f, `{}`)
 		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-		v.answer(v.want("next"), `{}`)
+		v.Answer(v.Expect("next"), `{}`)
 		if err := <-done; err != nil {
 			t.Errorf("want the next call to go on after a late answer, got %v", err)
 		}
@@ -126,7 +126,7 @@ func TestATimeoutComesInTimeWhateverCameBefore(t *testing.T) {
 			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 				for range 2 {
 					done := background(func() error { return c.Call(t.Context(), "quick", nil, nil, WithTimeout(limits.answered)) })
-					v.answer(v.want("quick"), `{}`)
+					v.Answer(v.Expect("quick"), `{}`)
 					if err := <-done; err != nil {
 						t.Fatal(err)
 					}
@@ -148,7 +148,7 @@ func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		done := background(func() error { return c.Call(ctx, "slow", nil, nil) })
-		slow := v.want("slow")
+		slow := v.Expect("slow")
 		for range 10 {
 			cancel(cause)
 		}
@@ -156,12 +156,12 @@ func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
 		if !errors.Is(err, cause) || SafeToRetry(err) {
 			t.Errorf("want the caller's cause, not safe to retry, got %v", err)
 		}
-		cancelled := v.want(mcp.NotificationCancelled)
-		if want := `"requestId":` + string(slow.ID); !strings.Contains(cancelled.raw, want) {
-			t.Errorf("want the notice to have %s, got %s", want, cancelled.raw)
+		cancelled := v.Expect(mcp.NotificationCancelled)
+		if want := `"requestId":` + string(slow.ID); !strings.Contains(cancelled.Raw, want) {
+			t.Errorf("want the notice to have %s, got %s", want, cancelled.Raw)
 		}
 		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-		v.answer(v.want("next"), `{}`) // no second notice in between
+		v.Answer(v.Expect("next"), `{}`) // no second notice in between
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -181,8 +181,8 @@ func TestAContextThatHasEndedSendsNothing(t *testing.T) {
 func TestServerErrorsAreTyped(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "bad", nil, nil) })
-		f := v.want("bad")
-		v.write(fmt.Sprintf(`{"error":{"message":"no such thing","code":-32602,"data":{"uri":"x"}},"jsonrpc":"2.0","id":%s}`,
+		f := v.Expect("bad")
+		v.Send(fmt.Sprintf(`{"error":{"message":"no such thing","code":-32602,"data":{"uri":"x"}},"jsonrpc":"2.0","id":%s}`,
 			f.ID))
 		err := <-done
 		server, ok := errors.AsType[*mcp.Error](err)
@@ -214,14 +214,14 @@ func TestUnusableAnswersFailTheirCallOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
-				f := v.want(mcp.MethodCallTool)
-				v.write(fmt.Sprintf(answer, f.ID))
+				f := v.Expect(mcp.MethodCallTool)
+				v.Send(fmt.Sprintf(answer, f.ID))
 				err := <-done
 				if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindProtocol {
 					t.Fatalf("want an error of kind protocol, got %v", err)
 				}
 				done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-				v.answer(v.want("next"), `{}`)
+				v.Answer(v.Expect("next"), `{}`)
 				if err := <-done; err != nil {
 					t.Errorf("want the connection to live, got %v", err)
 				}
@@ -236,8 +236,8 @@ func TestUnusableAnswersFailTheirCallOnly(t *testing.T) {
 func TestGarbageNeverEndsTheSession(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
-		f := v.want(mcp.MethodCallTool)
-		v.write(
+		f := v.Expect(mcp.MethodCallTool)
+		v.Send(
 			"Server listening on stdio", "{", `{"jsonrpc":"2.0","id":`, "[]", `[{"jsonrpc":"2.0","id":1,"result":{}}]`, "null",
 			"42", `""`,
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`,
@@ -249,7 +249,7 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 			strings.Repeat("[", 100_000), "\xff\xfe", "\ufeff{}",
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"content":[]}}`, f.ID),
 		)
-		v.answer(f, fmt.Sprintf(textResult, "still here"))
+		v.Answer(f, fmt.Sprintf(textResult, "still here"))
 		if err := <-done; err != nil {
 			t.Errorf("want the answer behind the garbage, got %v", err)
 		}
@@ -262,11 +262,11 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range conn.InvalidStreak - 1 {
-			v.write("garbage")
+			v.Send("garbage")
 		}
-		v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		for range conn.InvalidStreak {
-			v.write("garbage")
+			v.Send("garbage")
 		}
 		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 			t.Fatal(err)
@@ -286,10 +286,10 @@ func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
 		var calls []<-chan error
 		for range 3 {
 			calls = append(calls, background(func() error { return c.Call(t.Context(), "slow", nil, nil) }))
-			v.want("slow")
+			v.Expect("slow")
 		}
 		begun := time.Now()
-		v.hangUp()
+		v.Close()
 		for _, done := range calls {
 			err := <-done
 			if !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
@@ -305,7 +305,7 @@ func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
 			t.Errorf("want the next connection after 1 s ± 20 %%, got %v", waited)
 		}
 		v.modern()
-		v.answer(v.want("patient"), `{}`)
+		v.Answer(v.Expect("patient"), `{}`)
 		if err := <-patient; err != nil {
 			t.Errorf("want the patient call to succeed, got %v", err)
 		}
@@ -371,13 +371,13 @@ func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
 			}
 			return err
 		})
-		v.answer(v.want(mcp.MethodCallTool), failing)
+		v.Answer(v.Expect(mcp.MethodCallTool), failing)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		done = background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
-		v.answer(v.want(mcp.MethodCallTool), failing)
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
+		v.Answer(v.Expect(mcp.MethodCallTool), failing)
 		if e, ok := errors.AsType[*mcp.ToolError](<-done); !ok || e.Error() != "tool weather: no such city" {
 			t.Errorf("want a ToolError with the tool's text, got %v", e)
 		}
@@ -393,8 +393,8 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 			defer func() { panicked <- recover() }()
 			_ = c.Call(t.Context(), "long", nil, nil, WithTimeout(-1), WithProgress(func(*mcp.ProgressParams) { panic("oops") }))
 		}()
-		f := v.want("long")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+		f := v.Expect("long")
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
 			f.ID))
 		if got := <-panicked; got != "oops" {
 			t.Fatalf("want the callback's panic in the caller's goroutine, got %v", got)
@@ -424,7 +424,7 @@ func (c choosyConn) Send(ctx context.Context, m transport.Message) error {
 
 func TestAMessageThatTheTransportRefusesFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(choosy{s}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -433,14 +433,14 @@ func TestAMessageThatTheTransportRefusesFailsAlone(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
-		f := v.want("other")
+		f := v.Expect("other")
 		if err := c.Call(t.Context(), "unsendable", nil, nil); !SafeToRetry(err) || errors.Is(err, ErrConnectionLost) {
 			t.Errorf("want the call to fail by itself, safe to retry, got %v", err)
 		}
 		if err := c.Notify(t.Context(), "unsendable", nil); !SafeToRetry(err) || errors.Is(err, ErrConnectionLost) {
 			t.Errorf("want the notification to fail by itself, safe to retry, got %v", err)
 		}
-		v.answer(f, `{}`)
+		v.Answer(f, `{}`)
 		if err := <-other; err != nil {
 			t.Errorf("want the other call to succeed, got %v", err)
 		}

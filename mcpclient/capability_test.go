@@ -56,7 +56,7 @@ func TestWhatIsNotDeclaredIsNotAskedFor(t *testing.T) {
 				inRevisions(t, mcp.SupportedVersions(), capabilities, Options{}, func(t *testing.T, r *revision) {
 					if name == "Complete" && r.v == mcp.Version20241105 {
 						done := background(func() error { return call(r.c, t.Context()) })
-						r.answer(r.want(mcp.MethodComplete), `{"completion":{"values":[]}}`) // there was no capability yet
+						r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`) // there was no capability yet
 						if err := <-done; err != nil {
 							t.Error(err)
 						}
@@ -101,7 +101,7 @@ func TestWhatHasToKnowTheVersionWaitsForIt(t *testing.T) {
 				done := background(func() error { return call.make(c, t.Context(), WaitForReady(), WithTimeout(3*time.Second)) })
 				time.Sleep(time.Second)
 				v.greet(mcp.Version20260728, all)
-				v.want(call.method) // and never an answer
+				v.Expect(call.method) // and never an answer
 				if err, took := <-done, time.Since(begun); took != 3*time.Second || !errors.Is(err, ErrTimeout) {
 					t.Errorf("want the time for the waiting to be part of the timeout, 3 s, got %v after %v", err, took)
 				}
@@ -163,10 +163,10 @@ func TestTheClientIntroducesItselfInTheWordsOfTheRevision(t *testing.T) {
 		o := &Options{Versions: []mcp.Version{v},
 			ClientInfo: mcp.Implementation{Name: "n", Title: "t", Version: "1", Description: "d"}}
 		bubble(t, o, func(t *testing.T, s *script, _ *Client) {
-			f := s.next(t).want(mcp.MethodInitialize)
+			f := s.next(t).Expect(mcp.MethodInitialize)
 			for member, first := range map[string]mcp.Version{"title": mcp.Version20250618, "description": mcp.Version20251125} {
-				if got := strings.Contains(f.raw, `"`+member+`":`); got != (v >= first) {
-					t.Errorf("%s: want %s from %s on, got %s", v, member, first, f.raw)
+				if got := strings.Contains(f.Raw, `"`+member+`":`); got != (v >= first) {
+					t.Errorf("%s: want %s from %s on, got %s", v, member, first, f.Raw)
 				}
 			}
 		})

@@ -40,11 +40,11 @@ func TestOnlyWhatIsTypedLastIsCompleted(t *testing.T) {
 				last = typed(t.Context(), k, value)
 				time.Sleep(60 * time.Millisecond)
 			}
-			f := r.want(mcp.MethodComplete) // of the last value, and of no other
-			if !strings.Contains(f.raw, `"value":"pyt"`) {
-				t.Errorf("sent %s, want the last value completed", f.raw)
+			f := r.Expect(mcp.MethodComplete) // of the last value, and of no other
+			if !strings.Contains(f.Raw, `"value":"pyt"`) {
+				t.Errorf("sent %s, want the last value completed", f.Raw)
 			}
-			r.answer(f, `{"completion":{"values":["python"]}}`)
+			r.Answer(f, `{"completion":{"values":["python"]}}`)
 			if err := <-last; err != nil {
 				t.Error(err)
 			}
@@ -67,26 +67,26 @@ func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		k := NewCompleter(r.c, -1)
 		first := typed(t.Context(), k, "p")
-		f := r.want(mcp.MethodComplete)
+		f := r.Expect(mcp.MethodComplete)
 		second := typed(t.Context(), k, "py")
 		wantSuperseded(t, <-first)
 		var cancelled, next frame
 		for range 2 { // in either order
-			if g := r.take(); g.Method == mcp.NotificationCancelled {
+			if g := r.Receive(); g.Method == mcp.NotificationCancelled {
 				cancelled = g
 			} else {
 				next = g
 			}
 		}
-		if !strings.Contains(cancelled.raw, `"requestId":`+string(f.ID)) {
-			t.Errorf("sent %s, want the first request cancelled", cancelled.raw)
+		if !strings.Contains(cancelled.Raw, `"requestId":`+string(f.ID)) {
+			t.Errorf("sent %s, want the first request cancelled", cancelled.Raw)
 		}
-		r.answer(next, `{"completion":{"values":["python"]}}`)
+		r.Answer(next, `{"completion":{"values":["python"]}}`)
 		if err := <-second; err != nil {
 			t.Error(err)
 		}
 		third := typed(t.Context(), k, "pyt") // nothing is left of the one before
-		r.answer(r.want(mcp.MethodComplete), `{"completion":{"values":[]}}`)
+		r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`)
 		if err := <-third; err != nil {
 			t.Error(err)
 		}
@@ -107,10 +107,10 @@ func TestACompletionIsNotSentWhenItsCallerLeavesDuringTheDelay(t *testing.T) {
 		r.silent()
 		var f frame
 		done = typed(t.Context(), k, "q")
-		if took := elapsed(func() { f = r.want(mcp.MethodComplete) }); took != DefaultCompletionDelay {
+		if took := elapsed(func() { f = r.Expect(mcp.MethodComplete) }); took != DefaultCompletionDelay {
 			t.Errorf("asked after %v, want %v by default", took, DefaultCompletionDelay)
 		}
-		r.answer(f, `{"completion":{"values":[]}}`)
+		r.Answer(f, `{"completion":{"values":[]}}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

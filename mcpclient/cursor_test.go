@@ -45,7 +45,7 @@ func namesOf(c *Client) <-chan string {
 // wantPage takes a request for a page of the tools, which must have this cursor; "none" means that it has none.
 func (c *conversation) wantPage(cursor string) frame {
 	c.t.Helper()
-	f := c.want(mcp.MethodListTools)
+	f := c.Expect(mcp.MethodListTools)
 	if got := paramsOf(c.t, f); cursor == "none" && strings.Contains(got, "cursor") || cursor != "none" &&
 		got != `{"cursor":`+cursor+`}` {
 		c.t.Fatalf("want the page with the cursor %s asked for, got %s", cursor, got)
@@ -59,14 +59,14 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 	for _, null := range []string{``, `,"nextCursor":null`} {
 		bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 			v := s.next(t)
-			v.answer(v.want(mcp.MethodDiscover), listingAll)
+			v.Answer(v.Expect(mcp.MethodDiscover), listingAll)
 			await(t, c)
 			done := namesOf(c)
-			v.answer(v.wantPage("none"), toolsPage("one", `,"nextCursor":""`))
-			if v.answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`)); c.tools.stranger("three") {
+			v.Answer(v.wantPage("none"), toolsPage("one", `,"nextCursor":""`))
+			if v.Answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`)); c.tools.stranger("three") {
 				t.Error("the list is taken for complete after its first page, want it so after the last")
 			}
-			v.answer(v.wantPage(`"3"`), toolsPage("three", null))
+			v.Answer(v.wantPage(`"3"`), toolsPage("three", null))
 			if got := <-done; got != "one two three" {
 				t.Errorf("the list has %q, want the tools of all three pages", got)
 			}
@@ -84,12 +84,12 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 // refuse.
 func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 	for name, answer := range map[string]func(v *conversation){
-		"begins again": func(v *conversation) { v.answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },
-		"refuses":      func(v *conversation) { v.refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page") },
+		"begins again": func(v *conversation) { v.Answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },
+		"refuses":      func(v *conversation) { v.Refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page") },
 	} {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := namesOf(c)
-			v.answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":""`))
+			v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":""`))
 			answer(v)
 			if got := <-done; got != "a b" {
 				t.Errorf("a server that %s: got %q, want each tool once", name, got)
@@ -103,10 +103,10 @@ func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 func TestAnInvalidCursorBeginsTheListAnew(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := namesOf(c)
-		v.answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
-		v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
-		v.answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the one that was kept
-		v.answer(v.wantPage(`"2"`), toolsPage("d a", ``))
+		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
+		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
+		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the one that was kept
+		v.Answer(v.wantPage(`"2"`), toolsPage("d a", ``))
 		if got := <-done; got != "a b c d" {
 			t.Errorf("the list has %q, want each tool once", got)
 		}
@@ -118,9 +118,9 @@ func TestAnInvalidCursorBeginsTheListAnew(t *testing.T) {
 
 		c.tools.forget()
 		done = namesOf(c)
-		v.answer(v.wantPage("none"), toolsPage("a x", `,"nextCursor":"2"`))
-		v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
-		v.answer(v.wantPage("none"), toolsPage("a", ``))
+		v.Answer(v.wantPage("none"), toolsPage("a x", `,"nextCursor":"2"`))
+		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
+		v.Answer(v.wantPage("none"), toolsPage("a", ``))
 		if got := <-done; got != "a x" || !c.tools.stranger("x") {
 			t.Errorf("the list has %q and x is a stranger: %v; want x listed and forgotten, for the new list has it no more",
 				got, c.tools.stranger("x"))
@@ -135,16 +135,16 @@ func TestAListBeginsAnewOnce(t *testing.T) {
 	}{
 		{"the cursor is refused again", func(v *conversation) {
 			for range 2 {
-				v.answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":"2"`))
-				v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
+				v.Answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":"2"`))
+				v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
 			}
 		}},
 		{"the first page is refused", func(v *conversation) {
-			v.refuse(v.wantPage("none"), mcp.CodeInvalidParams, "no such page")
+			v.Refuse(v.wantPage("none"), mcp.CodeInvalidParams, "no such page")
 		}},
 		{"another error", func(v *conversation) {
-			v.answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":"2"`))
-			v.refuse(v.wantPage(`"2"`), mcp.CodeInternalError, "no such page")
+			v.Answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":"2"`))
+			v.Refuse(v.wantPage(`"2"`), mcp.CodeInternalError, "no such page")
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestAListBeginsAnewOnce(t *testing.T) {
 func TestAPageByHandIsNotBegunAnew(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.ListTools(t.Context(), new("")); return err })
-		v.refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page")
+		v.Refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page")
 		if e, ok := errors.AsType[*Error](<-done); !ok || e.Server == nil {
 			t.Errorf("got %v, want the server's error", e)
 		}

@@ -164,7 +164,7 @@ var stalls = map[string]struct {
 	"does not answer the handshake": {o: Options{InitTimeout: time.Hour}, server: func(*testing.T, *script, *Client) {}},
 	"is in backoff": {o: Options{BackoffMin: time.Hour, BackoffMax: time.Hour},
 		server: func(t *testing.T, s *script, _ *Client) {
-			s.next(t).hangUp()
+			s.next(t).Close()
 		}},
 	"does not answer, modern": {o: Options{},
 		server: func(t *testing.T, s *script, c *Client) { swallow(everythingModern(t, s, c)) }},
@@ -232,7 +232,7 @@ var onlyLegacy = Options{Versions: []mcp.Version{mcp.Version20251125}}
 
 func everythingModern(t *testing.T, s *script, c *Client) *conversation {
 	v := s.next(t)
-	v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"capabilities":{"tools":{}}`, everything, 1))
+	v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"capabilities":{"tools":{}}`, everything, 1))
 	await(t, c)
 	return v
 }
@@ -240,8 +240,8 @@ func everythingModern(t *testing.T, s *script, c *Client) *conversation {
 func everythingLegacy(t *testing.T, s *script, c *Client) *conversation {
 	v := s.next(t)
 	able := strings.Replace(initialized, `"capabilities":{"tools":{}}`, everything, 1)
-	v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(able, mcp.Version20251125))
-	v.want(mcp.NotificationInitialized)
+	v.Answer(v.Expect(mcp.MethodInitialize), fmt.Sprintf(able, mcp.Version20251125))
+	v.Expect(mcp.NotificationInitialized)
 	await(t, c)
 	return v
 }
@@ -250,7 +250,7 @@ func everythingLegacy(t *testing.T, s *script, c *Client) *conversation {
 func swallow(v *conversation) {
 	go func() {
 		for {
-			if _, err := v.peer.Receive(v.ctx); err != nil {
+			if _, err := v.Peer().Receive(v.Context()); err != nil {
 				return
 			}
 		}
@@ -260,12 +260,12 @@ func swallow(v *conversation) {
 // answerFirst answers the first request, and nothing behind that.
 func answerFirst(v *conversation, result string) {
 	go func() {
-		raw, err := v.peer.Receive(v.ctx)
+		raw, err := v.Peer().Receive(v.Context())
 		if err != nil {
 			return
 		}
 		if f := parseFrame(raw); f.ID != nil {
-			_ = v.peer.Send(v.ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result))
+			_ = v.Peer().Send(v.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result))
 		}
 		swallow(v)
 	}()

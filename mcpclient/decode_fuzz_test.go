@@ -197,7 +197,7 @@ func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 
 // offlineClient is a client that connects to nothing.
 func offlineClient(tb testing.TB) *Client {
-	c, err := New(newScript(), &Options{Telemetry: telemetry.Off(), Features: []Feature{UseTasks(nil)}})
+	c, err := New(newScript(tb), &Options{Telemetry: telemetry.Off(), Features: []Feature{UseTasks(nil)}})
 	if err != nil {
 		tb.Fatal(err)
 	}

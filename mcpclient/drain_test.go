@@ -47,11 +47,11 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 	}{
 		{"a call", &Options{Versions: legacy},
 			func(ctx context.Context, c *Client) error { return c.Call(ctx, "slow", nil, nil) },
-			func(v *conversation, asked frame) { v.answer(asked, `{}`) }},
+			func(v *conversation, asked frame) { v.Answer(asked, `{}`) }},
 		{"a call through middleware", &Options{Versions: legacy, Middleware: []Middleware{
 			func(next CallFunc) CallFunc { return next }}},
 			func(ctx context.Context, c *Client) error { return c.Call(ctx, "slow", nil, nil) },
-			func(v *conversation, asked frame) { v.answer(asked, `{}`) }},
+			func(v *conversation, asked frame) { v.Answer(asked, `{}`) }},
 		{"a list of many pages", &Options{Versions: legacy},
 			func(ctx context.Context, c *Client) error {
 				for _, err := range c.Tools(ctx) {
@@ -62,8 +62,8 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				return nil
 			},
 			func(v *conversation, asked frame) {
-				v.answer(asked, `{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
-				v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+				v.Answer(asked, `{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
+				v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 			}},
 		{"rounds of input", &Options{Versions: []mcp.Version{mcp.Version20260728},
 			Features: []Feature{UseRoots(&mcp.Root{URI: "file:///r"})}},
@@ -72,13 +72,13 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				return err
 			},
 			func(v *conversation, asked frame) {
-				v.answer(asked, `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}`)
-				v.answer(v.want(mcp.MethodCallTool), `{"resultType":"complete","content":[]}`)
+				v.Answer(asked, `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}`)
+				v.Answer(v.Expect(mcp.MethodCallTool), `{"resultType":"complete","content":[]}`)
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript()
+				s := newScript(t)
 				c, err := New(s, Checked(t, test.o))
 				if err != nil {
 					t.Fatal(err)
@@ -93,7 +93,7 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				await(t, c)
 				result := make(chan error, 1)
 				go func() { result <- test.call(t.Context(), c) }()
-				asked := v.take()
+				asked := v.Receive()
 				ended, outcome := drained(t, c, time.Minute)
 				if ended() {
 					t.Error("Drain has ended while the operation goes on")
@@ -114,7 +114,7 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				if err := c.Notify(t.Context(), "notifications/x", nil); err != nil {
 					t.Errorf("a notification: %v", err)
 				}
-				v.want("notifications/x")
+				v.Expect("notifications/x")
 			})
 		})
 	}
@@ -124,7 +124,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
 		result := make(chan error, 1)
 		go func() { result <- c.Call(t.Context(), "slow", nil, nil) }()
-		asked := v.take()
+		asked := v.Receive()
 		begun := time.Now()
 		ended, outcome := drained(t, c, time.Second)
 		time.Sleep(2 * time.Second) // of the bubble
@@ -134,7 +134,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 		if took := time.Since(begun); took != 2*time.Second {
 			t.Errorf("got %v of the bubble", took)
 		}
-		v.answer(asked, `{"resultType":"complete"}`)
+		v.Answer(asked, `{"resultType":"complete"}`)
 		if err := <-result; err != nil {
 			t.Errorf("the call in flight: %v", err)
 		}
@@ -143,7 +143,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 
 func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := newScript(), newScript()
+		one, two := newScript(t), newScript(t)
 		legacy := &Options{Versions: []mcp.Version{mcp.Version20251125}, RequestTimeout: time.Hour}
 		g, err := NewGroup([]Member{{Name: "one", Transport: one, Options: legacy},
 			{Name: "two", Transport: two, Options: legacy}}, nil)
@@ -158,7 +158,7 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 		second, _ := g.Client("two")
 		await(t, second)
 		go func() { _ = second.Call(t.Context(), "slow", nil, nil) }()
-		v.take()
+		v.Receive()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err = g.Drain(ctx)
@@ -174,7 +174,7 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 
 func TestHealthSaysWhetherClientsCanBeUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(s, Checked(t, &Options{Name: "weather", Versions: []mcp.Version{mcp.Version20251125}}))
 		if err != nil {
 			t.Fatal(err)

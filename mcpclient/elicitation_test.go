@@ -125,8 +125,8 @@ func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
 		h := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: test.action, Content: map[string]any{"note": "secret"}}, nil
 		})
-		if got := elicited(t, &Options{Features: []Feature{h}}, formRequest); !strings.Contains(got.raw, test.want) {
-			t.Errorf("answered %s, want %s", got.raw, test.want)
+		if got := elicited(t, &Options{Features: []Feature{h}}, formRequest); !strings.Contains(got.Raw, test.want) {
+			t.Errorf("answered %s, want %s", got.Raw, test.want)
 		}
 	}
 }
@@ -144,8 +144,8 @@ func TestFormsThatAreNoneAreRefused(t *testing.T) {
 		`{"message":"m","requestedSchema":` + doublingForm(40) + `}`: "requestedSchema: not a flat form at /$defs",
 	} {
 		got := elicited(t, confirming(), `{"method":"elicitation/create","params":`+params+`}`)
-		if !strings.Contains(got.raw, want) || !strings.Contains(got.raw, "-32602") {
-			t.Errorf("answered %s, want -32602 with %q", got.raw, want)
+		if !strings.Contains(got.Raw, want) || !strings.Contains(got.Raw, "-32602") {
+			t.Errorf("answered %s, want -32602 with %q", got.Raw, want)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func elicited(t *testing.T, o *Options, request string) (answer frame) {
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","id":1,` + request[1:])
-		answer = v.take()
+		v.Send(`{"jsonrpc":"2.0","id":1,` + request[1:])
+		answer = v.Receive()
 	})
 	return answer
 }

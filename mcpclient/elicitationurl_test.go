@@ -45,8 +45,8 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 		}
 		o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, fmt.Sprintf(visitRequest, "1"))
-		if !strings.Contains(answer.raw, test.want) {
-			t.Errorf("answered %s, want %s", answer.raw, test.want)
+		if !strings.Contains(answer.Raw, test.want) {
+			t.Errorf("answered %s, want %s", answer.Raw, test.want)
 		}
 		if got.Message != "your key, please" || got.ID != "e-1" || got.URL.String() != "https://mcp.example/key?e=1" ||
 			got.URL.Hostname() != "mcp.example" || got.Warning != "" {
@@ -66,8 +66,8 @@ func TestAnElicitationIDIsOpaque(t *testing.T) {
 		}
 		o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, strings.Replace(visitRequest, `"e-%s"`, fmt.Sprintf("%q", id), 1))
-		if got != id || !strings.Contains(answer.raw, `"action":"accept"`) {
-			t.Errorf("the handler got the id %q and the server %s, want %q as it is", got, answer.raw, id)
+		if got != id || !strings.Contains(answer.Raw, `"action":"accept"`) {
+			t.Errorf("the handler got the id %q and the server %s, want %q as it is", got, answer.Raw, id)
 		}
 	}
 }
@@ -77,18 +77,18 @@ func TestAModernServerSendsTheUserToAURL(t *testing.T) {
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		first := v.want(mcp.MethodCallTool)
-		if want := `"elicitation":{"url":{}}`; !strings.Contains(first.raw, want) {
-			t.Errorf("sent %s, want %s declared", first.raw, want)
+		first := v.Expect(mcp.MethodCallTool)
+		if want := `"elicitation":{"url":{}}`; !strings.Contains(first.Raw, want) {
+			t.Errorf("sent %s, want %s declared", first.Raw, want)
 		}
 		visit := strings.Replace(fmt.Sprintf(visitRequest, "1"), `,"elicitationId":"e-1"`, "", 1)
-		v.answer(first, inputRequired(`{"k":`+visit+`}`, `"s"`))
-		second := v.want(mcp.MethodCallTool)
-		if want := `"inputResponses":{"k":{"action":"accept"}}`; !strings.Contains(second.raw, want) || len(visited) != 1 ||
+		v.Answer(first, inputRequired(`{"k":`+visit+`}`, `"s"`))
+		second := v.Expect(mcp.MethodCallTool)
+		if want := `"inputResponses":{"k":{"action":"accept"}}`; !strings.Contains(second.Raw, want) || len(visited) != 1 ||
 			visited[0].ID != "" {
-			t.Errorf("sent %s after %v, want %s", second.raw, visited, want)
+			t.Errorf("sent %s after %v, want %s", second.Raw, visited, want)
 		}
-		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		v.Answer(second, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -115,16 +115,16 @@ func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
 			`elicitation mode \"smell\" was not declared, only [\"form\" \"url\"]`},
 	} {
 		got := elicited(t, test.o, test.request)
-		if !strings.Contains(got.raw, test.want) || strings.Contains(test.want, "declared") &&
-			!strings.Contains(got.raw, "-32602") {
-			t.Errorf("%s: answered %s, want %s, with -32602 if it is refused", test.name, got.raw, test.want)
+		if !strings.Contains(got.Raw, test.want) || strings.Contains(test.want, "declared") &&
+			!strings.Contains(got.Raw, "-32602") {
+			t.Errorf("%s: answered %s, want %s, with -32602 if it is refused", test.name, got.Raw, test.want)
 		}
 	}
 	o := *both
 	o.Versions = legacyOnly
 	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
-		if f := s.next(t).want(mcp.MethodInitialize); !strings.Contains(f.raw, `"elicitation":{"form":{},"url":{}}`) {
-			t.Errorf("sent %s, want both modes declared", f.raw)
+		if f := s.next(t).Expect(mcp.MethodInitialize); !strings.Contains(f.Raw, `"elicitation":{"form":{},"url":{}}`) {
+			t.Errorf("sent %s, want both modes declared", f.Raw)
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestAHandlerOfURLsIsNeeded(t *testing.T) {
 	for _, features := range [][]Feature{
 		{HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {HandleElicitation(nil)},
 	} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for elicitation/create") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
@@ -201,8 +201,8 @@ func TestURLsThatAreNotSafeAreNotShown(t *testing.T) {
 	var visited []*URLElicitation
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
 	got := elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://", "http://", 1))
-	if !strings.Contains(got.raw, "-32602") || len(visited) > 0 {
-		t.Errorf("answered %s and showed %v, want it refused", got.raw, visited)
+	if !strings.Contains(got.Raw, "-32602") || len(visited) > 0 {
+		t.Errorf("answered %s and showed %v, want it refused", got.Raw, visited)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
 
 func (c *conversation) completes(id string) {
 	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete",`+
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete",`+
 		`"params":{"elicitationId":"e-%s"}}`, id))
 }
 
@@ -257,13 +257,13 @@ func TestCompletionIsToldOnceOfWhatWasBegun(t *testing.T) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		for i := range 3 {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s`, i+1, fmt.Sprintf(visitRequest, fmt.Sprint(i+1))[1:]))
-			v.take()
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s`, i+1, fmt.Sprintf(visitRequest, fmt.Sprint(i+1))[1:]))
+			v.Receive()
 		}
 		for _, id := range []string{"3", "2", "7", "3", "1", "1"} { // 2 was declined, 7 never asked for
 			v.completes(id)
 		}
-		v.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{}}`)
 		synctest.Wait()
 		if got := strings.Join(told, ","); got != "e-3,e-1" {
 			t.Errorf("told of %s, want e-3,e-1", got)
@@ -304,7 +304,7 @@ func (c *conversation) refuseURL(f frame, ids ...string) {
 	for _, id := range ids {
 		all = append(all, fmt.Sprintf(visitParams, id))
 	}
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"more is needed",`+
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"more is needed",`+
 		`"data":{"elicitations":[%s]}}}`,
 		f.ID, strings.Join(all, ",")))
 }
@@ -322,7 +322,7 @@ func at20251125(t *testing.T, o *Options, f func(t *testing.T, s *script, v *con
 func TestWithoutAHandlerTheErrorSaysWhereTheUserMustGo(t *testing.T) {
 	at20251125(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.refuseURL(v.want(mcp.MethodCallTool), "1", "2")
+		v.refuseURL(v.Expect(mcp.MethodCallTool), "1", "2")
 		err := fmt.Errorf("wrapped: %w", <-done)
 		required, ok := errors.AsType[*URLElicitationRequiredError](err)
 		if !ok || len(required.Elicitations) != 2 || required.Elicitations[1].ID != "e-2" ||
@@ -339,8 +339,8 @@ func TestWithoutAHandlerTheErrorSaysWhereTheUserMustGo(t *testing.T) {
 			`,"data":{"elicitations":[{"message":"m","requestedSchema":{"type":"object","properties":{}}}]}`,
 		} {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-			f := v.want(mcp.MethodCallTool)
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m"%s}}`, f.ID, data))
+			f := v.Expect(mcp.MethodCallTool)
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m"%s}}`, f.ID, data))
 			err := <-done
 			if e, ok := errors.AsType[*URLElicitationRequiredError](err); ok {
 				t.Errorf("%s: found %+v, want nothing in what is malformed or not safe", data, e)
@@ -365,7 +365,7 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.refuseURL(v.want(mcp.MethodCallTool), "1", "2")
+		v.refuseURL(v.Expect(mcp.MethodCallTool), "1", "2")
 		synctest.Wait()
 		v.completes("1")
 		time.Sleep(4 * time.Minute)
@@ -375,12 +375,12 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 			t.Errorf("the call has made %d requests with a visit to go, want 1", n)
 		}
 		v.completes("2")
-		v.refuseURL(v.want(mcp.MethodCallTool), "3")
+		v.refuseURL(v.Expect(mcp.MethodCallTool), "3")
 		synctest.Wait()
 		visited[2].Complete() // by a button
-		last := v.want(mcp.MethodCallTool)
+		last := v.Expect(mcp.MethodCallTool)
 		time.Sleep(29 * time.Second) // each request has its time
-		v.answer(last, fmt.Sprintf(textResult, "ok"))
+		v.Answer(last, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || len(visited) != 3 {
 			t.Errorf("got %v after %d visits", err, len(visited))
 		}
@@ -407,8 +407,8 @@ func TestTheUserMayBeDoneBeforeTheHandlerReturns(t *testing.T) {
 	at20251125(t, o, func(t *testing.T, s *script, peer *conversation, c *Client) {
 		v = peer
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.refuseURL(v.want(mcp.MethodCallTool), "1")
-		took := elapsed(func() { v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok")) })
+		v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
+		took := elapsed(func() { v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok")) })
 		if err := <-done; err != nil || took != time.Second {
 			t.Errorf("got %v after %v", err, took)
 		}
@@ -440,7 +440,7 @@ func TestACallThatTheUserDoesNotHelpFailsWithTheServersError(t *testing.T) {
 			o := &Options{Features: []Feature{HandleURLElicitation(visit, test.o)}}
 			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.refuseURL(v.want(mcp.MethodCallTool), "1")
+				v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 				took := elapsed(func() {
 					if e, ok := errors.AsType[*URLElicitationRequiredError](<-done); !ok || e.Elicitations[0].ID != "e-1" {
 						t.Errorf("got %v, want the server's error", e)
@@ -459,8 +459,8 @@ func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		f := v.want(mcp.MethodCallTool)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`,
+		f := v.Expect(mcp.MethodCallTool)
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`,
 			f.ID))
 		if err := <-done; err == nil || len(visited) > 0 {
 			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
@@ -474,7 +474,7 @@ func TestAServerThatIsNeverContentIsGivenUp(t *testing.T) {
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		for i := range 3 {
-			v.refuseURL(v.want(mcp.MethodCallTool), fmt.Sprint(i))
+			v.refuseURL(v.Expect(mcp.MethodCallTool), fmt.Sprint(i))
 			synctest.Wait()
 			v.completes(fmt.Sprint(i))
 		}
@@ -499,7 +499,7 @@ func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T
 		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
-			v.refuseURL(v.want(mcp.MethodCallTool), "1")
+			v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 			synctest.Wait()
 			cancel()
 			err := <-done
@@ -509,7 +509,7 @@ func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T
 		})
 		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-			v.refuseURL(v.want(mcp.MethodCallTool), "1")
+			v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 			synctest.Wait()
 			_ = c.Stop(t.Context())
 			if err := <-done; !errors.Is(err, ErrShutdown) {
@@ -524,9 +524,9 @@ func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.refuseURL(v.want(mcp.MethodCallTool), "1")
+		v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 		synctest.Wait()
-		v.hangUp()
+		v.Close()
 		synctest.Wait()
 		visited[0].Complete()
 		if err := <-done; !errors.Is(err, ErrNotReady) || SafeToRetry(err) {
@@ -541,7 +541,7 @@ func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
 	fails := func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.refuseURL(v.want(mcp.MethodCallTool), "1")
+		v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 		if err := <-done; err == nil || len(visited) > 0 {
 			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
 		}
@@ -566,10 +566,10 @@ func TestOneWhoDeclinesDoesNotSpoilTheVisitOfAnother(t *testing.T) {
 			o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				goes := background(func() error { return c.Call(t.Context(), "x/goes", nil, nil) })
-				v.refuseURL(v.want("x/goes"), "1")
+				v.refuseURL(v.Expect("x/goes"), "1")
 				one := <-answers
 				stays := background(func() error { return c.Call(t.Context(), "x/stays", nil, nil) })
-				v.refuseURL(v.want("x/stays"), "1")
+				v.refuseURL(v.Expect("x/stays"), "1")
 				other := <-answers
 				if declineFirst {
 					other <- mcp.ElicitDecline
@@ -582,7 +582,7 @@ func TestOneWhoDeclinesDoesNotSpoilTheVisitOfAnother(t *testing.T) {
 					<-stays
 				}
 				v.completes("1")
-				if took := elapsed(func() { v.answer(v.want("x/goes"), `{}`) }); took != 0 {
+				if took := elapsed(func() { v.Answer(v.Expect("x/goes"), `{}`) }); took != 0 {
 					t.Errorf("the call is made again after %v, want at once", took)
 				}
 				if err := <-goes; err != nil {

@@ -109,7 +109,7 @@ type arena struct {
 func (a *arena) begin(t *testing.T, ctx context.Context, options ...CallOption) (<-chan error, frame) {
 	t.Helper()
 	done := background(func() error { _, err := a.c.CallTool(ctx, "tool", nil, options...); return err })
-	return done, a.v.want(mcp.MethodCallTool)
+	return done, a.v.Expect(mcp.MethodCallTool)
 }
 
 // stuck makes a call that finds the transport busy, and returns while it waits for room.
@@ -134,7 +134,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			return background(func() error { _, err := a.c.ListTools(t.Context(), nil); return err })
 		}},
 		"a client in backoff": {KindState, "not_ready", true, func(t *testing.T, a *arena) <-chan error {
-			a.v.hangUp()
+			a.v.Close()
 			waitFor(t, a.c, connstate.Backoff)
 			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil) })
 		}},
@@ -149,7 +149,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"a caller who leaves while it waits for the client": {KindCancelled, "cancelled", true,
 			func(t *testing.T, a *arena) <-chan error {
-				a.v.hangUp()
+				a.v.Close()
 				waitFor(t, a.c, connstate.Backoff)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := background(func() error { return a.c.Call(ctx, "call", nil, nil, WaitForReady()) })
@@ -176,7 +176,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"a busy transport that is lost": {KindTransport, "connection_lost", true, func(t *testing.T, a *arena) <-chan error {
 			done := a.stuck(t.Context())
-			a.v.hangUp()
+			a.v.Close()
 			return done
 		}},
 		"a transport that takes nothing any more": {KindTransport, "connection_lost", true,
@@ -204,7 +204,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"a connection that is lost": {KindTransport, "connection_lost", false, func(t *testing.T, a *arena) <-chan error {
 			done, _ := a.begin(t, t.Context())
-			a.v.hangUp()
+			a.v.Close()
 			return done
 		}},
 		"a stop": {KindShutdown, "shutdown", false, func(t *testing.T, a *arena) <-chan error {
@@ -214,23 +214,23 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"an answer that is not JSON": {KindProtocol, "protocol_violation", false, func(t *testing.T, a *arena) <-chan error {
 			done, f := a.begin(t, t.Context())
-			a.v.answer(f, `{"content":[}`)
+			a.v.Answer(f, `{"content":[}`)
 			return done
 		}},
 		"an answer of an unknown type": {KindProtocol, "protocol_violation", false,
 			func(t *testing.T, a *arena) <-chan error {
 				done, f := a.begin(t, t.Context())
-				a.v.answer(f, `{"content":[],"resultType":"surprise"}`)
+				a.v.Answer(f, `{"content":[],"resultType":"surprise"}`)
 				return done
 			}},
 		"an answer that is too large": {KindProtocol, "protocol_violation", false, func(t *testing.T, a *arena) <-chan error {
 			done, f := a.begin(t, t.Context())
-			a.v.answer(f, fmt.Sprintf(`{"x":"%01000d"}`, 0))
+			a.v.Answer(f, fmt.Sprintf(`{"x":"%01000d"}`, 0))
 			return done
 		}},
 		"an error of the server": {KindJSONRPC, "-32603", false, func(t *testing.T, a *arena) <-chan error {
 			done, f := a.begin(t, t.Context())
-			a.v.refuse(f, mcp.CodeInternalError, "boom")
+			a.v.Refuse(f, mcp.CodeInternalError, "boom")
 			return done
 		}},
 	} {
@@ -247,7 +247,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 				await(t, c)
 				// from which nothing must be left
 				first := background(func() error { return c.Call(t.Context(), "first", nil, nil) })
-				a.v.answer(a.v.want("first"), `{}`)
+				a.v.Answer(a.v.Expect("first"), `{}`)
 				if err := <-first; err != nil {
 					t.Fatal(err)
 				}
@@ -280,10 +280,10 @@ func TestAnAnswerThatIsThereCountsMoreThanAContextThatHasEnded(t *testing.T) {
 			done := background(func() error {
 				return c.Call(ctx, "call", nil, &got, WithProgress(func(*mcp.ProgressParams) { <-release }))
 			})
-			f := v.want("call")
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+			f := v.Expect("call")
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
 				f.ID))
-			v.answer(f, `{"n":7}`)
+			v.Answer(f, `{"n":7}`)
 			synctest.Wait()
 			cancel()
 			close(release)
@@ -291,7 +291,7 @@ func TestAnAnswerThatIsThereCountsMoreThanAContextThatHasEnded(t *testing.T) {
 				t.Errorf("want the answer, got %d, %v", got.N, err)
 			}
 			next := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-			v.answer(v.want("next"), `{}`) // and no cancellation in between
+			v.Answer(v.Expect("next"), `{}`) // and no cancellation in between
 			if err := <-next; err != nil {
 				t.Error(err)
 			}

@@ -39,9 +39,9 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 				v := s.next(t).initialize(mcp.Version20251125)
 				await(t, c)
 				other := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
-				ping := v.want(mcp.MethodPing)
+				ping := v.Expect(mcp.MethodPing)
 				failed := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-				v.fail(v.want("x/y"), test.failure)
+				v.fail(v.Expect("x/y"), test.failure)
 				err := <-failed
 				e, ok := errors.AsType[*Error](err)
 				if !ok || e.Kind != test.kind || e.ErrorType() != test.typ || SafeToRetry(err) != test.safe || test.is != nil &&
@@ -66,16 +66,16 @@ func TestABusyServerIsAskedAgainWhenItSays(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
-		first := v.want(mcp.MethodPing)
+		first := v.Expect(mcp.MethodPing)
 		var second frame
 		took := elapsed(func() {
 			v.fail(first, transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 7 * time.Second, Unsent: true})
-			second = v.want(mcp.MethodPing)
+			second = v.Expect(mcp.MethodPing)
 		})
-		if took != 7*time.Second || second.raw != first.raw {
-			t.Errorf("sent %s again after %v, want %s after 7s", second.raw, took, first.raw)
+		if took != 7*time.Second || second.Raw != first.Raw {
+			t.Errorf("sent %s again after %v, want %s after 7s", second.Raw, took, first.Raw)
 		}
-		v.answer(second, `{}`)
+		v.Answer(second, `{}`)
 		if err := <-done; err != nil {
 			t.Errorf("got %v, want no error", err)
 		}
@@ -88,7 +88,7 @@ func TestABusyServerIsAskedThreeTimes(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
 		for range 3 {
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
 		}
 		err := <-done
 		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) || !strings.Contains(err.Error(), "HTTP 429") {
@@ -103,7 +103,7 @@ func TestAServerThatIsBusyForTooLongIsNotWaitedFor(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(5*time.Second)) })
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute,
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute,
 				Unsent: true})
 			if err := <-done; !errors.Is(err, ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
@@ -121,7 +121,7 @@ func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
 		await(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
-		v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
+		v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
 			RetryAfter: 20 * time.Second, Unsent: true})
 		time.Sleep(time.Second)
 		cancel()
@@ -138,10 +138,10 @@ func TestAForgottenSessionIsNegotiatedAnewOnTheSameConnection(t *testing.T) {
 		await(t, c)
 		for range 3 { // each time an answer has proved the session
 			lost := background(func() error { return c.Call(t.Context(), "x/lost", nil, nil) })
-			v.want("x/lost")
+			v.Expect("x/lost")
 			gone := background(func() error { return c.Call(t.Context(), "x/gone", nil, nil) })
 			epoch := c.Status().Epoch
-			v.fail(v.want("x/gone"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+			v.fail(v.Expect("x/gone"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
 			if err := <-gone; !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
 				t.Errorf("the refused call: got %v, safe %v; want the connection lost, safe to retry", err, SafeToRetry(err))
 			}
@@ -156,7 +156,7 @@ func TestAForgottenSessionIsNegotiatedAnewOnTheSameConnection(t *testing.T) {
 				t.Errorf("ready after %v in epoch %d, want at once in epoch %d", took, now, epoch+1)
 			}
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
-			v.answer(v.want(mcp.MethodPing), `{}`)
+			v.Answer(v.Expect(mcp.MethodPing), `{}`)
 			if err := <-done; err != nil {
 				t.Errorf("in the new session: got %v, want no error", err)
 			}
@@ -170,7 +170,7 @@ func TestASessionThatIsForgottenAtOnceIsBackedOffFrom(t *testing.T) {
 		await(t, c)
 		for range 2 {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WaitForReady()) })
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
 			if err := <-done; !errors.Is(err, ErrConnectionLost) {
 				t.Errorf("got %v, want the connection lost", err)
 			}
@@ -194,7 +194,7 @@ func TestAnErrorWithoutAnIDAnswersTheRequestOfItsStream(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
-		v.own(v.want(mcp.MethodPing), `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`)
+		v.own(v.Expect(mcp.MethodPing), `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`)
 		if e, _ := errors.AsType[*mcp.Error](<-done); e == nil || e.Code != -32000 {
 			t.Errorf("got %v, want the server's error -32000", e)
 		}
@@ -206,9 +206,9 @@ func TestAForeignAnswerReachesNobody(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		one := background(func() error { return c.Call(t.Context(), "x/one", nil, nil) })
-		first := v.want("x/one")
+		first := v.Expect("x/one")
 		two := background(func() error { return c.Call(t.Context(), "x/two", nil, nil) })
-		second := v.want("x/two")
+		second := v.Expect("x/two")
 		v.own(second, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
 		if err := <-two; err == nil || !strings.Contains(err.Error(), "foreign_answer") {
 			t.Errorf("the call whose stream it was: got %v, want a protocol violation foreign_answer", err)
@@ -228,7 +228,7 @@ func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
 	} {
 		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 			v := s.next(t)
-			v.fail(v.want(mcp.MethodDiscover), failure)
+			v.fail(v.Expect(mcp.MethodDiscover), failure)
 			v.initialize(mcp.Version20250618)
 			await(t, c)
 			if got := c.ProtocolVersion(); got != mcp.Version20250618 {
@@ -251,11 +251,11 @@ func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 	} {
 		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 			v := s.next(t)
-			v.fail(v.want(mcp.MethodDiscover), test.failure)
+			v.fail(v.Expect(mcp.MethodDiscover), test.failure)
 			v.initialize(mcp.Version20250618)
 			await(t, c)
-			v.hangUp()
-			s.next(t).want(test.next)
+			v.Close()
+			s.next(t).Expect(test.next)
 		})
 	}
 }
@@ -264,7 +264,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503,
+			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503,
 				RetryAfter: 42 * time.Second})
 			s.next(t).modern()
 			await(t, c)
@@ -278,7 +278,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 func TestAServerThatRefusesForGoodIsGivenUp(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
+		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
 		<-c.Done()
 		if err := c.Err(); !errors.Is(err, ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 401") {
 			t.Errorf("gave up because of %v, want HTTP 401 and that it is not authorized", err)
@@ -294,12 +294,12 @@ func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
 	}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		probe := v.want(mcp.MethodDiscover)
+		probe := v.Expect(mcp.MethodDiscover)
 		authorizing(true)
 		time.Sleep(4 * time.Minute)
 		authorizing(false)
 		time.Sleep(2 * time.Second) // the probe has 2.5 s again
-		v.answer(probe, discovered)
+		v.Answer(probe, discovered)
 		await(t, c)
 		if got := c.Status(); got.Epoch != 1 {
 			t.Errorf("ready in epoch %d, want the first attempt to have waited", got.Epoch)
@@ -312,7 +312,7 @@ func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
 	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
 	}, func(t *testing.T, s *script, c *Client) {
-		s.next(t).want(mcp.MethodDiscover)
+		s.next(t).Expect(mcp.MethodDiscover)
 		authorizing(true)
 		took := elapsed(func() {
 			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
@@ -340,9 +340,9 @@ func (c configured) Dial(ctx context.Context, cfg transport.Config) (transport.C
 func TestAnUnreachableServerIsProbedAgain(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unreachable, Unsent: true})
+		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unreachable, Unsent: true})
 		took := elapsed(func() { v = s.next(t) })
-		f := v.take()
+		f := v.Receive()
 		if f.Method != mcp.MethodDiscover || took == 0 {
 			t.Errorf("after %v the client sends %s, want a backoff and then the probe", took, f.Method)
 		}
@@ -354,9 +354,9 @@ func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20250326)
 		await(t, c)
 		one := background(func() error { return c.Call(t.Context(), "x/one", nil, nil) })
-		first := v.want("x/one")
+		first := v.Expect("x/one")
 		two := background(func() error { return c.Call(t.Context(), "x/two", nil, nil) })
-		second := v.want("x/two")
+		second := v.Expect("x/two")
 		v.own(second, `[{"jsonrpc":"2.0","id":`+string(first.ID)+`,"error":{"code":-1,"message":"stolen"}},`+
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}]`)
 		synctest.Wait()
@@ -378,11 +378,11 @@ func TestEachHandshakeThatWaitsForAPersonHasTheTime(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		f := v.want("x/y")
+		f := v.Expect("x/y")
 		authorizing(true) // another message of the connection
 		v.fail(f, transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
 		<-done
-		v.want(mcp.MethodInitialize)
+		v.Expect(mcp.MethodInitialize)
 		authorizing(true)
 		time.Sleep(time.Minute)
 		if got := c.Status(); got.State != connstate.Initializing || got.Epoch != 2 {
@@ -395,8 +395,8 @@ func TestAnAnswerToTheProbeThatIsTooLargeIsNotWaitedOut(t *testing.T) {
 	streamed(t, &Options{SkipOversize: true}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8})
-			v.want(mcp.MethodInitialize)
+			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8})
+			v.Expect(mcp.MethodInitialize)
 		})
 		if took != 0 {
 			t.Errorf("initialize was sent after %v, want at once", took)
@@ -412,7 +412,7 @@ func TestAServerThatIsBusyBeyondTheCallersDeadlineIsNotWaitedFor(t *testing.T) {
 		defer cancel()
 		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
 				RetryAfter: 20 * time.Second, Unsent: true})
 			if err := <-done; !errors.Is(err, ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
@@ -429,7 +429,7 @@ func TestTheErrorNamesTheTimeThatHasPassed(t *testing.T) {
 	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
 	}, func(t *testing.T, s *script, c *Client) {
-		s.next(t).want(mcp.MethodDiscover)
+		s.next(t).Expect(mcp.MethodDiscover)
 		authorizing(true)
 		_ = c.WaitForState(t.Context(), connstate.Backoff)
 		if err := c.Status().Err; strings.Contains(err.Error(), "10s") {

@@ -29,7 +29,7 @@ func TestAQuietConnectionKeepsNoFrame(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, strings.Repeat("x", large)))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, strings.Repeat("x", large)))
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}

@@ -57,11 +57,11 @@ func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		meta := mcp.Meta(`{"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3}`)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil, WithMeta(meta)); return err })
-		f := v.want(mcp.MethodCallTool)
-		if want := `"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3`; !strings.Contains(f.raw, want) {
-			t.Errorf("sent %s, want it with %s", f.raw, want)
+		f := v.Expect(mcp.MethodCallTool)
+		if want := `"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3`; !strings.Contains(f.Raw, want) {
+			t.Errorf("sent %s, want it with %s", f.Raw, want)
 		}
-		v.answer(f, `{"content":[]}`)
+		v.Answer(f, `{"content":[]}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -81,7 +81,7 @@ func TestWhatAClientSaysOfItselfIsChecked(t *testing.T) {
 		},
 		`mcpclient: capabilities: extensions: extension "declared" has no prefix`: {Features: []Feature{declaring}},
 	} {
-		if _, err := New(newScript(), o); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := New(newScript(t), o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -97,9 +97,9 @@ func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
 			peer := s.next(t).legacy(mcp.Version20251125)
 			await(t, c)
-			peer.write(`{"jsonrpc":"2.0","id":1,"method":"acme/x"}`)
-			if f := peer.take(); !strings.Contains(f.raw, "-32603") {
-				t.Errorf("%s: answered %s, want an internal error", what, f.raw)
+			peer.Send(`{"jsonrpc":"2.0","id":1,"method":"acme/x"}`)
+			if f := peer.Receive(); !strings.Contains(f.Raw, "-32603") {
+				t.Errorf("%s: answered %s, want an internal error", what, f.Raw)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 	}
 	bubble(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover),
+		v.Answer(v.Expect(mcp.MethodDiscover),
 			`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+
 				`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}}`)
 		await(t, c)
@@ -133,7 +133,7 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 				return err
 			})
 			if from == "the server" {
-				v.answer(v.want(mcp.MethodListTools), freshList(60_000,
+				v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000,
 					`{"name":"a","inputSchema":{"type":"object"},`+unsafeIcons+`}`))
 			}
 			if err := <-done; err != nil {
@@ -147,7 +147,8 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 			}
 			return err
 		})
-		v.answer(v.want(mcp.MethodCallTool), `{"content":[{"type":"resource_link","uri":"a:b","name":"c",`+unsafeIcons+`}]}`)
+		v.Answer(v.Expect(mcp.MethodCallTool),
+			`{"content":[{"type":"resource_link","uri":"a:b","name":"c",`+unsafeIcons+`}]}`)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -168,10 +169,10 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 func TestUnsafeIconsAreLeftOutOfWhatALegacyServerSays(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.refuse(v.want(mcp.MethodDiscover), -32601, "unknown method")
-		v.answer(v.want(mcp.MethodInitialize),
+		v.Refuse(v.Expect(mcp.MethodDiscover), -32601, "unknown method")
+		v.Answer(v.Expect(mcp.MethodInitialize),
 			`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}`)
-		v.want(mcp.NotificationInitialized)
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if icons := c.ServerInfo().Icons; len(icons) != 1 {
 			t.Errorf("the server has the icons %v, want the first one only", icons)

@@ -43,7 +43,7 @@ func (r *revision) tell(method, params string) {
 	if r.modern() && onlySubscribed(method) && r.subscription != "" {
 		params = strings.Replace("{"+ofSubscription(r.subscription)+","+params[1:], ",}", "}", 1)
 	}
-	r.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
+	r.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
 }
 
 // agree acknowledges a subscription as it was asked for, or, if honoured is not empty, this filter.
@@ -61,7 +61,7 @@ func (r *revision) agree(f frame, honoured string) {
 // listened takes the next subscription of the client and agrees to it.
 func (r *revision) listened(filter string) frame {
 	r.t.Helper()
-	f := r.want(mcp.MethodSubscriptionsListen)
+	f := r.Expect(mcp.MethodSubscriptionsListen)
 	if got, want := paramsOf(r.t, f), `{"notifications":`+filter+`}`; got != want {
 		r.t.Errorf("want %s asked for, got %s", want, got)
 	}
@@ -118,7 +118,7 @@ func TestWhatMayHaveGoneUnheardIsHeardAfterAReconnect(t *testing.T) {
 		j.wants(t)
 		r.reconnect(strings.Replace(all, `"prompts":{"listChanged":true}`, `"prompts":{}`, 1))
 		if r.modern() {
-			f := r.want(mcp.MethodSubscriptionsListen)
+			f := r.Expect(mcp.MethodSubscriptionsListen)
 			j.wants(t) // not before it is open: what changes until then would be missed
 			r.agree(f, `{"toolsListChanged":true}`)
 			j.wants(t, "tools", "raw notifications/subscriptions/acknowledged "+j.last(t))
@@ -211,7 +211,7 @@ func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
 			mcp.NotificationProgress:        `{"progress":1}`,
 		} {
 			r.tell(method, params)
-			r.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method))
+			r.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method))
 		}
 		synctest.Wait()
 		if heard != 0 {

@@ -23,16 +23,16 @@ import (
 func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		probe := v.want(mcp.MethodDiscover)
+		probe := v.Expect(mcp.MethodDiscover)
 		for _, want := range []string{
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28"`, `"io.modelcontextprotocol/clientInfo":{`,
 			`"io.modelcontextprotocol/clientCapabilities":{}`,
 		} {
-			if !strings.Contains(probe.raw, want) {
-				t.Errorf("want the probe to have %s, got %s", want, probe.raw)
+			if !strings.Contains(probe.Raw, want) {
+				t.Errorf("want the probe to have %s, got %s", want, probe.Raw)
 			}
 		}
-		v.answer(probe, discovered)
+		v.Answer(probe, discovered)
 		await(t, c)
 		if got := c.ProtocolVersion(); got != mcp.Version20260728 {
 			t.Errorf("want version 2026-07-28, got %s", got)
@@ -61,8 +61,8 @@ func TestALegacyServerIsRecognised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				probe := v.want(mcp.MethodDiscover)
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, probe.ID, refusal))
+				probe := v.Expect(mcp.MethodDiscover)
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, probe.ID, refusal))
 				v.initialize(mcp.Version20250618)
 				await(t, c)
 				if got := c.ProtocolVersion(); got != mcp.Version20250618 {
@@ -76,14 +76,14 @@ func TestALegacyServerIsRecognised(t *testing.T) {
 func TestASilentServerGetsInitializeAfterAQuarterOfTheTime(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.want(mcp.MethodDiscover)
+		v.Expect(mcp.MethodDiscover)
 		begun := time.Now()
-		init := v.want(mcp.MethodInitialize)
+		init := v.Expect(mcp.MethodInitialize)
 		if waited := time.Since(begun); waited != 2500*time.Millisecond {
 			t.Errorf("want initialize 2.5 s after the probe, got %v", waited)
 		}
-		v.answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
-		v.want(mcp.NotificationInitialized)
+		v.Answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 	})
 }
@@ -92,25 +92,25 @@ func TestAModernServerThatIsSlowToStartIsModern(t *testing.T) {
 	for name, refusal := range map[string]func(v *conversation, init frame){
 		"and refuses initialize": func(v *conversation,
 			init frame) {
-			v.refuse(init, 0, `duplicate "initialize" received`)
+			v.Refuse(init, 0, `duplicate "initialize" received`)
 		},
 		"and says nothing more":       func(*conversation, frame) {},
 		"after it refused initialize": nil,
 		"and refuses with another code": func(v *conversation,
 			init frame) {
-			v.refuse(init, mcp.CodeUnsupportedVersion, "no")
+			v.Refuse(init, mcp.CodeUnsupportedVersion, "no")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				probe := v.want(mcp.MethodDiscover)
-				init := v.want(mcp.MethodInitialize)
+				probe := v.Expect(mcp.MethodDiscover)
+				init := v.Expect(mcp.MethodInitialize)
 				if refusal == nil {
-					v.refuse(init, mcp.CodeMethodNotFound, "no")
-					v.answer(probe, discovered)
+					v.Refuse(init, mcp.CodeMethodNotFound, "no")
+					v.Answer(probe, discovered)
 				} else {
-					v.answer(probe, discovered)
+					v.Answer(probe, discovered)
 					refusal(v, init)
 				}
 				await(t, c)
@@ -126,8 +126,8 @@ func TestAServerThatDiesOnTheProbeIsRestartedAtOnceAndGetsInitialize(t *testing.
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		begun := time.Now()
 		v := s.next(t)
-		v.want(mcp.MethodDiscover)
-		v.hangUp()
+		v.Expect(mcp.MethodDiscover)
+		v.Close()
 		s.next(t).initialize(mcp.Version20250326)
 		await(t, c)
 		if waited := time.Since(begun); waited > 500*time.Millisecond {
@@ -143,7 +143,7 @@ func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
-		v.hangUp()
+		v.Close()
 		s.next(t).initialize(mcp.Version20251125) // no probe
 		await(t, c)
 	})
@@ -153,9 +153,9 @@ func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
-		v.refuse(v.want(mcp.MethodInitialize), mcp.CodeMethodNotFound, "upgraded to 2026-07-28")
+		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "upgraded to 2026-07-28")
 		s.next(t).modern()
 		await(t, c)
 	})
@@ -202,14 +202,14 @@ func TestEveryModernRequestSaysWhatTheClientIs(t *testing.T) {
 				Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}}
 			bubble(t, o, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.answer(v.want(mcp.MethodDiscover), all)
+				v.Answer(v.Expect(mcp.MethodDiscover), all)
 				await(t, c)
 				ctx, leave := context.WithCancel(t.Context())
 				done := background(func() error { return do(ctx, c) })
 				var p struct {
 					Meta map[string]any `json:"_meta"`
 				}
-				f := v.want(method)
+				f := v.Expect(method)
 				if err := json.Unmarshal(f.Params, &p); err != nil {
 					t.Fatal(err)
 				}
@@ -241,24 +241,24 @@ func TestPinnedVersions(t *testing.T) {
 	t.Run("legacy only: no probe", func(t *testing.T) {
 		bubble(t, &Options{Versions: []mcp.Version{mcp.Version20250618}}, func(t *testing.T, s *script, c *Client) {
 			v := s.next(t)
-			init := v.want(mcp.MethodInitialize)
-			if !strings.Contains(init.raw, `"protocolVersion":"2025-06-18"`) {
-				t.Errorf("want the pinned version asked for, got %s", init.raw)
+			init := v.Expect(mcp.MethodInitialize)
+			if !strings.Contains(init.Raw, `"protocolVersion":"2025-06-18"`) {
+				t.Errorf("want the pinned version asked for, got %s", init.Raw)
 			}
-			v.answer(init, fmt.Sprintf(initialized, mcp.Version20250618))
-			v.want(mcp.NotificationInitialized)
+			v.Answer(init, fmt.Sprintf(initialized, mcp.Version20250618))
+			v.Expect(mcp.NotificationInitialized)
 			await(t, c)
 		})
 	})
 	t.Run("modern only: no fallback", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newScript()
+			s := newScript(t)
 			c, err := New(s, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20260728}}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			v := s.next(t)
-			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+			v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
 			<-c.Done()
 			if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 				t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
@@ -266,7 +266,7 @@ func TestPinnedVersions(t *testing.T) {
 		})
 	})
 	t.Run("unknown", func(t *testing.T) {
-		if _, err := New(newScript(), &Options{Versions: []mcp.Version{"1999-01-01"}}); err == nil {
+		if _, err := New(newScript(t), &Options{Versions: []mcp.Version{"1999-01-01"}}); err == nil {
 			t.Error("want an error for an unknown version, got none")
 		}
 	})
@@ -274,14 +274,14 @@ func TestPinnedVersions(t *testing.T) {
 
 func TestNoCommonVersionEndsTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := s.next(t)
-		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
-		v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, "2023-01-01"))
+		v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+		v.Answer(v.Expect(mcp.MethodInitialize), fmt.Sprintf(initialized, "2023-01-01"))
 		<-c.Done()
 		if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
@@ -301,10 +301,10 @@ func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 	}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, v.want(mcp.MethodInitialize).ID,
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, v.Expect(mcp.MethodInitialize).ID,
 			fmt.Sprintf(initialized, mcp.Version20251125)),
 			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-		v.want(mcp.NotificationInitialized)
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if got := <-heard; got != mcp.NotificationToolListChanged {
 			t.Errorf("want the notification that follows the handshake at once, got %s", got)
@@ -317,8 +317,8 @@ func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		took := elapsed(func() {
 			v := s.next(t)
-			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
-			v.hangUp()
+			v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+			v.Close()
 			s.next(t).initialize(mcp.Version20250618)
 			await(t, c)
 		})
@@ -331,9 +331,9 @@ func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize
 func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		f := v.want(mcp.MethodDiscover)
+		f := v.Expect(mcp.MethodDiscover)
 		took := elapsed(func() {
-			v.answer(f, `null`)
+			v.Answer(f, `null`)
 			v.initialize(mcp.Version20250618)
 			await(t, c)
 		})
@@ -346,16 +346,16 @@ func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
 func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.want(mcp.MethodDiscover)
-		init := v.want(mcp.MethodInitialize)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no",`+
+		v.Expect(mcp.MethodDiscover)
+		init := v.Expect(mcp.MethodInitialize)
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no",`+
 			`"data":{"supported":["2024-11-05"]}}}`, init.ID))
-		again := v.want(mcp.MethodInitialize)
-		if !strings.Contains(again.raw, `"protocolVersion":"2024-11-05"`) {
-			t.Errorf("want the version that the server names, got %s", again.raw)
+		again := v.Expect(mcp.MethodInitialize)
+		if !strings.Contains(again.Raw, `"protocolVersion":"2024-11-05"`) {
+			t.Errorf("want the version that the server names, got %s", again.Raw)
 		}
-		v.answer(again, fmt.Sprintf(initialized, mcp.Version20241105))
-		v.want(mcp.NotificationInitialized)
+		v.Answer(again, fmt.Sprintf(initialized, mcp.Version20241105))
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 	})
 }
@@ -387,10 +387,10 @@ func TestInitializeIsNotCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.want(mcp.MethodInitialize)
+				v.Expect(mcp.MethodInitialize)
 				end(t, c)
 				for {
-					raw, err := v.peer.Receive(v.ctx)
+					raw, err := v.Peer().Receive(v.Context())
 					if err != nil {
 						return
 					}

@@ -39,7 +39,7 @@ func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *Client)) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
-		v.answer(v.want(mcp.MethodListTools), tools)
+		v.Answer(v.Expect(mcp.MethodListTools), tools)
 		if err := <-listed; err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestAServerThatMayHaveActedIsAskedOnce(t *testing.T) {
 	for _, tool := range []string{"write", "hinted", "unlisted"} {
 		withTools(t, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), tool, nil); return err })
-			v.fail(v.want(mcp.MethodCallTool), bare)
+			v.fail(v.Expect(mcp.MethodCallTool), bare)
 			err := <-done
 			if !errors.Is(err, ErrBackpressure) || SafeToRetry(err) {
 				t.Errorf("%s: got %v, safe to retry: %v, want backpressure, and not", tool, err, SafeToRetry(err))
@@ -60,7 +60,7 @@ func TestAServerThatMayHaveActedIsAskedOnce(t *testing.T) {
 	}
 	withTools(t, func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "x/own", nil, nil) })
-		v.fail(v.want("x/own"), bare)
+		v.fail(v.Expect("x/own"), bare)
 		if err := <-done; !errors.Is(err, ErrBackpressure) || SafeToRetry(err) {
 			t.Errorf("a method of its own: got %v, safe to retry: %v, want backpressure, and not", err, SafeToRetry(err))
 		}
@@ -79,8 +79,8 @@ func TestAServerThatMayActTwiceIsAskedAgain(t *testing.T) {
 		}
 		withTools(t, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { return call(c, t.Context()) })
-			v.fail(v.want(method), bare)
-			v.answer(v.want(method), `{"content":[]}`)
+			v.fail(v.Expect(method), bare)
+			v.Answer(v.Expect(method), `{"content":[]}`)
 			if err := <-done; err != nil {
 				t.Errorf("%s: got %v, want it answered at the second try", what, err)
 			}
@@ -92,7 +92,7 @@ func TestAServerThatMayActTwiceIsAskedAgain(t *testing.T) {
 func TestACallThatWasSeenIsNeverSafeToRetry(t *testing.T) {
 	unsent := func(why transport.RequestReason) func(v *conversation, c *Client, leave func()) {
 		return func(v *conversation, c *Client, leave func()) {
-			v.fail(v.want(mcp.MethodCallTool), transport.RequestError{Reason: why, Unsent: true})
+			v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: why, Unsent: true})
 		}
 	}
 	for name, end := range map[string]func(v *conversation, c *Client, leave func()){
@@ -100,7 +100,7 @@ func TestACallThatWasSeenIsNeverSafeToRetry(t *testing.T) {
 		"refused":     unsent(transport.Unauthorized),
 		"busy": func(v *conversation, c *Client, leave func()) {
 			for range 2 {
-				v.fail(v.want(mcp.MethodCallTool), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
+				v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
 			}
 		},
 		"left":    func(v *conversation, c *Client, leave func()) { leave() },
@@ -114,7 +114,7 @@ func TestACallThatWasSeenIsNeverSafeToRetry(t *testing.T) {
 			if name == "left" || name == "stopped" {
 				first.RetryAfter = time.Minute
 			}
-			v.fail(v.want(mcp.MethodCallTool), first)
+			v.fail(v.Expect(mcp.MethodCallTool), first)
 			time.Sleep(time.Second / 1000)
 			end(v, c, leave)
 			if err := <-done; err == nil || SafeToRetry(err) {
@@ -129,13 +129,13 @@ func TestNoServerIsWaitedForForLongerThanTenMinutes(t *testing.T) {
 	for _, wait := range []time.Duration{time.Hour, 1 << 62} {
 		withTools(t, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(time.Hour)) })
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true,
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true,
 				RetryAfter: wait})
 			var again frame
-			if took := elapsed(func() { again = v.want(mcp.MethodPing) }); took != 10*time.Minute {
+			if took := elapsed(func() { again = v.Expect(mcp.MethodPing) }); took != 10*time.Minute {
 				t.Errorf("asked again after %v, want 10 min", took)
 			}
-			v.answer(again, `{}`)
+			v.Answer(again, `{}`)
 			if err := <-done; err != nil {
 				t.Error(fmt.Errorf("ping: %w", err))
 			}

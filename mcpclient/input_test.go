@@ -52,9 +52,9 @@ func TestACallAnswersWhatTheServerNeedsFirst(t *testing.T) {
 			result, err = c.CallTool(t.Context(), "delete", map[string]any{"path": "/x"})
 			return err
 		})
-		first := v.want(mcp.MethodCallTool)
-		v.answer(first, inputRequired(`{"confirm":`+formRequest+`}`, state))
-		second := v.want(mcp.MethodCallTool)
+		first := v.Expect(mcp.MethodCallTool)
+		v.Answer(first, inputRequired(`{"confirm":`+formRequest+`}`, state))
+		second := v.Expect(mcp.MethodCallTool)
 		var p inputParams
 		if err := json.Unmarshal(second.Params, &p); err != nil {
 			t.Fatal(err)
@@ -72,10 +72,10 @@ func TestACallAnswersWhatTheServerNeedsFirst(t *testing.T) {
 			len(p.InputResponses) != 1 {
 			t.Errorf("the responses are %s, want the accepted form with its default", p.InputResponses)
 		}
-		if p.Name != "delete" || !strings.Contains(second.raw, `"path":"/x"`) {
-			t.Errorf("sent %s, want the original params as well", second.raw)
+		if p.Name != "delete" || !strings.Contains(second.Raw, `"path":"/x"`) {
+			t.Errorf("sent %s, want the original params as well", second.Raw)
 		}
-		v.answer(second, fmt.Sprintf(textResult, "gone"))
+		v.Answer(second, fmt.Sprintf(textResult, "gone"))
 		if err := <-done; err != nil || text(result) != "gone" || result.ResultType != "" {
 			t.Errorf("got %+v, %v, want the result of the second request and nothing of the first", result, err)
 		}
@@ -86,12 +86,12 @@ func TestANewCallHasNothingOfTheOneBefore(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range 2 {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-			first := v.want(mcp.MethodCallTool)
-			if strings.Contains(first.raw, "requestState") || strings.Contains(first.raw, "inputResponses") {
-				t.Errorf("sent %s, want no state of another call", first.raw)
+			first := v.Expect(mcp.MethodCallTool)
+			if strings.Contains(first.Raw, "requestState") || strings.Contains(first.Raw, "inputResponses") {
+				t.Errorf("sent %s, want no state of another call", first.Raw)
 			}
-			v.answer(first, inputRequired(`{"confirm":`+formRequest+`}`, `"s"`))
-			v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+			v.Answer(first, inputRequired(`{"confirm":`+formRequest+`}`, `"s"`))
+			v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
@@ -104,28 +104,28 @@ func TestANewCallHasNothingOfTheOneBefore(t *testing.T) {
 func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		f := v.want(mcp.MethodCallTool)
+		f := v.Expect(mcp.MethodCallTool)
 		for _, round := range []struct{ key, state string }{{"a", ""}, {"b", `"s"`}, {"c", ""}} {
-			v.answer(f, inputRequired(fmt.Sprintf(`{%q:%s}`, round.key, formRequest), round.state))
-			f = v.want(mcp.MethodCallTool)
+			v.Answer(f, inputRequired(fmt.Sprintf(`{%q:%s}`, round.key, formRequest), round.state))
+			f = v.Expect(mcp.MethodCallTool)
 			var p inputParams
 			if err := json.Unmarshal(f.Params, &p); err != nil {
 				t.Fatal(err)
 			}
 			if p.InputResponses[round.key] == nil || len(p.InputResponses) != 1 || string(p.RequestState) != round.state {
-				t.Errorf("after %+v sent %s, want one response and that state", round, f.raw)
+				t.Errorf("after %+v sent %s, want one response and that state", round, f.Raw)
 			}
 			other := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-			g := v.want(mcp.MethodCallTool)
-			if strings.Contains(g.raw, "requestState") || strings.Contains(g.raw, "inputResponses") {
-				t.Errorf("beside it sent %s, want nothing of another request", g.raw)
+			g := v.Expect(mcp.MethodCallTool)
+			if strings.Contains(g.Raw, "requestState") || strings.Contains(g.Raw, "inputResponses") {
+				t.Errorf("beside it sent %s, want nothing of another request", g.Raw)
 			}
-			v.answer(g, fmt.Sprintf(textResult, "ok"))
+			v.Answer(g, fmt.Sprintf(textResult, "ok"))
 			if err := <-other; err != nil {
 				t.Error(err)
 			}
 		}
-		v.answer(f, fmt.Sprintf(textResult, "ok"))
+		v.Answer(f, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -137,7 +137,7 @@ func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		took := elapsed(func() {
 			for range 4 {
-				v.answer(v.want(mcp.MethodReadResource), inputRequired("", `"later"`))
+				v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
 			}
 			err := <-done
 			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
@@ -185,7 +185,7 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 					v := s.next(t).modern()
 					await(t, c)
 					done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-					v.answer(v.want(mcp.MethodCallTool), inputRequired(test.requests, ""))
+					v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(test.requests, ""))
 					err := <-done
 					if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != test.kind ||
 						!strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
@@ -200,12 +200,12 @@ func TestAUserWhoSaysNothingCancels(t *testing.T) {
 	quiet := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { return nil, nil })
 	ready(t, &Options{Features: []Feature{quiet}}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
-		second := v.want(mcp.MethodCallTool)
-		if !strings.Contains(second.raw, `"k":{"action":"cancel"}`) || strings.Contains(second.raw, "requestState") {
-			t.Errorf("sent %s, want the form cancelled, and no state as there was none", second.raw)
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		second := v.Expect(mcp.MethodCallTool)
+		if !strings.Contains(second.Raw, `"k":{"action":"cancel"}`) || strings.Contains(second.Raw, "requestState") {
+			t.Errorf("sent %s, want the form cancelled, and no state as there was none", second.Raw)
 		}
-		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		v.Answer(second, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -220,10 +220,10 @@ func TestTheTimeIsNotThatOfThePerson(t *testing.T) {
 	})
 	ready(t, &Options{Features: []Feature{slow}}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
-		second := v.want(mcp.MethodCallTool)
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		second := v.Expect(mcp.MethodCallTool)
 		time.Sleep(29 * time.Second)
-		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		v.Answer(second, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -240,7 +240,7 @@ func TestACallerWhoLeavesIsNotAsked(t *testing.T) {
 	ready(t, &Options{Features: []Feature{waiting}}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		time.Sleep(time.Second)
 		cancel()
 		if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindCancelled || handler.Err() == nil {
@@ -255,7 +255,7 @@ func TestALegacyServerCannotAskByAResult(t *testing.T) {
 		await(t, c)
 		var raw json.RawMessage
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, &raw) })
-		v.answer(v.want("x/y"), inputRequired(`{}`, ""))
+		v.Answer(v.Expect("x/y"), inputRequired(`{}`, ""))
 		if err := <-done; err != nil || !strings.Contains(string(raw), "input_required") {
 			t.Errorf("got %s, %v, want the result as it is", raw, err)
 		}
@@ -293,9 +293,9 @@ func TestACallIsNotSafeToRetryOnceTheServerHasAsked(t *testing.T) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
 	})
 	ready(t, &Options{Features: []Feature{h}}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		hang = v.hangUp
+		hang = v.Close
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
 		err := <-done
 		if SafeToRetry(err) {
 			t.Errorf("got %v, said to be safe to retry, but the server has had the call", err)
@@ -310,7 +310,7 @@ func TestStopEndsACallWhoseHandlerIsAtWork(t *testing.T) {
 	})
 	ready(t, &Options{Features: []Feature{h}}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
 		synctest.Wait()
 		_ = c.Stop(t.Context())
 		err := <-done
@@ -324,7 +324,7 @@ func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for range 8 {
-			v.answer(v.want(mcp.MethodReadResource), inputRequired("", `"later"`))
+			v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
 		}
 		synctest.Wait()
 		_ = c.Stop(t.Context())
@@ -344,15 +344,15 @@ func TestTheDelayBetweenRequestsHasABound(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for i := range 45 {
 			took := elapsed(func() {
-				ctx, cancel := context.WithTimeout(v.ctx, 1e6*time.Hour)
+				ctx, cancel := context.WithTimeout(v.Context(), 1e6*time.Hour)
 				defer cancel()
-				raw, err := v.peer.Receive(ctx)
+				raw, err := v.Peer().Receive(ctx)
 				if err != nil {
 					t.Fatal(i, err)
 				}
 				var f frame
 				_ = json.Unmarshal(raw, &f)
-				v.answer(f, inputRequired("", `"later"`))
+				v.Answer(f, inputRequired("", `"later"`))
 			})
 			if took > time.Minute || i > 0 && took == 0 {
 				t.Errorf("request %d was sent after %v, want some time and less than a minute", i+1, took)

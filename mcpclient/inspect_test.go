@@ -37,7 +37,7 @@ func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
 			i.Era != "modern" || i.Server == "" || i.Sessions != 1 || i.Err != "" {
 			t.Errorf("ready: got %+v", i)
 		}
-		v.hangUp()
+		v.Close()
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		i := c.Inspect()
@@ -64,10 +64,10 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 			})
 		}
 		first := call("slow", WithTimeout(time.Minute))
-		request := v.want(mcp.MethodCallTool)
+		request := v.Expect(mcp.MethodCallTool)
 		time.Sleep(5 * time.Second)
 		second := call("quick")
-		v.want(mcp.MethodCallTool)
+		v.Expect(mcp.MethodCallTool)
 		time.Sleep(time.Second)
 
 		i := c.Inspect()
@@ -83,7 +83,7 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 		if quick.Target != "quick" || quick.Age != time.Second || quick.ID <= slow.ID || quick.CorrID == slow.CorrID {
 			t.Errorf("the younger call: got %+v", quick)
 		}
-		v.answer(request, `{"content":[]}`)
+		v.Answer(request, `{"content":[]}`)
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
@@ -152,13 +152,13 @@ func TestClientsAreThoseThatHaveNotEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var started []*Client
 		for _, name := range []string{"b", "a", "b"} {
-			c, err := New(newScript(), &Options{Name: name, Telemetry: telemetry.Off()})
+			c, err := New(newScript(t), &Options{Name: name, Telemetry: telemetry.Off()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			started = append(started, c)
 		}
-		if _, err := New(newScript(), &Options{Features: []Feature{HandleRequest("x", nil)}}); err == nil {
+		if _, err := New(newScript(t), &Options{Features: []Feature{HandleRequest("x", nil)}}); err == nil {
 			t.Error("want an error for a handler that is nil")
 		}
 		own := func() []*Client { // other tests have clients too
@@ -187,8 +187,8 @@ func TestInspectWhileCallersComeAndGo(t *testing.T) {
 		const callers, calls = 64, 20
 		go func() { // ends with the calls
 			for range callers * calls {
-				if f := v.take(); f.ID != nil {
-					v.answer(f, `{"content":[]}`)
+				if f := v.Receive(); f.ID != nil {
+					v.Answer(f, `{"content":[]}`)
 				}
 			}
 		}()
@@ -224,7 +224,7 @@ func TestInspectWhileCallersComeAndGo(t *testing.T) {
 }
 
 func BenchmarkInspect(b *testing.B) {
-	c, err := New(newScript(), &Options{Telemetry: telemetry.Off()})
+	c, err := New(newScript(b), &Options{Telemetry: telemetry.Off()})
 	if err != nil {
 		b.Fatal(err)
 	}

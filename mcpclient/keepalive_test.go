@@ -32,14 +32,14 @@ func TestAServerThatHangsIsFoundWithoutACall(t *testing.T) {
 				}
 				await(t, c)
 				for i := range 3 {
-					if took, want := elapsed(func() { v.answer(v.want(ping), `{}`) }), 2*time.Minute; i > 0 && took != want {
+					if took, want := elapsed(func() { v.Answer(v.Expect(ping), `{}`) }), 2*time.Minute; i > 0 && took != want {
 						t.Errorf("the server was asked after %v, want %v", took, want)
 					}
 					synctest.Wait()
 				}
 				hung := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, WithTimeout(time.Hour)) })
-				v.want("x/y")
-				if took := elapsed(func() { v.want(ping) }); took > 2*time.Minute {
+				v.Expect("x/y")
+				if took := elapsed(func() { v.Expect(ping) }); took > 2*time.Minute {
 					t.Errorf("the server was asked after %v, want two minutes at most", took)
 				}
 				var err error
@@ -63,10 +63,10 @@ func TestAServerThatSpeaksIsSentNoPings(t *testing.T) {
 		await(t, c)
 		for range 100 {
 			time.Sleep(50 * time.Second)
-			v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`)
+			v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`)
 		}
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		v.answer(v.want("x/y"), `{}`)
+		v.Answer(v.Expect("x/y"), `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -79,7 +79,7 @@ func TestNothingIsSentUnlessAskedFor(t *testing.T) {
 		await(t, c)
 		time.Sleep(24 * time.Hour)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		v.answer(v.want("x/y"), `{}`)
+		v.Answer(v.Expect("x/y"), `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -97,10 +97,10 @@ func TestAWatchEndsWithItsSession(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		time.Sleep(50 * time.Second)
-		v.hangUp()
+		v.Close()
 		v = s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
-		if took := elapsed(func() { v.answer(v.want(mcp.MethodPing), `{}`) }); took != time.Minute {
+		if took := elapsed(func() { v.Answer(v.Expect(mcp.MethodPing), `{}`) }); took != time.Minute {
 			t.Errorf("the server was asked after %v, want a minute", took)
 		}
 	})

@@ -48,7 +48,7 @@ const (
 func (v *conversation) list(c *Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)
-	v.answer(v.want(mcp.MethodListTools), listOf(tools))
+	v.Answer(v.Expect(mcp.MethodListTools), listOf(tools))
 	if err := <-done; err != nil {
 		v.t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ var hoards = []hoard{
 		name: "notifications", options: Options{Features: deaf, NotificationBytes: 3 * mebi}, limit: 5 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for range frames {
-				v.write(`{"jsonrpc":"2.0","method":"custom/note","params":{"x":"` + pad + `"}}`)
+				v.Send(`{"jsonrpc":"2.0","method":"custom/note","params":{"x":"` + pad + `"}}`)
 			}
 			return nil
 		},
@@ -99,7 +99,7 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			meta := opened(c)
 			for i := range frames {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i,
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i,
 					pad, meta))
 			}
 			return nil
@@ -108,7 +108,7 @@ var hoards = []hoard{
 		name: "a notification of a batch", options: Options{Features: deaf}, version: mcp.Version20250326, limit: mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for range frames {
-				v.write(`[{"jsonrpc":"2.0","method":"custom/note"},{"jsonrpc":"2.0","id":1000000,"result":{"x":"` + pad + `"}}]`)
+				v.Send(`[{"jsonrpc":"2.0","method":"custom/note"},{"jsonrpc":"2.0","id":1000000,"result":{"x":"` + pad + `"}}]`)
 			}
 			return nil
 		},
@@ -117,12 +117,12 @@ var hoards = []hoard{
 		options: Options{Features: []Feature{HandleRequest("custom/ask", unanswered)}},
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"custom/ask","params":{"x":"%s"}}`, i, pad))
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"custom/ask","params":{"x":"%s"}}`, i, pad))
 				synctest.Wait()
 			}
 			for range frames - 16 {
-				if f := v.take(); !strings.Contains(f.raw, "too many requests at once") {
-					t.Errorf("got %.100s, want the requests refused for which there is no room", f.raw)
+				if f := v.Receive(); !strings.Contains(f.Raw, "too many requests at once") {
+					t.Errorf("got %.100s, want the requests refused for which there is no room", f.Raw)
 				}
 			}
 			return nil
@@ -152,7 +152,7 @@ var hoards = []hoard{
 				if i < frames-1 {
 					page = page[:len(page)-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, i)
 				}
-				v.answer(v.want(mcp.MethodListTools), page)
+				v.Answer(v.Expect(mcp.MethodListTools), page)
 			}
 			if err := <-done; err != nil {
 				t.Fatal(err)
@@ -187,7 +187,7 @@ var hoards = []hoard{
 						fmt.Sprint("a:", i, pad[:mebi/4]))
 					return err
 				})
-				v.answer(v.want(mcp.MethodReadResource),
+				v.Answer(v.Expect(mcp.MethodReadResource),
 					`{"resultType":"complete","ttlMs":1000000,"cacheScope":"private","contents":[]}`)
 				if err := <-done; err != nil {
 					t.Error(err)
@@ -201,10 +201,10 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go",`+
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go",`+
 					`"data":{"elicitations":[{"mode":"url",`+
 					`"message":"go","url":"https://a.example/","elicitationId":"%d%s"}]}}}`,
-					v.want(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, i, pad[:mebi/2]))
+					v.Expect(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, i, pad[:mebi/2]))
 				if err := <-done; err == nil {
 					t.Error("want the error of the server")
 				}
@@ -218,10 +218,10 @@ var hoards = []hoard{
 		})}},
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","message":%q,`+
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","message":%q,`+
 					`"url":"https://a.example/","elicitationId":"%d"}}`, i, pad, i))
-				if f := v.take(); !strings.Contains(f.raw, "have more than 65536 bytes") {
-					t.Errorf("got %.200s, want the request refused", f.raw)
+				if f := v.Receive(); !strings.Contains(f.Raw, "have more than 65536 bytes") {
+					t.Errorf("got %.200s, want the request refused", f.Raw)
 				}
 			}
 			return nil
@@ -229,12 +229,12 @@ var hoards = []hoard{
 	}, {
 		name: "refusals of handshakes", limit: mebi, version: mcp.Version20251125,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
-			v.hangUp()
+			v.Close()
 			for range frames {
 				v = s.next(t)
 				for c.State() == connstate.Initializing {
-					v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%q,"data":{"x":%q}}}`,
-						v.take().ID, pad[:mebi/2], pad[:mebi/3]))
+					v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%q,"data":{"x":%q}}}`,
+						v.Receive().ID, pad[:mebi/2], pad[:mebi/3]))
 					synctest.Wait()
 				}
 				if err := c.Status().Err; err == nil || len(err.Error()) > 2*conn.MaxReason {
@@ -248,12 +248,12 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for range frames {
 				done := background(func() error { return c.Call(t.Context(), "custom/late", nil, nil, WithTimeout(time.Second)) })
-				f := v.want("custom/late")
-				v.want(mcp.NotificationCancelled)
+				f := v.Expect("custom/late")
+				v.Expect(mcp.NotificationCancelled)
 				if err := <-done; !errors.Is(err, ErrTimeout) {
 					t.Error(err)
 				}
-				v.answer(f, `{"x":"`+pad+`"}`)
+				v.Answer(f, `{"x":"`+pad+`"}`)
 			}
 			return nil
 		},
@@ -261,7 +261,7 @@ var hoards = []hoard{
 		name: "frames that break the protocol", limit: mebi, options: Options{FrameLimit: mebi},
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for range frames {
-				v.write(`{"jsonrpc":"2.0","method":7,"params":{"x":"` + pad + `"}}`)
+				v.Send(`{"jsonrpc":"2.0","method":7,"params":{"x":"` + pad + `"}}`)
 			}
 			return nil
 		},
@@ -270,7 +270,7 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), fmt.Sprint(i, pad), nil); return err })
-				v.refuse(v.want(mcp.MethodCallTool), mcp.CodeInvalidParams, pad)
+				v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, pad)
 				if err := <-done; err == nil {
 					t.Error("want the error of the server")
 				}
@@ -284,16 +284,16 @@ var hoards = []hoard{
 			done := background(func() error {
 				return c.Call(t.Context(), "custom/slow", nil, nil, WithProgress(func(*mcp.ProgressParams) { <-release }))
 			})
-			f := v.want("custom/slow")
+			f := v.Expect("custom/slow")
 			for i := range frames {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress",`+
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress",`+
 					`"params":{"progressToken":%s,"progress":%d,"message":%q}}`,
 					f.ID, i, pad))
 				synctest.Wait()
 			}
 			return func() {
 				close(release)
-				v.answer(f, `{}`)
+				v.Answer(f, `{}`)
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
@@ -306,7 +306,7 @@ func TestWhatIsKeptOfFramesIsBounded(t *testing.T) {
 	for _, h := range hoards {
 		t.Run(h.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript()
+				s := newScript(t)
 				var via transport.Transport = s
 				if h.http {
 					via = overHTTP{rigged: &rigged{Transport: s}}
@@ -322,7 +322,7 @@ func TestWhatIsKeptOfFramesIsBounded(t *testing.T) {
 				case h.version != "":
 					v.legacy(h.version)
 				case h.capabilities != "":
-					v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, h.capabilities, 1))
+					v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, h.capabilities, 1))
 				default:
 					v.modern()
 				}

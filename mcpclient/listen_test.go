@@ -26,7 +26,7 @@ func heard(n *int) NotificationHandler { return func(context.Context, *Notificat
 // acknowledge answers a subscription, and tells of a change of the tools.
 func (c *conversation) acknowledge(f frame) {
 	c.t.Helper()
-	c.write(
+	c.Send(
 		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
 			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"toolsListChanged":true}}}`, f.ID),
 		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed",`+
@@ -39,10 +39,10 @@ func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		first := v.want(mcp.MethodSubscriptionsListen)
-		if !strings.Contains(first.raw, `"notifications":{"toolsListChanged":true}`) {
-			t.Errorf("sent %s, want it to ask for changes of the tools and nothing else", first.raw)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		first := v.Expect(mcp.MethodSubscriptionsListen)
+		if !strings.Contains(first.Raw, `"notifications":{"toolsListChanged":true}`) {
+			t.Errorf("sent %s, want it to ask for changes of the tools and nothing else", first.Raw)
 		}
 		v.acknowledge(first)
 		synctest.Wait()
@@ -52,16 +52,16 @@ func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
 		time.Sleep(time.Hour) // it stays open beyond the timeout of calls
 
 		remove := c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
-		second := v.want(mcp.MethodSubscriptionsListen)
-		if !strings.Contains(second.raw, `"promptsListChanged":true`) ||
-			!strings.Contains(second.raw, `"toolsListChanged":true`) {
-			t.Errorf("sent %s, want it to ask for changes of the prompts as well", second.raw)
+		second := v.Expect(mcp.MethodSubscriptionsListen)
+		if !strings.Contains(second.Raw, `"promptsListChanged":true`) ||
+			!strings.Contains(second.Raw, `"toolsListChanged":true`) {
+			t.Errorf("sent %s, want it to ask for changes of the prompts as well", second.Raw)
 		}
 		v.acknowledge(second)
-		v.want(mcp.NotificationCancelled) // only now, so that no change is missed
+		v.Expect(mcp.NotificationCancelled) // only now, so that no change is missed
 		remove()
-		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
-		v.want(mcp.NotificationCancelled)
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
+		v.Expect(mcp.NotificationCancelled)
 	})
 }
 
@@ -69,38 +69,38 @@ func TestASubscriptionThatEndsIsBegunAnew(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		f := v.want(mcp.MethodSubscriptionsListen)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		f := v.Expect(mcp.MethodSubscriptionsListen)
 		for _, test := range []struct {
 			end  func(f frame)
 			wait time.Duration
 		}{
-			{func(f frame) { v.acknowledge(f); v.answer(f, `{"resultType":"complete"}`) }, time.Second},
-			{func(f frame) { v.answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
-			{func(f frame) { v.refuse(f, -32603, "no") }, 4 * time.Second},
-			{func(f frame) { v.acknowledge(f); v.refuse(f, -32603, "no") }, 8 * time.Second},
-			{func(frame) { v.want(mcp.NotificationCancelled) }, 16*time.Second + 10*time.Second},
+			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, time.Second},
+			{func(f frame) { v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
+			{func(f frame) { v.Refuse(f, -32603, "no") }, 4 * time.Second},
+			{func(f frame) { v.acknowledge(f); v.Refuse(f, -32603, "no") }, 8 * time.Second},
+			{func(frame) { v.Expect(mcp.NotificationCancelled) }, 16*time.Second + 10*time.Second},
 			{func(f frame) {
 				v.acknowledge(f)
 				time.Sleep(30 * time.Second)
-				v.answer(f, `{"resultType":"complete"}`)
+				v.Answer(f, `{"resultType":"complete"}`)
 			},
 				30*time.Second + time.Second}, // one that has lasted
-			{func(f frame) { v.acknowledge(f); v.answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
+			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
 		} {
 			took := elapsed(func() {
 				test.end(f)
-				f = v.want(mcp.MethodSubscriptionsListen)
+				f = v.Expect(mcp.MethodSubscriptionsListen)
 			})
 			if took != test.wait {
 				t.Errorf("asked again after %v, want %v", took, test.wait)
 			}
 		}
 		v.acknowledge(f)
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		v.acknowledge(v.want(mcp.MethodSubscriptionsListen)) // the new session has one of its own
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen)) // the new session has one of its own
 	})
 }
 
@@ -108,11 +108,11 @@ func TestAServerWithoutSubscriptionsIsNotAskedAgain(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		v.refuse(v.want(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		v.Refuse(v.Expect(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
 		time.Sleep(time.Hour)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		v.answer(v.want("x/y"), `{}`)
+		v.Answer(v.Expect("x/y"), `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -133,11 +133,11 @@ func TestNobodyAsksForWhatNobodyHears(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, &Options{Features: test.features}, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.answer(v.want(mcp.MethodDiscover), test.result)
+				v.Answer(v.Expect(mcp.MethodDiscover), test.result)
 				await(t, c)
 				time.Sleep(time.Hour)
 				done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-				v.answer(v.want("x/y"), `{}`)
+				v.Answer(v.Expect("x/y"), `{}`)
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
@@ -150,8 +150,8 @@ func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	streamed(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		f := v.want(mcp.MethodSubscriptionsListen)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		f := v.Expect(mcp.MethodSubscriptionsListen)
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
@@ -165,20 +165,20 @@ func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		synctest.Wait()
 		remove := c.OnNotification(mcp.NotificationMessage, heard(new(int)))
 		remove()
 		synctest.Wait()
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		for {
-			f := v.take()
+			f := v.Receive()
 			if f.Method == "x/y" {
-				v.answer(f, `{}`)
+				v.Answer(f, `{}`)
 				break
 			}
-			t.Errorf("the client sent %s, want nothing about subscriptions", f.raw)
+			t.Errorf("the client sent %s, want nothing about subscriptions", f.Raw)
 		}
 		<-done
 	})
@@ -188,21 +188,21 @@ func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	streamed(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		v.fail(v.want(mcp.MethodSubscriptionsListen),
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		v.fail(v.Expect(mcp.MethodSubscriptionsListen),
 			transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(v.ctx, 30*time.Minute)
+		ctx, cancel := context.WithTimeout(v.Context(), 30*time.Minute)
 		defer cancel()
 		n := 0
 		for {
-			raw, err := v.peer.Receive(ctx)
+			raw, err := v.Peer().Receive(ctx)
 			if err != nil {
 				break
 			}
 			var f frame
 			_ = json.Unmarshal(raw, &f)
-			f.raw = string(raw)
+			f.Raw = string(raw)
 			if f.Method == mcp.MethodSubscriptionsListen {
 				n++
 				v.fail(f, transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
@@ -223,16 +223,16 @@ func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
 			defer r.c.OnPromptListChanged(j.changed("prompts"))()
 			for _, wait := range []time.Duration{0, time.Second, 2 * time.Second} {
 				var f frame
-				if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != wait {
+				if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != wait {
 					t.Errorf("asked again after %v, want %v", took, wait)
 				}
-				r.refuse(f, mcp.CodeInternalError, "not now")
+				r.Refuse(f, mcp.CodeInternalError, "not now")
 				r.tell(mcp.NotificationToolListChanged, `{}`)
 				j.wants(t, "tools")
 			}
 			r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
-			r.want(mcp.NotificationCancelled) // only now
-			j.wants(t)                        // for nothing went unheard
+			r.Expect(mcp.NotificationCancelled) // only now
+			j.wants(t)                          // for nothing went unheard
 			r.silent()
 		})
 }
@@ -282,7 +282,7 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 			}
 			f := r.listened(`{"toolsListChanged":true}`)
 			cancel(f)
-			if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != time.Second {
+			if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != time.Second {
 				t.Errorf("asked again after %v, want a second", took)
 			}
 			cancel(f) // before it was acknowledged
@@ -291,8 +291,8 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 				t.Errorf("asked again after %v, want two seconds", took)
 			}
 			for i, end := range []func(f frame){ // as servers end it that do both
-				func(f frame) { cancel(f); r.answer(f, `{"resultType":"complete"}`) },
-				func(f frame) { r.answer(f, `{"resultType":"complete"}`); cancel(f) },
+				func(f frame) { cancel(f); r.Answer(f, `{"resultType":"complete"}`) },
+				func(f frame) { r.Answer(f, `{"resultType":"complete"}`); cancel(f) },
 			} {
 				end(f)
 				if took, want := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }), 4*time.Second<<i; took != want {
@@ -310,9 +310,9 @@ func TestASubscriptionThatEndsWhileAnotherIsWantedLeavesAGap(t *testing.T) {
 			j.lines = nil
 			old := r.listened(`{"toolsListChanged":true}`)
 			defer r.c.OnPromptListChanged(j.changed("prompts"))()
-			r.refuse(r.want(mcp.MethodSubscriptionsListen), mcp.CodeInternalError, "not now")
-			r.answer(old, `{"resultType":"complete"}`)
-			f := r.want(mcp.MethodSubscriptionsListen)
+			r.Refuse(r.Expect(mcp.MethodSubscriptionsListen), mcp.CodeInternalError, "not now")
+			r.Answer(old, `{"resultType":"complete"}`)
+			f := r.Expect(mcp.MethodSubscriptionsListen)
 			fill(t, r.conversation, r.c)
 			r.agree(f, "")
 			j.wants(t, "tools", "prompts")
@@ -330,7 +330,7 @@ func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
 			fill(t, r.conversation, r.c)
 			done := background(func() error { return r.c.SubscribeResource(t.Context(), "file:///a") })
 			r.listened(`{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}`)
-			r.want(mcp.NotificationCancelled)
+			r.Expect(mcp.NotificationCancelled)
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
@@ -340,7 +340,7 @@ func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
 			fill(t, r.conversation, r.c)
 			done = background(func() error { return r.c.UnsubscribeResource(t.Context(), "file:///a") })
 			r.listened(`{"toolsListChanged":true}`)
-			r.want(mcp.NotificationCancelled)
+			r.Expect(mcp.NotificationCancelled)
 			if err := <-done; err != nil {
 				t.Error(err)
 			}

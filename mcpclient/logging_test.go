@@ -19,8 +19,8 @@ import (
 func (r *revision) ask(options ...CallOption) string {
 	r.t.Helper()
 	done := background(func() error { return r.c.Call(r.t.Context(), "x/y", nil, nil, options...) })
-	f := r.want("x/y")
-	r.answer(f, `{}`)
+	f := r.Expect("x/y")
+	r.Answer(f, `{}`)
 	if err := <-done; err != nil {
 		r.t.Error(err)
 	}
@@ -32,11 +32,11 @@ func (r *revision) setLevel(level mcp.LoggingLevel) {
 	r.t.Helper()
 	done := background(func() error { return r.c.SetLogLevel(r.t.Context(), level) })
 	if !r.modern() && level != "" {
-		f := r.want(mcp.MethodSetLevel)
+		f := r.Expect(mcp.MethodSetLevel)
 		if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"level":%q}`, level); got != want {
 			r.t.Errorf("want %s sent, got %s", want, got)
 		}
-		r.answer(f, `{}`)
+		r.Answer(f, `{}`)
 	}
 	if err := <-done; err != nil {
 		r.t.Errorf("set level %q: %v", level, err)
@@ -52,11 +52,11 @@ func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
 		r.setLevel(mcp.LevelWarning)
 		r.reconnect(all)
 		if !r.modern() {
-			f := r.want(mcp.MethodSetLevel)
+			f := r.Expect(mcp.MethodSetLevel)
 			if got := paramsOf(t, f); got != `{"level":"warning"}` {
 				t.Errorf("want the last level set again, got %s", got)
 			}
-			r.answer(f, `{}`)
+			r.Answer(f, `{}`)
 		}
 		want := map[bool]string{true: `"warning"`}[r.modern()]
 		if got := r.ask(); got != want {
@@ -75,16 +75,16 @@ func TestALevelThatTheServerRefusesIsNotKept(t *testing.T) {
 	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
 		r.setLevel(mcp.LevelInfo)
 		done := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelDebug) })
-		r.refuse(r.want(mcp.MethodSetLevel), mcp.CodeInternalError, "no")
+		r.Refuse(r.Expect(mcp.MethodSetLevel), mcp.CodeInternalError, "no")
 		if err := <-done; !errors.As(err, new(*mcp.Error)) {
 			t.Errorf("want the server's error, got %v", err)
 		}
 		r.reconnect(all)
-		f := r.want(mcp.MethodSetLevel)
+		f := r.Expect(mcp.MethodSetLevel)
 		if got := paramsOf(t, f); got != `{"level":"info"}` {
 			t.Errorf("want the level of before, got %s", got)
 		}
-		r.refuse(f, mcp.CodeInternalError, "not now") // which only the telemetry hears of
+		r.Refuse(f, mcp.CodeInternalError, "not now") // which only the telemetry hears of
 		r.reconnect(strings.Replace(all, `,"logging":{}`, "", 1))
 		r.silent() // a server that does not log is not bothered
 	})
@@ -93,13 +93,13 @@ func TestALevelThatTheServerRefusesIsNotKept(t *testing.T) {
 func TestLevelsAreSentOneAfterTheOther(t *testing.T) {
 	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
 		first := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelInfo) })
-		f := r.want(mcp.MethodSetLevel)
+		f := r.Expect(mcp.MethodSetLevel)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := r.c.SetLogLevel(ctx, mcp.LevelDebug); !errors.Is(err, context.DeadlineExceeded) || !SafeToRetry(err) {
 			t.Errorf("want the second to wait for the first, got %v", err)
 		}
-		r.answer(f, `{}`)
+		r.Answer(f, `{}`)
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
@@ -170,13 +170,13 @@ func TestLogMessagesAreHeard(t *testing.T) {
 	}
 	inEach(t, Options{Features: []Feature{HandleLogMessage(hear("feature"))}}, func(t *testing.T, r *revision) {
 		said = nil
-		r.write(logMessage("info", "db", `{"a":1}`))
+		r.Send(logMessage("info", "db", `{"a":1}`))
 		synctest.Wait()
 		remove := r.c.OnLogMessage(hear("later"))
-		r.write(logMessage("alert", "", `null`))
+		r.Send(logMessage("alert", "", `null`))
 		synctest.Wait()
 		remove()
-		r.write(logMessage("debug", "", `"x"`))
+		r.Send(logMessage("debug", "", `"x"`))
 		synctest.Wait()
 		want := `feature: info db {"a":1}|feature: alert  null|later: alert  null|feature: debug  "x"`
 		if got := strings.Join(said, "|"); got != want {
@@ -197,7 +197,7 @@ func TestLogMessagesGoToSlog(t *testing.T) {
 	o := Options{Features: []Feature{LogMessagesTo(logger)}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
 		out.Reset()
-		r.write(
+		r.Send(
 			logMessage("debug", "db", `"hidden"`),
 			logMessage("notice", "db", `"50% of %s\n{} done"`),
 			logMessage("emergency", "", `{"error":"Connection failed","port":5432}`),
@@ -215,7 +215,7 @@ func TestLogMessagesGoToSlog(t *testing.T) {
 		}
 		out.Reset()
 		remove := r.c.LogMessagesTo(logger)
-		r.write(logMessage("error", "", `"twice"`))
+		r.Send(logMessage("error", "", `"twice"`))
 		synctest.Wait()
 		remove()
 		if n := strings.Count(out.String(), "twice"); n != 2 {

@@ -32,7 +32,7 @@ func TestTheFirstMiddlewareIsOutermost(t *testing.T) {
 	o := &Options{Middleware: []Middleware{noting(&notes, "a"), noting(&notes, "b")}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +50,8 @@ func TestMiddlewareSeesWhatTheCacheAnswersAndNotItsRounds(t *testing.T) {
 		v.asked(c, freshList(60_000, plainTool))
 		kept(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		<-done
 		if got, want := strings.Join(notes, ","), "m tools/list,m tools/list,m tools/list,m tools/list,m tools/call,m "+
 			"ok"; got != want {
@@ -82,18 +82,18 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 			t.Errorf("got %v, want the error of the middleware itself", err)
 		}
 		done := background(func() error { return c.Call(t.Context(), "twice", nil, nil, WithTimeout(time.Hour)) })
-		v.refuse(v.want("twice"), -32603, "no")
-		second := v.want("twice")
+		v.Refuse(v.Expect("twice"), -32603, "no")
+		second := v.Expect("twice")
 		time.Sleep(time.Minute) // the caller's timeout holds
-		v.answer(second, `{"resultType":"complete"}`)
-		if err := <-done; err != nil || !strings.Contains(second.raw, `"by":"us"`) {
-			t.Errorf("got %v for %s, want the second one with an option of the middleware's", err, second.raw)
+		v.Answer(second, `{"resultType":"complete"}`)
+		if err := <-done; err != nil || !strings.Contains(second.Raw, `"by":"us"`) {
+			t.Errorf("got %v for %s, want the second one with an option of the middleware's", err, second.Raw)
 		}
 		got := listing(t, c)
-		f := v.want(mcp.MethodListTools)
-		v.answer(f, freshList(60_000, plainTool))
-		if <-got; !strings.Contains(f.raw, `"cursor":"other"`) {
-			t.Errorf("sent %s, want the params of the middleware", f.raw)
+		f := v.Expect(mcp.MethodListTools)
+		v.Answer(f, freshList(60_000, plainTool))
+		if <-got; !strings.Contains(f.Raw, `"cursor":"other"`) {
+			t.Errorf("sent %s, want the params of the middleware", f.Raw)
 		}
 		kept(t, c) // under the params that were sent
 	})
@@ -108,12 +108,12 @@ func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
 			return c.Call(t.Context(), "x/y", nil, nil, WithMeta(mcp.Meta(`{"k":1}`)), WaitForReady(),
 				WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) }))
 		})
-		f := v.want("x/y")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`,
+		f := v.Expect("x/y")
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`,
 			f.ID))
-		v.answer(f, `{"resultType":"complete"}`)
-		if err := <-done; err != nil || fmt.Sprint(got) != "[7]" || !strings.Contains(f.raw, `"k":1`) {
-			t.Errorf("got %v with progress %v for %s", err, got, f.raw)
+		v.Answer(f, `{"resultType":"complete"}`)
+		if err := <-done; err != nil || fmt.Sprint(got) != "[7]" || !strings.Contains(f.Raw, `"k":1`) {
+			t.Errorf("got %v with progress %v for %s", err, got, f.Raw)
 		}
 	})
 }
@@ -138,7 +138,7 @@ func TestMiddlewareThatGivesNothingIsRefusedAtOnce(t *testing.T) {
 		"Middleware[0] gives no function":       {Middleware: []Middleware{func(CallFunc) CallFunc { return nil }}},
 		"HandlerMiddleware[0] gives no handler": {HandlerMiddleware: []func(RequestHandler) RequestHandler{nil}},
 	} {
-		if _, err := New(newScript(), o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(newScript(t), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
@@ -165,8 +165,8 @@ func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
 	var notes []string
 	ready(t, handlerNotes(&notes), func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		<-done
 		if got := strings.Join(notes, ","); got != want {
 			t.Errorf("modern: noted %s, want %s", got, want)
@@ -176,14 +176,14 @@ func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
 	bubble(t, handlerNotes(&notes), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","id":1,` + formRequest[1:])
-		v.take()
+		v.Send(`{"jsonrpc":"2.0","id":1,` + formRequest[1:])
+		v.Receive()
 		if got := strings.Join(notes, ","); got != want {
 			t.Errorf("legacy: noted %s, want %s", got, want)
 		}
 		notes = nil
-		v.write(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-		v.take()
+		v.Send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		v.Receive()
 		if got := strings.Join(notes, ","); !strings.HasPrefix(got, "a ping,b ping,") {
 			t.Errorf("ping: noted %s, want it to pass", got)
 		}
@@ -197,9 +197,9 @@ func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		if f := v.take(); !strings.Contains(string(f.Error), "-32603") {
-			t.Errorf("answered %s, want an internal error", f.raw)
+		v.Send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		if f := v.Receive(); !strings.Contains(string(f.Error), "-32603") {
+			t.Errorf("answered %s, want an internal error", f.Raw)
 		}
 		synctest.Wait()
 	})
@@ -214,7 +214,7 @@ func TestWhatTheClientRestoresIsNoCallOfTheUsers(t *testing.T) {
 		notes = nil
 		r.reconnect(all)
 		for range 2 {
-			r.answer(r.take(), `{}`)
+			r.Answer(r.Receive(), `{}`)
 		}
 		synctest.Wait()
 		if len(notes) > 0 {

@@ -19,16 +19,16 @@ import (
 func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version",`+
+		v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version",`+
 			`"data":{"supported":["2025-03-26","2024-11-05"],"requested":"2025-11-25"}}}`,
-			v.want(mcp.MethodInitialize).ID))
-		again := v.want(mcp.MethodInitialize)
-		if want := `"protocolVersion":"2025-03-26"`; !strings.Contains(again.raw, want) {
-			t.Errorf("want the newest that both speak asked for, %s, got %s", want, again.raw)
+			v.Expect(mcp.MethodInitialize).ID))
+		again := v.Expect(mcp.MethodInitialize)
+		if want := `"protocolVersion":"2025-03-26"`; !strings.Contains(again.Raw, want) {
+			t.Errorf("want the newest that both speak asked for, %s, got %s", want, again.Raw)
 		}
-		v.answer(again, fmt.Sprintf(initialized, mcp.Version20250326))
-		v.want(mcp.NotificationInitialized)
+		v.Answer(again, fmt.Sprintf(initialized, mcp.Version20250326))
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if got := c.ProtocolVersion(); got != mcp.Version20250326 {
 			t.Errorf("want version 2025-03-26, got %s", got)
@@ -50,13 +50,13 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript()
+				s := newScript(t)
 				c, err := New(s, Checked(t, &Options{Versions: tc.versions}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				v := s.next(t)
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, v.want(mcp.MethodDiscover).ID, tc.answer))
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, v.Expect(mcp.MethodDiscover).ID, tc.answer))
 				<-c.Done()
 				if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 					t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
@@ -97,10 +97,10 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 			observed(t, Options{Versions: tc.versions, FrameLimit: 1000}, nil,
 				func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 					v := s.next(t)
-					f := v.take()
+					f := v.Receive()
 					for line := range strings.SplitSeq(strings.TrimSpace(strings.Replace(tc.answer, "%s", string(f.ID), 1)), "\n") {
 						if line != "" {
-							v.write(line)
+							v.Send(line)
 						}
 					}
 					waitFor(t, c, connstate.Backoff)
@@ -118,14 +118,14 @@ func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
 	observed(t, Options{SkipOversize: true, FrameLimit: 1000}, nil,
 		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 			v := s.next(t)
-			probe := v.want(mcp.MethodDiscover)
-			v.write(
+			probe := v.Expect(mcp.MethodDiscover)
+			v.Send(
 				`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
 				`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
 				`{"jsonrpc":"2.0","id":999,"result":{}}`,
 				"garbage", strings.Repeat("x", 2000),
 			)
-			v.answer(probe, discovered)
+			v.Answer(probe, discovered)
 			await(t, c)
 			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "not_ready"); n != 2 {
 				t.Errorf("want the notification and the request counted, got %d", n)
@@ -158,7 +158,7 @@ func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
 					hold = make(chan struct{})
 					c = client
 					v := s.next(t)
-					v.answer(v.want(mcp.MethodDiscover), discovered)
+					v.Answer(v.Expect(mcp.MethodDiscover), discovered)
 					synctest.Wait() // the answer has been received and not yet been looked at
 					interrupt(t, c)
 					before := c.Status()
@@ -182,14 +182,14 @@ func (d tardy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, 
 
 func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(tardy{s}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		waitFor(t, c, connstate.Backoff)
 		v := s.next(t) // the connection that the client does not want any more
-		<-v.ctx.Done()
+		<-v.Context().Done()
 		if got := c.Status(); !errors.Is(got.Err, conn.ErrSlow) || got.State == connstate.Initializing {
 			t.Errorf("want %v still told, got %s, %v", conn.ErrSlow, got.State, got.Err)
 		}

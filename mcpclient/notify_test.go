@@ -26,7 +26,7 @@ func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
 			if err := c.Notify(t.Context(), "custom/note", params); err != nil {
 				t.Fatal(err)
 			}
-			if got := v.take().raw; got != want {
+			if got := v.Receive().Raw; got != want {
 				t.Errorf("want %s, got %s", want, got)
 			}
 		}
@@ -86,7 +86,7 @@ func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
 		kind  ErrorKind
 		is    error
 	}{
-		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).want(mcp.MethodDiscover) }, KindState,
+		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).Expect(mcp.MethodDiscover) }, KindState,
 			ErrNotReady},
 		"closing": {func(t *testing.T, s *script, c *Client) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -123,10 +123,10 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 			release = make(chan struct{})
 			v := s.next(t).modern()
 			await(t, c)
-			v.write(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
+			v.Send(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
 			synctest.Wait() // the handler runs
 			// one waits, one is lost
-			v.write(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
+			v.Send(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
 			synctest.Wait()
 			close(release)
 			synctest.Wait()
@@ -154,7 +154,7 @@ func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
 		heard = make(chan string, 9)
 		v := s.next(t).modern()
 		await(t, c)
-		v.write(
+		v.Send(
 			`{"jsonrpc":"2.0","method":"a","params":{"n":[}}`,
 			`{"jsonrpc":"2.0","method":"b","params":{"_meta":7}}`,
 			`{"jsonrpc":"2.0","method":"c"}`,
@@ -188,11 +188,11 @@ func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 			release, heard = make(chan struct{}), make(chan string, 9)
 			v := s.next(t).modern()
 			await(t, c)
-			v.write(`{"jsonrpc":"2.0","method":"first"}`)
+			v.Send(`{"jsonrpc":"2.0","method":"first"}`)
 			<-heard // and its handler runs
 			meta := opened(c)
 			for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri,
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri,
 					meta))
 			}
 			synctest.Wait()

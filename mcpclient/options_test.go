@@ -24,8 +24,8 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 		"mcpclient: options: InitTimeout is negative": {InitTimeout: -time.Second},
 	} {
 		for name, create := range map[string]func() (*Client, error){
-			"New":     func() (*Client, error) { return New(newScript(), &o) },
-			"Connect": func() (*Client, error) { return Connect(t.Context(), newScript(), &o) },
+			"New":     func() (*Client, error) { return New(newScript(t), &o) },
+			"Connect": func() (*Client, error) { return Connect(t.Context(), newScript(t), &o) },
 		} {
 			c, err := create()
 			if err == nil {
@@ -136,11 +136,11 @@ func TestFeaturesDeclareTheirCapabilitiesInBothEras(t *testing.T) {
 	t.Run("modern", func(t *testing.T) {
 		ready(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
-			f := v.want("call")
-			if member := `"io.modelcontextprotocol/clientCapabilities":` + want; !strings.Contains(f.raw, member) {
-				t.Errorf("want %s in every request, got %s", member, f.raw)
+			f := v.Expect("call")
+			if member := `"io.modelcontextprotocol/clientCapabilities":` + want; !strings.Contains(f.Raw, member) {
+				t.Errorf("want %s in every request, got %s", member, f.Raw)
 			}
-			v.answer(f, `{}`)
+			v.Answer(f, `{}`)
 			<-done
 		})
 	})
@@ -148,8 +148,8 @@ func TestFeaturesDeclareTheirCapabilitiesInBothEras(t *testing.T) {
 		options := o()
 		options.Versions = []mcp.Version{mcp.Version20251125}
 		bubble(t, options, func(t *testing.T, s *script, c *Client) {
-			if f := s.next(t).want(mcp.MethodInitialize); !strings.Contains(f.raw, `"capabilities":`+want) {
-				t.Errorf("want %s in initialize, got %s", want, f.raw)
+			if f := s.next(t).Expect(mcp.MethodInitialize); !strings.Contains(f.Raw, `"capabilities":`+want) {
+				t.Errorf("want %s in initialize, got %s", want, f.Raw)
 			}
 		})
 	})

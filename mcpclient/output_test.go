@@ -33,9 +33,9 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 						nil)
 					return err
 				})
-				v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, tc.schema))
+				v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, tc.schema))
 				if tc.wantErr == "" { // else the tool does not run
-					v.answer(v.want(mcp.MethodCallTool), structured)
+					v.Answer(v.Expect(mcp.MethodCallTool), structured)
 				}
 				err := <-done
 				switch e, _ := errors.AsType[*Error](err); {
@@ -57,13 +57,13 @@ func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		call := func() error { _, err := CallToolAs[struct{}](t.Context(), c, "tool", nil); return err }
 		done := background(call)
-		v.refuse(v.want(mcp.MethodListTools), mcp.CodeInternalError, "out of order")
+		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "out of order")
 		if server, ok := errors.AsType[*mcp.Error](<-done); !ok || server.Message != "out of order" {
 			t.Errorf("want the error of the list, got %v", server)
 		}
 		done = background(call)
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
-		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeInvalidParams, "no such tool")
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
+		v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, "no such tool")
 		if server, ok := errors.AsType[*mcp.Error](<-done); !ok || server.Message != "no such tool" {
 			t.Errorf("want the error of the call, got %v", server)
 		}
@@ -87,8 +87,8 @@ func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 		}
 		done := call(WaitForReady())
 		v := s.next(t).modern()
-		v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, `{"type":"object"}`))
-		v.answer(v.want(mcp.MethodCallTool), structured)
+		v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, `{"type":"object"}`))
+		v.Answer(v.Expect(mcp.MethodCallTool), structured)
 		if err := <-done; err != nil {
 			t.Errorf("want the output, got %v", err)
 		}
@@ -100,15 +100,15 @@ func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 	const strict, open = `{"type":"object","required":["missing"]}`, `{"type":"object"}`
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
-		list := v.want(mcp.MethodListTools)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
-		v.answer(list, fmt.Sprintf(toolList, strict))
+		list := v.Expect(mcp.MethodListTools)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
+		v.Answer(list, fmt.Sprintf(toolList, strict))
 		if err := <-listed; err != nil {
 			t.Fatal(err)
 		}
 		done := background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil); return err })
-		v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, open))
-		v.answer(v.want(mcp.MethodCallTool), structured)
+		v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, open))
+		v.Answer(v.Expect(mcp.MethodCallTool), structured)
 		if err := <-done; err != nil {
 			t.Errorf("want the output checked against the new list, got %v", err)
 		}
@@ -123,9 +123,9 @@ func TestToolsAreFetchedOnlyAsFarAsTheyAreAskedFor(t *testing.T) {
 			}
 			return c.Call(t.Context(), "next", nil, nil)
 		})
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b",`+
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b",`+
 			`"inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
-		v.answer(v.want("next"), `{}`) // and no second page in between
+		v.Answer(v.Expect("next"), `{}`) // and no second page in between
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

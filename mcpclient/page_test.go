@@ -188,7 +188,7 @@ func TestAListHasOneDeadline(t *testing.T) {
 // refused in a way that makes the client list the tools.
 func (c *conversation) endless(page func(n int) string) {
 	for n := 1; ; n++ {
-		raw, err := c.peer.Receive(c.ctx)
+		raw, err := c.Peer().Receive(c.Context())
 		if err != nil {
 			return
 		}
@@ -200,7 +200,7 @@ func (c *conversation) endless(page func(n int) string) {
 		}
 		if f.ID != nil {
 			time.Sleep(90 * time.Millisecond)
-			_ = c.peer.Send(c.ctx, []byte(`{"jsonrpc":"2.0","id":`+string(f.ID)+`,`+answer+`}`))
+			_ = c.Peer().Send(c.Context(), []byte(`{"jsonrpc":"2.0","id":`+string(f.ID)+`,`+answer+`}`))
 		}
 	}
 }
@@ -252,7 +252,7 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript()
+				s := newScript(t)
 				var via transport.Transport = s
 				if test.http {
 					via = overHTTP{rigged: &rigged{Transport: s}}
@@ -272,8 +272,8 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 					<-over
 				}()
 				if test.legacy {
-					v.answer(v.want(mcp.MethodInitialize), listsEverything)
-					v.want(mcp.NotificationInitialized)
+					v.Answer(v.Expect(mcp.MethodInitialize), listsEverything)
+					v.Expect(mcp.NotificationInitialized)
 				} else {
 					v.modern()
 				}
@@ -310,13 +310,13 @@ func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
 					_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, WithTimeout(200*time.Millisecond))
 					return err
 				})
-				list := v.want(mcp.MethodListTools)
+				list := v.Expect(mcp.MethodListTools)
 				time.Sleep(test.list)
-				v.answer(list, fmt.Sprintf(toolList, `{"type":"object"}`))
-				call := v.want(mcp.MethodCallTool)
+				v.Answer(list, fmt.Sprintf(toolList, `{"type":"object"}`))
+				call := v.Expect(mcp.MethodCallTool)
 				time.Sleep(test.call)
 				if test.wantErr == nil {
-					v.answer(call, structured)
+					v.Answer(call, structured)
 				}
 				if err := <-done; !errors.Is(err, test.wantErr) {
 					t.Errorf("got %v, want %v", err, test.wantErr)
@@ -336,7 +336,7 @@ func TestACallWhoseTimeIsOverIsNotMade(t *testing.T) {
 			t.Errorf("got %v, want a timeout before anything was sent", err)
 		}
 		done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-		v.answer(v.want("next"), `{}`)
+		v.Answer(v.Expect("next"), `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

@@ -35,7 +35,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 	write := func(texts ...func(frame) string) func(*conversation, frame) {
 		return func(v *conversation, f frame) {
 			for _, text := range texts {
-				v.write(text(f))
+				v.Send(text(f))
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 						}()
 						var asked frame
 						if tc.server != nil {
-							asked = v.want("call")
+							asked = v.Expect("call")
 							tc.server(v, asked)
 						}
 						select {
@@ -91,22 +91,22 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 							t.Errorf("want no call in flight, got %d", n)
 						}
 						done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-						f := v.take()
+						f := v.Receive()
 						if name == "progress that comes with the answer" && f.Method == mcp.NotificationCancelled {
-							f = v.take() // the report was there before the answer
+							f = v.Receive() // the report was there before the answer
 						}
 						if tc.cancelled {
 							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled ||
-								!strings.Contains(string(f.raw), about) {
-								t.Fatalf("got %s, want the server to hear that the caller does not wait for %s any more", f.raw, asked.ID)
+								!strings.Contains(string(f.Raw), about) {
+								t.Fatalf("got %s, want the server to hear that the caller does not wait for %s any more", f.Raw, asked.ID)
 							}
-							v.write(answer(asked)) // which is late and disturbs no other call
-							f = v.take()
+							v.Send(answer(asked)) // which is late and disturbs no other call
+							f = v.Receive()
 						}
 						if f.Method != "next" {
-							t.Fatalf("got %s, want the next call", f.raw)
+							t.Fatalf("got %s, want the next call", f.Raw)
 						}
-						v.answer(f, `{}`)
+						v.Answer(f, `{}`)
 						if err := <-done; err != nil {
 							t.Errorf("want the next call to go on, got %v", err)
 						}
@@ -134,9 +134,9 @@ func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
 			`"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text",` +
 				`"text":"hi"}}]}`,
 		} {
-			v.write(`{"jsonrpc":"2.0","id":1,` + request + `}`)
-			if f := v.take(); !strings.Contains(string(f.Error), "-32603") {
-				t.Errorf("got %s, want an internal error", f.raw)
+			v.Send(`{"jsonrpc":"2.0","id":1,` + request + `}`)
+			if f := v.Receive(); !strings.Contains(string(f.Error), "-32603") {
+				t.Errorf("got %s, want an internal error", f.Raw)
 			}
 			if n := len(rec.Logs("mcp_client.handler.panic")); n != i+1 {
 				t.Errorf("%d panics in the log, want %d", n, i+1)

@@ -112,7 +112,7 @@ func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`,
+				v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`,
 					`"tools":{},"prompts":{},"completions":{}`, 1))
 				await(t, c)
 				if d.schema != "" {
@@ -122,12 +122,12 @@ func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 				var err error
 				peak, kept := heap.Least(d.limit, func() {
 					done := background(func() error { return d.ask(t.Context(), c) })
-					f := v.take()
+					f := v.Receive()
 					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) { // before the call
-						v.answer(f, listOf(`{"name":"tool","inputSchema":{"type":"object"}}`))
-						f = v.take()
+						v.Answer(f, listOf(`{"name":"tool","inputSchema":{"type":"object"}}`))
+						f = v.Receive()
 					}
-					v.answer(f, result)
+					v.Answer(f, result)
 					err = <-done
 					synctest.Wait()
 				})

@@ -38,7 +38,7 @@ func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
 		probed(c).Busy(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true})
-		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		v.silent()
 	})
 }
@@ -51,7 +51,7 @@ func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
 		if len(calls) != 1 || calls[0].Method != mcp.MethodCancelTask || calls[0].Age != 2*time.Second {
 			t.Errorf("in flight are %+v, want the request of 2 s ago", calls)
 		}
-		v.answer(f, `{"resultType":"complete"}`)
+		v.Answer(f, `{"resultType":"complete"}`)
 		v.silent()
 	})
 }
@@ -93,12 +93,12 @@ func TestTheStreamOfASubscriptionThatTheServerCancelsIsClosed(t *testing.T) {
 		}}}
 	}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		f := v.want(mcp.MethodSubscriptionsListen)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		f := v.Expect(mcp.MethodSubscriptionsListen)
 		v.acknowledge(f)
 		synctest.Wait()
 		v.cancel(string(f.ID), "")
-		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		if fmt.Sprint(closed) != "["+string(f.ID)+"]" {
 			t.Errorf("closed the streams %v, want that of the subscription, %s", closed, f.ID)
 		}

@@ -15,7 +15,7 @@ import (
 // reports says how far request f has got.
 func (c *conversation) reports(f frame, progress float64) {
 	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%v}}`,
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%v}}`,
 		f.ID, progress))
 }
 
@@ -41,9 +41,9 @@ func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
 		done := background(func() error {
 			return c.Call(t.Context(), "long", nil, nil, WithTimeout(10*time.Second), ResetTimeoutOnProgress(time.Hour))
 		})
-		f := v.want("long")
-		if !strings.Contains(f.raw, `"progressToken":`) {
-			t.Errorf("sent %s, want it to ask for progress", f.raw)
+		f := v.Expect("long")
+		if !strings.Contains(f.Raw, `"progressToken":`) {
+			t.Errorf("sent %s, want it to ask for progress", f.Raw)
 		}
 		for i := range 20 {
 			time.Sleep(9 * time.Second)
@@ -57,7 +57,7 @@ func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
 		if took != 10*time.Second {
 			t.Errorf("the call ended %v after the last report, want 10s", took)
 		}
-		v.want(mcp.NotificationCancelled)
+		v.Expect(mcp.NotificationCancelled)
 	})
 }
 
@@ -78,7 +78,7 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 			done := background(func() error {
 				return c.Call(ctx, "long", nil, nil, WithTimeout(test.timeout), ResetTimeoutOnProgress(test.total))
 			})
-			f := v.want("long")
+			f := v.Expect("long")
 			go func() {
 				for i := range 158 { // up to 15m48s
 					time.Sleep(6 * time.Second)
@@ -102,7 +102,7 @@ func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
 		done := background(func() error {
 			return c.Call(t.Context(), "long", nil, nil, WithTimeout(10*time.Second), WithProgress(func(*mcp.ProgressParams) {}))
 		})
-		f := v.want("long")
+		f := v.Expect("long")
 		took := elapsed(func() {
 			time.Sleep(9 * time.Second)
 			v.reports(f, 1)
@@ -124,7 +124,7 @@ func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
 				_ = c.Call(t.Context(), name, nil, nil, options...)
 				ends <- fmt.Sprint(name, " ", time.Since(begun))
 			}()
-			return v.want(name)
+			return v.Expect(name)
 		}
 		call("short", WithTimeout(10*time.Second))
 		long := call("prolonged", WithTimeout(5*time.Second), ResetTimeoutOnProgress(time.Minute))
@@ -134,7 +134,7 @@ func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		v.reports(long, 2)
 		for _, want := range []string{"other 7s", "short 10s", "prolonged 13s"} {
-			v.want(mcp.NotificationCancelled)
+			v.Expect(mcp.NotificationCancelled)
 			if got := <-ends; got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
@@ -145,11 +145,11 @@ func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
 func TestFollowedProgressIsYielded(t *testing.T) {
 	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
 		go func() {
-			f := v.want(mcp.MethodCallTool)
+			f := v.Expect(mcp.MethodCallTool)
 			for i := range 3 {
 				v.reports(f, float64(i))
 			}
-			v.answer(f, fmt.Sprintf(textResult, "ok"))
+			v.Answer(f, fmt.Sprintf(textResult, "ok"))
 		}()
 		var got []float64
 		var result *mcp.CallToolResult
@@ -171,9 +171,9 @@ func TestFollowedProgressIsYielded(t *testing.T) {
 func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		go func() {
-			f := v.want("x/y")
+			f := v.Expect("x/y")
 			v.reports(f, 1)
-			v.refuse(f, -32603, "no")
+			v.Refuse(f, -32603, "no")
 		}()
 		var got []string
 		for p, err := range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) error {
@@ -194,12 +194,12 @@ func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
 func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
 	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
 		go func() {
-			f := v.want("x/y")
+			f := v.Expect("x/y")
 			for i := range 4 {
 				v.reports(f, float64(i))
 			}
-			if n := v.want(mcp.NotificationCancelled); !strings.Contains(n.raw, string(f.ID)) {
-				t.Errorf("the client sent %s, want the call cancelled", n.raw)
+			if n := v.Expect(mcp.NotificationCancelled); !strings.Contains(n.Raw, string(f.ID)) {
+				t.Errorf("the client sent %s, want the call cancelled", n.Raw)
 			}
 		}()
 		var ended error

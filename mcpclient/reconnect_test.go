@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,14 +23,14 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		call := func(maximum int) error {
 			done := background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
-			v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(list, maximum))
-			v.answer(v.want(mcp.MethodCallTool), warm)
+			v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(list, maximum))
+			v.Answer(v.Expect(mcp.MethodCallTool), warm)
 			return <-done
 		}
 		if err := call(60); err != nil {
 			t.Fatal(err)
 		}
-		v.hangUp()
+		v.Close()
 		v = s.next(t).modern()
 		await(t, c)
 		if e, ok := errors.AsType[*Error](call(40)); !ok || e.Kind != KindProtocol {
@@ -43,7 +42,7 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 // A sweep that falls due while the client is closing has nothing to do, and must not be asked for again and again.
 func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(stubborn{s}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +52,7 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 		if err := c.Call(t.Context(), "lost", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
 			t.Fatal(err)
 		}
-		v.want("lost")
+		v.Expect("lost")
 		sweep := probed(c).Figures().NextSweep
 		if sweep.IsZero() {
 			t.Fatal("want a sweep to be due")
@@ -73,11 +72,11 @@ func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
 	for want, end := range map[string]func(t *testing.T, v *conversation, c *Client){
 		"": func(t *testing.T, v *conversation, c *Client) { _ = c.Stop(t.Context()) },
 		"connection_lost": func(_ *testing.T, v *conversation, _ *Client) {
-			v.hangUp()
+			v.Close()
 		},
 		"protocol_violation": func(_ *testing.T, v *conversation, _ *Client) {
 			for range conn.InvalidStreak {
-				v.write("garbage")
+				v.Send("garbage")
 			}
 		},
 	} {
@@ -115,11 +114,11 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.hangUp() // behind the handshake
+		v.Close() // behind the handshake
 		v = s.next(t).modern()
 		await(t, c)
 		v.exchange(c)
-		v.hangUp()
+		v.Close()
 		s.next(t).modern()
 		await(t, c)
 		synctest.Wait()
@@ -146,26 +145,26 @@ func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
 		"modern": {mcp.Version20260728, func(v *conversation, _ bool) { v.modern() }},
 		"legacy": {mcp.Version20251125, func(v *conversation, _ bool) { v.initialize(mcp.Version20251125) }},
 		"restored": {mcp.Version20251125, func(v *conversation, first bool) {
-			v.answer(v.want(mcp.MethodInitialize), withLogging)
-			v.want(mcp.NotificationInitialized)
+			v.Answer(v.Expect(mcp.MethodInitialize), withLogging)
+			v.Expect(mcp.NotificationInitialized)
 			if !first {
-				v.answer(v.want(mcp.MethodSetLevel), "{}")
+				v.Answer(v.Expect(mcp.MethodSetLevel), "{}")
 			}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var connections atomic.Int32
-			mortal := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
-				tt.live(&conversation{t: t, peer: p, ctx: ctx}, connections.Add(1) == 1)
+			bubble(t, &Options{Versions: []mcp.Version{tt.version}}, func(t *testing.T, s *script, c *Client) {
+				c.logLevel.kept.Store(new(mcp.LevelWarning))
+				n := 0
+				for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); n++ {
+					v := s.next(t)
+					tt.live(v, n == 0)
+					v.Close()
+				}
+				if n < 20 || n > 31 { // 5 in the first half minute, then one in 24 s at most
+					t.Errorf("the server was started %d times in 10 min, want 20 to 31", n)
+				}
 			})
-			bubbleWith(t, &Options{Versions: []mcp.Version{tt.version}}, func(*script) transport.Transport { return mortal },
-				func(t *testing.T, _ *script, c *Client) {
-					c.logLevel.kept.Store(new(mcp.LevelWarning))
-					time.Sleep(10 * time.Minute)
-					if n := connections.Load(); n < 20 || n > 31 { // 5 in the first half minute, then one in 24 s at most
-						t.Errorf("the server was started %d times in 10 min, want 20 to 31", n)
-					}
-				})
 		})
 	}
 }
@@ -214,7 +213,7 @@ func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		for _, pause := range []time.Duration{0, 2 * time.Minute, 0} {
-			v.hangUp()
+			v.Close()
 			v = s.next(t).modern()
 			await(t, c)
 			time.Sleep(pause)
@@ -258,7 +257,7 @@ func TestStopWaitsForHandlersNoLongerThanItsContextAllows(t *testing.T) {
 		Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		release = make(chan struct{})
-		v.write(`{"jsonrpc":"2.0","method":"note"}`)
+		v.Send(`{"jsonrpc":"2.0","method":"note"}`)
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // the connection takes 3.2 s, the handlers have 2.5 s
 		defer cancel()

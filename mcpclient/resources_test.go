@@ -48,21 +48,21 @@ func TestListsAreFollowedOverAllPages(t *testing.T) {
 			inEach(t, Options{}, func(t *testing.T, r *revision) {
 				var names []string
 				done := background(func() (err error) { names, err = list.names(r); return err })
-				first := r.want(list.method)
+				first := r.Expect(list.method)
 				if got := paramsOf(t, first); got != "" && got != "{}" {
 					t.Errorf("want the first page asked for without a cursor, got %s", got)
 				}
-				r.answer(first, fmt.Sprintf(`{`+list.item+`,"nextCursor":"more"}`, "a"))
-				second := r.want(list.method)
+				r.Answer(first, fmt.Sprintf(`{`+list.item+`,"nextCursor":"more"}`, "a"))
+				second := r.Expect(list.method)
 				if got := paramsOf(t, second); got != `{"cursor":"more"}` {
 					t.Errorf("want the second page asked for by its cursor, got %s", got)
 				}
-				r.answer(second, fmt.Sprintf(`{`+list.item+`}`, "b"))
+				r.Answer(second, fmt.Sprintf(`{`+list.item+`}`, "b"))
 				if err := <-done; err != nil || !slices.Equal(names, []string{"a", "b"}) {
 					t.Errorf("want a and b, got %q, %v", names, err)
 				}
 				done = background(func() (err error) { names, err = list.names(r); return err })
-				r.refuse(r.want(list.method), mcp.CodeInternalError, "broken")
+				r.Refuse(r.Expect(list.method), mcp.CodeInternalError, "broken")
 				if err := <-done; !errors.As(err, new(*mcp.Error)) {
 					t.Errorf("want the server's error to end the list, got %v", err)
 				}
@@ -75,11 +75,11 @@ func TestReadResource(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		var result *mcp.ReadResourceResult
 		done := background(func() (err error) { result, err = r.c.ReadResource(t.Context(), "file:///motd"); return err })
-		f := r.want(mcp.MethodReadResource)
+		f := r.Expect(mcp.MethodReadResource)
 		if got := paramsOf(t, f); got != `{"uri":"file:///motd"}` {
 			t.Errorf("want the URI sent, got %s", got)
 		}
-		r.answer(f, `{"contents":[{"uri":"file:///motd","text":"hello"},{"uri":"file:///icon","blob":"AA=="}]}`)
+		r.Answer(f, `{"contents":[{"uri":"file:///motd","text":"hello"},{"uri":"file:///icon","blob":"AA=="}]}`)
 		if err := <-done; err != nil || len(result.Contents) != 2 || result.Contents[0].Text != "hello" ||
 			*result.Contents[1].Blob != "AA==" {
 			t.Errorf("want a text and a blob, got %+v, %v", result, err)
@@ -114,21 +114,21 @@ func TestGetPrompt(t *testing.T) {
 			result, err = r.c.GetPrompt(t.Context(), "review", map[string]string{"language": "go"})
 			return err
 		})
-		f := r.want(mcp.MethodGetPrompt)
+		f := r.Expect(mcp.MethodGetPrompt)
 		if got := paramsOf(t, f); got != `{"arguments":{"language":"go"},"name":"review"}` {
 			t.Errorf("want the name and the arguments sent, got %s", got)
 		}
-		r.answer(f, `{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"look"}}]}`)
+		r.Answer(f, `{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"look"}}]}`)
 		if err := <-done; err != nil || result.Description != "d" || len(result.Messages) != 1 ||
 			result.Messages[0].Role != mcp.RoleUser {
 			t.Errorf("want a message of the user, got %+v, %v", result, err)
 		}
 		done = background(func() (err error) { _, err = r.c.GetPrompt(t.Context(), "plain", nil); return err })
-		f = r.want(mcp.MethodGetPrompt)
+		f = r.Expect(mcp.MethodGetPrompt)
 		if got := paramsOf(t, f); got != `{"arguments":{},"name":"plain"}` {
 			t.Errorf("want an empty object sent for no arguments, which some servers insist on, got %s", got)
 		}
-		r.refuse(f, mcp.CodeInvalidParams, "unknown prompt")
+		r.Refuse(f, mcp.CodeInvalidParams, "unknown prompt")
 		if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
 			t.Errorf("want the server's error, got %v", e)
 		}
@@ -144,7 +144,7 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 				map[string]string{"language": "python"})
 			return err
 		})
-		f := r.want(mcp.MethodComplete)
+		f := r.Expect(mcp.MethodComplete)
 		want := `{"argument":{"name":"framework","value":"fla"},"context":{"arguments":{"language":"python"}},` +
 			`"ref":{"type":"ref/prompt","name":"review","title":"Review"}}`
 		if r.v < mcp.Version20250618 {
@@ -153,7 +153,7 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 		if got := paramsOf(t, f); got != want {
 			t.Errorf("want %s sent, got %s", want, got)
 		}
-		r.answer(f, `{"completion":{"values":["flask"],"total":1,"hasMore":false}}`)
+		r.Answer(f, `{"completion":{"values":["flask"],"total":1,"hasMore":false}}`)
 		if err := <-done; err != nil || !slices.Equal(result.Completion.Values, []string{"flask"}) ||
 			*result.Completion.Total != 1 {
 			t.Errorf("want flask, got %+v, %v", result, err)
@@ -168,12 +168,12 @@ func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
 			method = mcp.MethodDiscover
 		}
 		done := background(func() error { return r.c.Ping(t.Context()) })
-		r.answer(r.want(method), `{}`)
+		r.Answer(r.Expect(method), `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		done = background(func() error { return r.c.Ping(t.Context()) })
-		r.want(method) // and never an answer
+		r.Expect(method) // and never an answer
 		if err := <-done; !errors.Is(err, ErrTimeout) {
 			t.Errorf("want %v, got %v", ErrTimeout, err)
 		}
@@ -183,11 +183,11 @@ func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
 func TestCallToolWithoutArguments(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { _, err := r.c.CallTool(t.Context(), "status", nil); return err })
-		f := r.want(mcp.MethodCallTool)
+		f := r.Expect(mcp.MethodCallTool)
 		if got := paramsOf(t, f); got != `{"arguments":{},"name":"status"}` {
 			t.Errorf("want an empty object sent for no arguments, which some servers insist on, got %s", got)
 		}
-		r.answer(f, `{"content":[]}`)
+		r.Answer(f, `{"content":[]}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

@@ -47,7 +47,7 @@ func TestATextThatLooksLikeAResultAsksNothingOfTheUser(t *testing.T) {
 				var asked []string
 				ready(t, asking(&asked), func(t *testing.T, s *script, v *conversation, c *Client) {
 					done := background(func() error { return c.Call(t.Context(), test.method, nil, resultFor(test.method)) })
-					v.answer(v.want(test.method), test.head+page+test.tail)
+					v.Answer(v.Expect(test.method), test.head+page+test.tail)
 					err := <-done
 					if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol {
 						t.Errorf("got %v, want a protocol error", err)
@@ -81,14 +81,14 @@ func TestAResultThatAsksIsHeardWhateverItHasBesides(t *testing.T) {
 			var asked []string
 			ready(t, asking(&asked), func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "delete", nil); return err })
-				v.answer(v.want(mcp.MethodCallTool), `{`+members+`}`)
+				v.Answer(v.Expect(mcp.MethodCallTool), `{`+members+`}`)
 				synctest.Wait()
 				if len(asked) != 1 || len(done) != 0 {
 					t.Errorf("the user was asked %q and the call is over: %v, want the form to be asked for first", asked,
 						len(done) != 0)
 					return
 				}
-				v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "gone"))
+				v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "gone"))
 				if err := <-done; err != nil {
 					t.Errorf("%v, want the result that comes when the user has been asked", err)
 				}
@@ -102,7 +102,7 @@ func TestInputIsRequiredByTheMethodsThatMayOnly(t *testing.T) {
 		var asked []string
 		ready(t, asking(&asked), func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), method, nil, nil) })
-			v.answer(v.want(method), inputRequired(`{"k":`+formRequest+`}`, ""))
+			v.Answer(v.Expect(method), inputRequired(`{"k":`+formRequest+`}`, ""))
 			err := <-done
 			e, _ := errors.AsType[*Error](err)
 			if e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "input_required") || len(asked) > 0 {
@@ -134,7 +134,7 @@ func TestTheResultOfATaskIsDecodedApartFromItsState(t *testing.T) {
 		}
 		var result *mcp.CallToolResult
 		done = background(func() (err error) { result, err = (<-task).Wait(t.Context()); return err })
-		v.answer(v.about(mcp.MethodGetTask), completed("a\n\"b\""))
+		v.Answer(v.about(mcp.MethodGetTask), completed("a\n\"b\""))
 		if err := <-done; err != nil || text(result) != "a\n\"b\"" {
 			t.Errorf("got %+v, %v, want the result of the task", result, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -34,38 +36,38 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 		want   error // nil for success
 	}{
 		{"a read that was lost", 1, list, func(t *testing.T, s *script, v *conversation) {
-			v.want(mcp.MethodListTools)
-			v.hangUp()
+			v.Expect(mcp.MethodListTools)
+			v.Close()
 			v = legacy(s, t)
-			v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+			v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 		}, nil},
 		{"a read that was lost twice, and once more", 3, list, func(t *testing.T, s *script, v *conversation) {
 			for range 2 {
-				v.want(mcp.MethodListTools)
-				v.hangUp()
+				v.Expect(mcp.MethodListTools)
+				v.Close()
 				v = legacy(s, t)
 			}
-			v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+			v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 		}, nil},
 		{"more often than asked for", 1, list, func(t *testing.T, s *script, v *conversation) {
-			v.want(mcp.MethodListTools)
-			v.hangUp()
+			v.Expect(mcp.MethodListTools)
+			v.Close()
 			v = legacy(s, t)
-			v.want(mcp.MethodListTools)
-			v.hangUp()
+			v.Expect(mcp.MethodListTools)
+			v.Close()
 			legacy(s, t)
 		}, ErrConnectionLost},
 		{"a tool that may do it twice", 5, tool, func(t *testing.T, s *script, v *conversation) {
-			v.want(mcp.MethodCallTool)
-			v.hangUp()
+			v.Expect(mcp.MethodCallTool)
+			v.Close()
 			legacy(s, t)
 		}, ErrConnectionLost},
 		{"a server's error", 5, list, func(t *testing.T, _ *script, v *conversation) {
-			v.refuse(v.want(mcp.MethodListTools), mcp.CodeInternalError, "no")
+			v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no")
 		}, &mcp.Error{Code: mcp.CodeInternalError, Message: "no"}},
 		{"never, unless asked for", 0, list, func(t *testing.T, s *script, v *conversation) {
-			v.want(mcp.MethodListTools)
-			v.hangUp()
+			v.Expect(mcp.MethodListTools)
+			v.Close()
 			legacy(s, t)
 		}, ErrConnectionLost},
 	} {
@@ -105,25 +107,19 @@ func TestEachTryIsASpanWithALinkToTheOneBefore(t *testing.T) {
 			_, err := c.ListTools(t.Context(), nil, Retry(1))
 			result <- err
 		}()
-		v.want(mcp.MethodListTools)
-		v.hangUp()
+		v.Expect(mcp.MethodListTools)
+		v.Close()
 		v = s.next(t)
 		v.initialize(mcp.Version20251125)
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 		if err := <-result; err != nil {
 			t.Fatal(err)
 		}
-		var tries []int
-		spans := rec.Spans()
-		for i, span := range spans {
-			if span.Name() == mcp.MethodListTools {
-				tries = append(tries, i)
-			}
-		}
+		tries := rec.SpansNamed(mcp.MethodListTools, trace.SpanKindClient)
 		if len(tries) != 2 {
 			t.Fatalf("got %d spans of the call, want 2", len(tries))
 		}
-		first, second := spans[tries[0]], spans[tries[1]]
+		first, second := tries[0], tries[1]
 		if links := second.Links(); len(links) != 1 || links[0].SpanContext.SpanID() != first.SpanContext().SpanID() {
 			t.Errorf("links of the second try: got %v, want one to the first", links)
 		}
@@ -141,8 +137,8 @@ func TestAllTriesHaveTheTimeOfOneCall(t *testing.T) {
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		go func() {
-			v.want(mcp.MethodListTools)
-			v.hangUp()
+			v.Expect(mcp.MethodListTools)
+			v.Close()
 		}()
 		begun := time.Now()
 		_, err := c.ListTools(t.Context(), nil, Retry(100), WithTimeout(10*time.Second))
@@ -184,7 +180,7 @@ func (c busyConn) Send(ctx context.Context, m transport.Message) error {
 
 func TestACallThatFoundNoRoomIsMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, until := newScript(), time.Time{}
+		s, until := newScript(t), time.Time{}
 		c, err := New(busyAtFirst{s, &until}, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20251125}}))
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +195,7 @@ func TestACallThatFoundNoRoomIsMadeAgain(t *testing.T) {
 		}
 		result := make(chan error, 1)
 		go func() { result <- c.Call(t.Context(), "x", nil, nil, Retry(10)) }()
-		v.answer(v.want("x"), `{}`)
+		v.Answer(v.Expect("x"), `{}`)
 		if err := <-result; err != nil {
 			t.Errorf("with Retry: got %v, want success", err)
 		}

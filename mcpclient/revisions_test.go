@@ -19,14 +19,14 @@ const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resou
 func (c *conversation) greet(v mcp.Version, capabilities string) *conversation {
 	c.t.Helper()
 	if v.Era() == mcp.Modern {
-		c.answer(c.want(mcp.MethodDiscover), fmt.Sprintf(
+		c.Answer(c.Expect(mcp.MethodDiscover), fmt.Sprintf(
 			`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"}`, v,
 			capabilities))
 		return c
 	}
-	c.answer(c.want(mcp.MethodInitialize), fmt.Sprintf(
+	c.Answer(c.Expect(mcp.MethodInitialize), fmt.Sprintf(
 		`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"legacy","version":"1"}}`, v, capabilities))
-	c.want(mcp.NotificationInitialized)
+	c.Expect(mcp.NotificationInitialized)
 	return c
 }
 
@@ -46,7 +46,7 @@ func (r *revision) modern() bool { return r.v.Era() == mcp.Modern }
 // reconnect ends the connection and plays the handshake of the next one.
 func (r *revision) reconnect(capabilities string) {
 	r.t.Helper()
-	r.hangUp()
+	r.Close()
 	t := r.t
 	r.conversation = r.s.next(t).greet(r.v, capabilities)
 	await(t, r.c)
@@ -112,12 +112,12 @@ func (r *revision) silent() {
 	synctest.Wait()
 	done := background(func() error { return r.c.Call(r.t.Context(), "x/silent", nil, nil) })
 	for {
-		f := r.take()
+		f := r.Receive()
 		if f.Method == "x/silent" {
-			r.answer(f, `{}`)
+			r.Answer(f, `{}`)
 			break
 		}
-		r.t.Errorf("the client sent %s, want nothing", f.raw)
+		r.t.Errorf("the client sent %s, want nothing", f.Raw)
 	}
 	if err := <-done; err != nil {
 		r.t.Error(err)

@@ -65,7 +65,7 @@ func observed(t *testing.T, o Options, rig *rigged,
 	f func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		if rig == nil {
 			rig = &rigged{}
 		}

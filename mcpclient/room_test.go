@@ -34,7 +34,7 @@ func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
 		}
 		time.Sleep(time.Second) // while the server reads nothing
 		for range calls {
-			v.answer(v.want("x/small"), "{}")
+			v.Answer(v.Expect("x/small"), "{}")
 		}
 		callers.Wait()
 		if n := failed.Load(); n > 0 {
@@ -95,7 +95,7 @@ func TestCallsThatWaitForRoomAreServedInTheirOrder(t *testing.T) {
 				for i, d := range done {
 					room.Store(1)
 					begun := time.Now()
-					v.answer(v.want(fmt.Sprint("x/", i)), "{}")
+					v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
 					if err := <-d; err != nil || time.Since(begun) > conn.RoomEvery {
 						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), conn.RoomEvery)
 					}
@@ -168,7 +168,7 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 					}
 					for i, d := range others {
 						room.Store(1)
-						v.answer(v.take(), "{}")
+						v.Answer(v.Receive(), "{}")
 						if err := <-d; err != nil {
 							t.Errorf("call %d of the others: %v", i, err)
 						}
@@ -188,7 +188,7 @@ func TestACallThatDoesNotWaitForRoomDoesNotOvertake(t *testing.T) {
 			t.Errorf("want %v behind a line, got %v", ErrBackpressure, err)
 		}
 		for i, d := range done {
-			v.answer(v.want(fmt.Sprint("x/", i)), "{}")
+			v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
 			if err := <-d; err != nil {
 				t.Errorf("call %d in line: %v", i, err)
 			}
@@ -220,7 +220,7 @@ func TestTheFirstInLineDoesNotWaitForItsAnswer(t *testing.T) {
 		done := lineUp(t, c, 2, WaitForRoom())
 		busy.Store(false)
 		for i, d := range done {
-			v.answer(v.want(fmt.Sprint("x/", i)), "{}")
+			v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
 			err := <-d
 			if was, _ := inline.Load(fmt.Sprint("x/", i)); err != nil || was != false {
 				t.Errorf("call %d in line: inline %v and %v, want neither", i, was, err)
@@ -242,8 +242,8 @@ func TestTheListBeforeACallWaitsForRoom(t *testing.T) {
 		})
 		time.Sleep(10 * time.Second)
 		room.Store(2)
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
-		v.answer(v.want(mcp.MethodCallTool), `{"content":[],"structuredContent":{}}`)
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
+		v.Answer(v.Expect(mcp.MethodCallTool), `{"content":[],"structuredContent":{}}`)
 		if err := <-done; err != nil {
 			t.Errorf("want the tool called when there is room, got %v", err)
 		}

@@ -19,13 +19,13 @@ func home() *mcp.Root {
 func (r *revision) rootsOf() string {
 	r.t.Helper()
 	if !r.modern() {
-		r.write(`{"jsonrpc":"2.0","id":"roots","method":"roots/list"}`)
-		return string(r.take().Result)
+		r.Send(`{"jsonrpc":"2.0","id":"roots","method":"roots/list"}`)
+		return string(r.Receive().Result)
 	}
 	done := background(func() error { return r.c.Call(r.t.Context(), mcp.MethodCallTool, nil, nil) })
-	r.answer(r.want(mcp.MethodCallTool), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}`)
-	f := r.want(mcp.MethodCallTool)
-	r.answer(f, `{"resultType":"complete"}`)
+	r.Answer(r.Expect(mcp.MethodCallTool), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}`)
+	f := r.Expect(mcp.MethodCallTool)
+	r.Answer(f, `{"resultType":"complete"}`)
 	if err := <-done; err != nil {
 		r.t.Error(err)
 	}
@@ -44,7 +44,7 @@ func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
 		changed := &mcp.Root{URI: "file:///tmp"}
 		done := background(func() error { return r.c.SetRoots(t.Context(), changed) })
 		if !r.modern() {
-			r.want(mcp.NotificationRootsListChanged)
+			r.Expect(mcp.NotificationRootsListChanged)
 		}
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -55,7 +55,7 @@ func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
 		}
 		done = background(func() error { return r.c.SetRoots(t.Context()) })
 		if !r.modern() {
-			r.want(mcp.NotificationRootsListChanged)
+			r.Expect(mcp.NotificationRootsListChanged)
 		}
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -77,13 +77,13 @@ func TestRootsAreDeclared(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{UseRoots()}}
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
-			f := s.next(t).take()
+			f := s.next(t).Receive()
 			want := `"roots":{"listChanged":true}`
 			if v.Era() == mcp.Modern {
 				want = `"roots":{}`
 			}
-			if !strings.Contains(f.raw, want) {
-				t.Errorf("%s: want %s declared, got %s", v, want, f.raw)
+			if !strings.Contains(f.Raw, want) {
+				t.Errorf("%s: want %s declared, got %s", v, want, f.Raw)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestWhatCannotBeARootIsRefused(t *testing.T) {
 		"file:///ok/" + "a%ff%fe/name": "",
 	} {
 		o := &Options{Features: []Feature{UseRoots(&mcp.Root{URI: uri})}}
-		c, err := New(newScript(), o)
+		c, err := New(newScript(t), o)
 		if err == nil {
 			_ = c.Stop(context.Background())
 		}
@@ -155,7 +155,7 @@ func TestThereIsOneHandlerForRoots(t *testing.T) {
 		"another one": {answer, UseRoots()},
 		"and another": {UseRoots(), answer},
 	} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for roots/list") {
 			t.Errorf("%s: want an error, got %v", name, err)
 		}

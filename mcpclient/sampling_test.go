@@ -32,8 +32,8 @@ func sampled(t *testing.T, v mcp.Version, f Feature, params string) (answer fram
 	bubble(t, &Options{Features: []Feature{f}}, func(t *testing.T, s *script, c *Client) {
 		peer := s.next(t).legacy(v)
 		await(t, c)
-		peer.write(`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":` + params + `}`)
-		answer = peer.take()
+		peer.Send(`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":` + params + `}`)
+		answer = peer.Receive()
 	})
 	return answer
 }
@@ -49,7 +49,7 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 			`brief","includeContext":"allServers","temperature":0.5,"task":{"ttl":1}`)) // it has declared no tasks
 	if want := `{"role":"assistant","content":{"type":"text","text":"hello"},"model":"m-1",` +
 		`"stopReason":"endTurn"}`; string(got.Result) != want {
-		t.Errorf("answered %s, want %s", got.raw, want)
+		t.Errorf("answered %s, want %s", got.Raw, want)
 	}
 	switch p := asked.ModelPreferences; {
 	case len(p.Hints) != 2 || p.Hints[0].Name != "big" || *p.CostPriority != 0 || *p.SpeedPriority != 1 ||
@@ -74,19 +74,19 @@ func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
 	}, &SamplingOptions{Tools: true, Context: true})
 	ready(t, &Options{Features: []Feature{f}}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		first := v.want(mcp.MethodCallTool)
-		if want := `"sampling":{"context":{},"tools":{}}`; !strings.Contains(first.raw, want) {
-			t.Errorf("sent %s, want %s declared", first.raw, want)
+		first := v.Expect(mcp.MethodCallTool)
+		if want := `"sampling":{"context":{},"tools":{}}`; !strings.Contains(first.Raw, want) {
+			t.Errorf("sent %s, want %s declared", first.Raw, want)
 		}
 		params := fmt.Sprintf(askModel, `,"includeContext":"thisServer",`+someTool)
-		v.answer(first, inputRequired(`{"k":{"method":"sampling/createMessage","params":`+params+`}}`, `"s"`))
-		second := v.want(mcp.MethodCallTool)
+		v.Answer(first, inputRequired(`{"k":{"method":"sampling/createMessage","params":`+params+`}}`, `"s"`))
+		second := v.Expect(mcp.MethodCallTool)
 		want := `"k":{"role":"assistant","content":[{"type":"text","text":"let me see"},{"type":"tool_use","id":"1",` +
 			`"name":"add","input":{}}],"model":"m-1","stopReason":"toolUse"}`
-		if !strings.Contains(second.raw, want) {
-			t.Errorf("sent %s, want it with %s", second.raw, want)
+		if !strings.Contains(second.Raw, want) {
+			t.Errorf("sent %s, want it with %s", second.Raw, want)
 		}
-		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		v.Answer(second, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -106,8 +106,8 @@ func TestTheCapabilityIsDeclaredAsFarAsItGoes(t *testing.T) {
 		o := &Options{Features: []Feature{HandleSampling(saying(hello()), test.o)}, Versions: legacyOnly}
 		o.Capabilities.Sampling = own
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
-			if f := s.next(t).want(mcp.MethodInitialize); !strings.Contains(f.raw, test.want) {
-				t.Errorf("sent %s, want %s declared", f.raw, test.want)
+			if f := s.next(t).Expect(mcp.MethodInitialize); !strings.Contains(f.Raw, test.want) {
+				t.Errorf("sent %s, want %s declared", f.Raw, test.want)
 			}
 		})
 	}
@@ -188,7 +188,7 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 			}
 			if refused := string(got.Error); test.want != "" &&
 				(!strings.Contains(refused, "-32602") || !strings.Contains(refused, strings.ReplaceAll(test.want, `"`, `\"`))) {
-				t.Errorf("answered %s, want -32602 with %q", got.raw, test.want)
+				t.Errorf("answered %s, want -32602 with %q", got.Raw, test.want)
 			}
 		})
 	}
@@ -271,8 +271,8 @@ func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
 		r := hello()
 		r.Content = test.content
 		got := sampled(t, test.v, HandleSampling(saying(r), nil), fmt.Sprintf(askModel, ""))
-		if !strings.Contains(got.raw, test.want) {
-			t.Errorf("%s: answered %s, want %s", test.v, got.raw, test.want)
+		if !strings.Contains(got.Raw, test.want) {
+			t.Errorf("%s: answered %s, want %s", test.v, got.Raw, test.want)
 		}
 	}
 }
@@ -280,12 +280,12 @@ func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
 func TestAUserWhoDoesNotWantSamplingRejectsIt(t *testing.T) {
 	got := sampled(t, mcp.Version20251125, HandleSampling(saying(nil), nil), fmt.Sprintf(askModel, ""))
 	if want := `{"code":-1,"message":"User rejected sampling request"}`; string(got.Error) != want {
-		t.Errorf("answered %s, want the error %s", got.raw, want)
+		t.Errorf("answered %s, want the error %s", got.Raw, want)
 	}
 	ready(t, &Options{Features: []Feature{HandleSampling(saying(nil), nil)}},
 		func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-			v.answer(v.want(mcp.MethodCallTool),
+			v.Answer(v.Expect(mcp.MethodCallTool),
 				inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, "")+`}}`, ""))
 			if err := <-done; err == nil || !strings.Contains(err.Error(), "User rejected") {
 				t.Errorf("got %v, want the call to end with that", err)
@@ -299,7 +299,7 @@ func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
 	}
 	got := sampled(t, mcp.Version20251125, HandleSampling(failing, nil), fmt.Sprintf(askModel, ""))
 	if want := `{"code":-32603,"message":"internal error"}`; string(got.Error) != want {
-		t.Errorf("answered %s, want the error %s and no more of it", got.raw, want)
+		t.Errorf("answered %s, want the error %s and no more of it", got.Raw, want)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestAHandlerOfSamplingIsNeeded(t *testing.T) {
 		{HandleSampling(nil, nil)},
 		{HandleSampling(saying(hello()), nil), HandleSampling(saying(hello()), nil)},
 	} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for sampling/createMessage") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}

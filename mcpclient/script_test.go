@@ -12,119 +12,41 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// script is the server of a test: the test takes the frames that the client sends, one by one, and writes raw frames
-// back. It is a transport that can be dialled many times; each dial is a conversation.
-type script struct {
-	transport.Transport
-	dialled chan *conversation
-}
+// script is the server of a test, see [mcptest.Script].
+type script struct{ *mcptest.Script }
 
-func newScript() *script {
-	s := &script{dialled: make(chan *conversation, 16)}
-	s.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
-		c := &conversation{peer: p, ctx: ctx, hungUp: make(chan struct{})}
-		s.dialled <- c
-		select {
-		case <-ctx.Done():
-		case <-c.hungUp:
-		}
-	})
+func newScript(t testing.TB) *script {
+	s := &script{mcptest.NewScript(t)}
+	s.Patience = time.Hour
 	return s
 }
 
 // conversation is one connection, seen from the server.
 type conversation struct {
-	t      *testing.T
-	peer   *transport.Peer
-	ctx    context.Context
-	hungUp chan struct{}
+	*mcptest.Conversation
+	t *testing.T
 }
+
+// frame is what the client sent.
+type frame = mcptest.Message
 
 // next waits for the next conversation.
 func (s *script) next(t *testing.T) *conversation {
 	t.Helper()
-	select {
-	case c := <-s.dialled:
-		c.t = t
-		return c
-	case <-time.After(time.Hour):
-		t.Fatal("the client did not connect within an hour")
-		return nil
-	}
-}
-
-// frame is what the client sent.
-type frame struct {
-	raw    string
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
-}
-
-// take waits for the client's next frame.
-func (c *conversation) take() frame {
-	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.ctx, time.Hour)
-	defer cancel()
-	raw, err := c.peer.Receive(ctx)
-	if err != nil {
-		c.t.Fatalf("want a frame of the client, got %v", err)
-	}
-	f := parseFrame(raw)
-	if f.raw == "" {
-		c.t.Fatalf("the client sent %q", raw)
-	}
-	return f
+	return &conversation{s.Accept(), t}
 }
 
 // parseFrame returns the zero frame if raw is none.
 func parseFrame(raw []byte) frame {
-	f := frame{raw: string(raw)}
+	f := frame{Raw: string(raw)}
 	if json.Unmarshal(raw, &f) != nil {
 		return frame{}
 	}
 	return f
 }
-
-// want takes the client's next frame, which must have this method.
-func (c *conversation) want(method string) frame {
-	c.t.Helper()
-	f := c.take()
-	if f.Method != method {
-		c.t.Fatalf("want the client to send %s, got %s", method, f.raw)
-	}
-	return f
-}
-
-// write sends raw frames.
-func (c *conversation) write(frames ...string) {
-	c.t.Helper()
-	for _, f := range frames {
-		if err := c.peer.Send(c.ctx, []byte(f)); err != nil {
-			c.t.Fatalf("write %.80q: %v", f, err)
-		}
-	}
-}
-
-// answer sends a result for f.
-func (c *conversation) answer(f frame, result string) {
-	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result))
-}
-
-// refuse sends an error for f.
-func (c *conversation) refuse(f frame, code int, message string) {
-	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, f.ID, code, message))
-}
-
-// hangUp ends the conversation.
-func (c *conversation) hangUp() { close(c.hungUp) }
 
 // Results of handshakes.
 const (
@@ -137,21 +59,21 @@ const (
 // modern answers the probe.
 func (c *conversation) modern() *conversation {
 	c.t.Helper()
-	c.answer(c.want(mcp.MethodDiscover), discovered)
+	c.Answer(c.Expect(mcp.MethodDiscover), discovered)
 	return c
 }
 
 // legacy refuses the probe and answers initialize with a version.
 func (c *conversation) legacy(v mcp.Version) *conversation {
 	c.t.Helper()
-	c.refuse(c.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
+	c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
 	return c.initialize(v)
 }
 
 func (c *conversation) initialize(v mcp.Version) *conversation {
 	c.t.Helper()
-	c.answer(c.want(mcp.MethodInitialize), fmt.Sprintf(initialized, v))
-	c.want(mcp.NotificationInitialized)
+	c.Answer(c.Expect(mcp.MethodInitialize), fmt.Sprintf(initialized, v))
+	c.Expect(mcp.NotificationInitialized)
 	return c
 }
 
@@ -160,7 +82,7 @@ func (c *conversation) initialize(v mcp.Version) *conversation {
 func bubble(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(s, Checked(t, o))
 		if err != nil {
 			t.Fatal(err)

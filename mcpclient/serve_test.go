@@ -45,9 +45,9 @@ func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *te
 			heard <- fmt.Sprint(n.Method, " ", p.N)
 		})
 		for i := 1; i <= 3; i++ {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"custom/%d","params":{"n":%d}}`, i, i))
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"custom/%d","params":{"n":%d}}`, i, i))
 		}
-		v.answer(v.want("from/handler"), `{}`)
+		v.Answer(v.Expect("from/handler"), `{}`)
 		var got []string
 		for range 3 {
 			got = append(got, <-heard)
@@ -56,7 +56,7 @@ func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *te
 			t.Errorf("want %v, got %v", want, got)
 		}
 		remove()
-		v.write(`{"jsonrpc":"2.0","method":"custom/4"}`)
+		v.Send(`{"jsonrpc":"2.0","method":"custom/4"}`)
 		synctest.Wait()
 		if len(heard) > 0 {
 			t.Errorf("want nothing heard after remove, got %s", <-heard)
@@ -69,7 +69,7 @@ func TestAPanickingHandlerIsIsolated(t *testing.T) {
 		heard := make(chan string, 2)
 		c.OnNotification("custom/1", func(context.Context, *Notification) { panic("oops") })
 		c.OnNotification("custom/1", func(_ context.Context, n *Notification) { heard <- n.Method })
-		v.write(`{"jsonrpc":"2.0","method":"custom/1"}`)
+		v.Send(`{"jsonrpc":"2.0","method":"custom/1"}`)
 		if got := <-heard; got != "custom/1" {
 			t.Errorf("want the second handler called, got %s", got)
 		}
@@ -83,19 +83,19 @@ func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
 			follow := WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) })
 			return c.Call(t.Context(), "long", nil, nil, follow)
 		})
-		f := v.want("long")
-		if want := `"progressToken":` + string(f.ID); !strings.Contains(f.raw, want) {
-			t.Fatalf("want %s in the request, got %s", want, f.raw)
+		f := v.Expect("long")
+		if want := `"progressToken":` + string(f.ID); !strings.Contains(f.Raw, want) {
+			t.Fatalf("want %s in the request, got %s", want, f.Raw)
 		}
 		for i := 1; i <= 5; i++ {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,`+
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,`+
 				`"progress":%d,"total":5}}`, f.ID, i))
 		}
-		v.answer(f, `{}`)
+		v.Answer(f, `{}`)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":6}}`,
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":6}}`,
 			f.ID))
 		synctest.Wait()
 		if want := []float64{1, 2, 3, 4, 5}; !slices.Equal(got, want) {
@@ -124,10 +124,10 @@ func TestRequestsOfALegacyServerAreAnswered(t *testing.T) {
 			{"fail", `"error":{"code":-32603,"message":"internal error"}`},
 			{"panic", `"error":{"code":-32603,"message":"internal error"}`},
 		} {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":"s-%s","method":%q}`, tc.method, tc.method))
-			got := v.take()
-			if !strings.Contains(got.raw, tc.want) || string(got.ID) != `"s-`+tc.method+`"` {
-				t.Errorf("%s: want %s, got %s", tc.method, tc.want, got.raw)
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"s-%s","method":%q}`, tc.method, tc.method))
+			got := v.Receive()
+			if !strings.Contains(got.Raw, tc.want) || string(got.ID) != `"s-`+tc.method+`"` {
+				t.Errorf("%s: want %s, got %s", tc.method, tc.want, got.Raw)
 			}
 		}
 	})
@@ -141,9 +141,9 @@ func TestTheServerCanCancelItsRequest(t *testing.T) {
 		return nil, ctx.Err()
 	})}}
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
-		v.write(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
+		v.Send(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
 		<-begun
-		v.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		synctest.Wait()
 		c.answering.serving.mu.Lock()
 		defer c.answering.serving.mu.Unlock()
@@ -165,10 +165,10 @@ func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
 		release = make(chan struct{})
 		for i := range servedAtOnce + 1 {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i))
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i))
 		}
-		if got := v.take(); string(got.ID) != fmt.Sprint(servedAtOnce) || !strings.Contains(got.raw, "too many") {
-			t.Errorf("want request %d refused, got %s", servedAtOnce, got.raw)
+		if got := v.Receive(); string(got.ID) != fmt.Sprint(servedAtOnce) || !strings.Contains(got.Raw, "too many") {
+			t.Errorf("want request %d refused, got %s", servedAtOnce, got.Raw)
 		}
 	})
 }
@@ -176,8 +176,8 @@ func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
 func TestBatchesAreAnsweredInTheVersionThatHasThem(t *testing.T) {
 	legacyReady(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
-		f := v.want("call")
-		v.write(fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/message",`+
+		f := v.Expect("call")
+		v.Send(fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/message",`+
 			`"params":{}},`+
 			`{"jsonrpc":"2.0","id":%s,"result":{}},7,{"jsonrpc":"2.0","id":2,"method":"unknown"}]`, f.ID))
 		if err := <-done; err != nil {
@@ -185,7 +185,7 @@ func TestBatchesAreAnsweredInTheVersionThatHasThem(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		raw, err := v.peer.Receive(ctx)
+		raw, err := v.Peer().Receive(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,9 +199,9 @@ func TestBatchesAreAnsweredInTheVersionThatHasThem(t *testing.T) {
 
 func TestABatchIsAViolationElsewhere(t *testing.T) {
 	legacyReady(t, mcp.Version20250618, nil, func(t *testing.T, v *conversation, c *Client) {
-		v.write(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-		if got := v.take(); string(got.ID) != "2" {
-			t.Errorf("want only the request outside the batch answered, got %s", got.raw)
+		v.Send(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		if got := v.Receive(); string(got.ID) != "2" {
+			t.Errorf("want only the request outside the batch answered, got %s", got.Raw)
 		}
 	})
 }
@@ -213,12 +213,12 @@ func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
 	})}}
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
 		for i := range 50 { // the cancellation directly behind its request
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i),
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i),
 				fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
 		}
-		v.write(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
-		if got := v.take(); string(got.ID) != `"last"` {
-			t.Errorf("want only the ping answered, got %s", got.raw)
+		v.Send(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
+		if got := v.Receive(); string(got.ID) != `"last"` {
+			t.Errorf("want only the ping answered, got %s", got.Raw)
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
 func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range conn.InvalidStreak {
-			v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[}}`)
+			v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[}}`)
 		}
 		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
 func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
 	h := HandleRequest("roots/list", func(context.Context, *Request) (any, error) { return nil, nil })
 	for name, features := range map[string][]Feature{"two": {h, h}, "nil": {HandleRequest("roots/list", nil)}} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "roots/list") {
 			t.Errorf("%s: want an error about roots/list, got %v", name, err)
 		}
@@ -249,7 +249,7 @@ func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
 
 func TestCapabilitiesThatAreNoJSONAreRefused(t *testing.T) {
 	o := &Options{Capabilities: mcp.ClientCapabilities{Experimental: map[string]mcp.Object{"x": mcp.Object("{")}}}
-	if _, err := New(newScript(), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
+	if _, err := New(newScript(t), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
 		t.Errorf("want an error about the capabilities, got %v", err)
 	}
 }
@@ -269,8 +269,8 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
 		v.legacy(mcp.Version20251125)
-		v.write(`{"jsonrpc":"2.0","id":"s","method":"ask"}`)
-		v.take()
+		v.Send(`{"jsonrpc":"2.0","id":"s","method":"ask"}`)
+		v.Receive()
 		synctest.Wait()
 		span := rec.Span("ask")
 		if got := span.EndTime().Sub(span.StartTime()); got != 0 {
@@ -288,10 +288,10 @@ func TestRequestsOfAModernServerAreNotAnswered(t *testing.T) {
 	for _, method := range []string{mcp.MethodPing, mcp.MethodListRoots, "acme/x", "acme/unknown"} {
 		t.Run(method, func(t *testing.T) {
 			ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
 				synctest.Wait()
 				done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-				v.answer(v.want("next"), `{}`) // and nothing in between
+				v.Answer(v.Expect("next"), `{}`) // and nothing in between
 				if err := <-done; err != nil {
 					t.Error(err)
 				}

@@ -17,7 +17,7 @@ import (
 // cancel writes the server's cancellation of a request.
 func (c *conversation) cancel(id, reason string) {
 	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id,
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id,
 		reason))
 }
 
@@ -34,7 +34,7 @@ func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 					took := elapsed(func() {
 						done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 						other := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-						f, g := v.take(), v.take()
+						f, g := v.Receive(), v.Receive()
 						if f.Method != mcp.MethodCallTool {
 							f, g = g, f
 						}
@@ -42,8 +42,8 @@ func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 						err = <-done
 						v.cancel(string(f.ID), "again")
 						v.cancel(`"x"`, "no call")
-						v.answer(f, fmt.Sprintf(textResult, "late"))
-						v.answer(g, `{}`)
+						v.Answer(f, fmt.Sprintf(textResult, "late"))
+						v.Answer(g, `{}`)
 						if err := <-other; err != nil {
 							t.Errorf("another call: got %v, want it answered", err)
 						}
@@ -84,7 +84,7 @@ func TestTheStreamOfACallThatTheServerCancelsIsClosed(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		f := v.want("x/y")
+		f := v.Expect("x/y")
 		v.cancel(string(f.ID), "")
 		if err := <-done; err == nil || !strings.HasSuffix(err.Error(), "the server has cancelled it") {
 			t.Errorf("got %v, want an error without a reason", err)
@@ -107,7 +107,7 @@ func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","id":7,"method":"slow"}`)
+		v.Send(`{"jsonrpc":"2.0","id":7,"method":"slow"}`)
 		v.cancel("7", "the user has closed the window")
 		synctest.Wait()
 		const want = "the server has cancelled it: the user has closed the window"
@@ -125,12 +125,12 @@ func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
 	o := Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		f := v.want(mcp.MethodSubscriptionsListen)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		f := v.Expect(mcp.MethodSubscriptionsListen)
 		v.acknowledge(f)
 		synctest.Wait()
 		v.cancel(string(f.ID), "shutting down")
-		if took := elapsed(func() { v.acknowledge(v.want(mcp.MethodSubscriptionsListen)) }); took != time.Second {
+		if took := elapsed(func() { v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen)) }); took != time.Second {
 			t.Errorf("subscribed again after %v, want a second", took)
 		}
 		if got := rec.Log("mcp_client.stream.closed").Text("error"); !strings.Contains(got, "the server has cancelled it: "+

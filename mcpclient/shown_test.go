@@ -33,10 +33,7 @@ func TestASubscriptionThatIsOpenedAnewNamesTheOneThatWasLost(t *testing.T) {
 		r.listened(`{"toolsListChanged":true}`)
 		synctest.Wait()
 		var spans []trace.SpanContext
-		for _, span := range rec.Spans() {
-			if span.Name() != mcp.MethodSubscriptionsListen {
-				continue
-			}
+		for _, span := range rec.SpansNamed(mcp.MethodSubscriptionsListen, trace.SpanKindClient) {
 			if links := span.Links(); len(spans) == 1 &&
 				(len(links) != 1 || links[0].SpanContext.SpanID() != spans[0].SpanID()) {
 				t.Errorf("the second one has a link to the first %v, got %v", spans[0].SpanID(), links)
@@ -55,7 +52,7 @@ func TestAnUpdateThatIsHandledNamesItsResource(t *testing.T) {
 	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
 		synctest.Wait()
 		for _, a := range rec.Span(mcp.NotificationResourceUpdated).Attributes() {
 			if a.Key == "mcp.resource.uri" && a.Value.String() == "file:///a" {
@@ -79,8 +76,8 @@ func TestAPromptThatNeedsInputAndFindsNoRoomSaysWhichItIs(t *testing.T) {
 			_, err := c.GetPrompt(t.Context(), "greet", nil)
 			return err
 		})
-		v.answer(v.want(mcp.MethodGetPrompt), inputRequired(`{"confirm":`+formRequest+`}`, ""))
-		v.answer(v.want(mcp.MethodGetPrompt), `{"messages":[]}`)
+		v.Answer(v.Expect(mcp.MethodGetPrompt), inputRequired(`{"confirm":`+formRequest+`}`, ""))
+		v.Answer(v.Expect(mcp.MethodGetPrompt), `{"messages":[]}`)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +94,7 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"2.0","method":""}`, deep)
+		v.Send(`{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"2.0","method":""}`, deep)
 		synctest.Wait()
 		for reason, want := range map[string]int64{"invalid_method": 2, "too_deep": 1} {
 			if got := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", reason); got != want {
@@ -121,17 +118,17 @@ func TestWhatAFloodOfNotificationsDropsIsLoggedNowAndThen(t *testing.T) {
 			v := s.next(t).modern()
 			await(t, c)
 			const flood = 20
-			v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+			v.Send(`{"jsonrpc":"2.0","method":"flood"}`)
 			synctest.Wait() // the handler runs
 			for range flood {
-				v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+				v.Send(`{"jsonrpc":"2.0","method":"flood"}`)
 			}
 			synctest.Wait()
 			if n := len(rec.Logs("mcp_client.notification.dropped")); n != 5 {
 				t.Errorf("five records at once, got %d", n)
 			}
 			time.Sleep(2 * time.Second)
-			v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+			v.Send(`{"jsonrpc":"2.0","method":"flood"}`)
 			synctest.Wait()
 			records := rec.Logs("mcp_client.notification.dropped")
 			if got, want := records[len(records)-1].Text("mcp_client.suppressed"), fmt.Sprint(flood-1-5); got != want {
@@ -151,7 +148,7 @@ func TestAToolThatIsNotListedHasNoSeriesOfItsOwn(t *testing.T) {
 				_, err := c.CallTool(t.Context(), tool, nil)
 				return err
 			})
-			v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "x"))
+			v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "x"))
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +158,7 @@ func TestAToolThatIsNotListedHasNoSeriesOfItsOwn(t *testing.T) {
 			_, err := c.ListTools(t.Context(), nil)
 			return err
 		})
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"real","inputSchema":{"type":"object"}}]}`)
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[{"name":"real","inputSchema":{"type":"object"}}]}`)
 		if err := <-listed; err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func stuckLog(t *testing.T, o Options, lends bool, f func(t *testing.T, s *scrip
 		h := stuck{slog.DiscardHandler, make(chan struct{})}
 		o.Telemetry = telemetry.New(telemetry.WithLogger(slog.New(h)))
 		o.FrameLimit, o.SkipOversize = 64<<10, true
-		s := newScript()
+		s := newScript(t)
 		var dialled transport.Transport = s
 		if lends {
 			o.Features = append([]Feature{lending}, o.Features...)
@@ -69,9 +69,9 @@ func promptly(t *testing.T, v *conversation, c *Client, beside string) {
 	begun := time.Now()
 	done := background(func() error { return c.Call(ctx, "x/quick", nil, nil) })
 	for {
-		f := v.take() // there may be answers to the server before
+		f := v.Receive() // there may be answers to the server before
 		if f.Method == "x/quick" {
-			v.answer(f, "{}")
+			v.Answer(f, "{}")
 			break
 		}
 	}
@@ -135,24 +135,24 @@ func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
 					promptly(t, v, c, "nothing")
 					promptly(t, v, c, "nothing")
 					for what, frame := range said {
-						v.write(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
+						v.Send(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
 						promptly(t, v, c, what)
 						ctx := context.WithValue(t.Context(), ownCall{}, true)
 						if err := c.Call(ctx, "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
 							t.Error("want a timeout")
 						}
-						v.write(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
+						v.Send(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
 						promptly(t, v, c, "a late answer")
 					}
 					for range 2 * servedAtOnce {
-						v.write(said["a ping"])
+						v.Send(said["a ping"])
 					}
 					promptly(t, v, c, "many pings")
 					for range 2000 {
-						v.write(said["a notification without a handler"])
+						v.Send(said["a notification without a handler"])
 					}
 					promptly(t, v, c, "more than the log has room for")
-					v.hangUp()
+					v.Close()
 					if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 						t.Fatal(err)
 					}
@@ -180,15 +180,15 @@ func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), ownCall{}, true), 3*time.Millisecond)
 			begun := time.Now()
 			done := background(func() error { return c.Call(ctx, "x/slow", nil, nil) })
-			v.want("x/slow")
+			v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
-			v.write(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID-1), 1))
+			v.Send(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID-1), 1))
 			<-done
 			cancel()
 			if took := time.Since(begun); took != 3*time.Millisecond {
 				t.Errorf("%s: the caller left after %v, want 3 ms", what, took)
 			}
-			v.want(mcp.NotificationCancelled)
+			v.Expect(mcp.NotificationCancelled)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
 			if err := c.Call(t.Context(), "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
 				t.Error("want a timeout")
 			}
-			v.hangUp()
+			v.Close()
 			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 				t.Fatal(err)
 			}

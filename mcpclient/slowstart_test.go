@@ -51,30 +51,30 @@ func TestAServerThatTakesItsTimeToStartIsReadyAtTheFirstAttempt(t *testing.T) {
 			answers func(v *conversation, probe, init frame)
 		}{
 			"legacy": {mcp.Version20251125, func(v *conversation, probe, init frame) {
-				v.refuse(probe, mcp.CodeMethodNotFound, "no")
+				v.Refuse(probe, mcp.CodeMethodNotFound, "no")
 				if init.ID == nil {
-					init = v.want(mcp.MethodInitialize)
+					init = v.Expect(mcp.MethodInitialize)
 				}
 				time.Sleep(5 * time.Second) // which it may take from its first word
-				v.answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
-				v.want(mcp.NotificationInitialized)
+				v.Answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
+				v.Expect(mcp.NotificationInitialized)
 			}},
 			"modern": {mcp.Version20260728, func(v *conversation, probe, init frame) {
-				v.answer(probe, discovered)
+				v.Answer(probe, discovered)
 				if init.ID != nil {
 					time.Sleep(5 * time.Second)
-					v.refuse(init, mcp.CodeUnsupportedVersion, "no")
+					v.Refuse(init, mcp.CodeUnsupportedVersion, "no")
 				}
 			}},
 			"modern, and says nothing to initialize": {mcp.Version20260728, func(v *conversation, probe, init frame) {
-				v.answer(probe, discovered)
+				v.Answer(probe, discovered)
 			}},
 		} {
 			launching(t, nil, "", func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				probe, init := v.want(mcp.MethodDiscover), frame{}
+				probe, init := v.Expect(mcp.MethodDiscover), frame{}
 				if start > 2500*time.Millisecond {
-					init = v.want(mcp.MethodInitialize)
+					init = v.Expect(mcp.MethodInitialize)
 				}
 				time.Sleep(start - time.Since(c.Status().Since))
 				server.answers(v, probe, init)
@@ -96,7 +96,7 @@ func TestAServerThatNeverSpeaksIsGivenUpWithItsLastWords(t *testing.T) {
 		if took := time.Since(begun); took != time.Minute {
 			t.Errorf("the first attempt took %v, want 1m0s", took)
 		}
-		<-v.ctx.Done()
+		<-v.Context().Done()
 		err := c.Status().Err
 		if !errors.Is(err, conn.ErrSlow) ||
 			!strings.Contains(err.Error(),
@@ -116,10 +116,10 @@ func TestAServerThatNeverSpeaksIsGivenUpWithItsLastWords(t *testing.T) {
 func TestAServerThatHasSpokenHasTheInitTimeout(t *testing.T) {
 	launching(t, nil, "", func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.want(mcp.MethodDiscover)
-		v.want(mcp.MethodInitialize)
+		v.Expect(mcp.MethodDiscover)
+		v.Expect(mcp.MethodInitialize)
 		time.Sleep(20 * time.Second)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"almost"}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"almost"}}`)
 		synctest.Wait()
 		begun := time.Now()
 		waitFor(t, c, connstate.Backoff)

@@ -19,7 +19,7 @@ func TestStopFromEveryState(t *testing.T) {
 	for name, reach := range map[string]func(t *testing.T, s *script, c *Client){
 		"starting": func(*testing.T, *script, *Client) {},
 		"initializing": func(t *testing.T, s *script, c *Client) {
-			s.next(t).want(mcp.MethodDiscover)
+			s.next(t).Expect(mcp.MethodDiscover)
 		},
 		"ready": func(t *testing.T, s *script, c *Client) {
 			s.next(t).modern()
@@ -28,7 +28,7 @@ func TestStopFromEveryState(t *testing.T) {
 		"backoff": func(t *testing.T, s *script, c *Client) {
 			v := s.next(t).modern()
 			await(t, c)
-			v.hangUp()
+			v.Close()
 			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func (c stubbornConn) Close(ctx context.Context) error {
 
 func TestStopDoesNotWaitForATransportThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(stubborn{s}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestAHandlerThatIgnoresItsContextDoesNotHoldStop(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		release = make(chan struct{})
-		v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		synctest.Wait()
 		begun := time.Now()
 		_ = c.Stop(t.Context())
@@ -139,17 +139,17 @@ func TestAHandlerThatIgnoresItsContextDoesNotHoldStop(t *testing.T) {
 func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
 	ready(t, &Options{FrameLimit: 1000}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		exact := background(func() error { return c.Call(t.Context(), "exact", nil, nil) })
-		f := v.want("exact")
+		f := v.Expect("exact")
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%%s"}}`, f.ID)
-		v.write(fmt.Sprintf(answer, strings.Repeat("x", 1000-len(answer)+2)))
+		v.Send(fmt.Sprintf(answer, strings.Repeat("x", 1000-len(answer)+2)))
 		if err := <-exact; err != nil {
 			t.Fatalf("want a frame of exactly the limit accepted, got %v", err)
 		}
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
-		v.want("other")
+		v.Expect("other")
 		over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
-		f = v.want("over")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, f.ID, strings.Repeat("x", 1000)))
+		f = v.Expect("over")
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, f.ID, strings.Repeat("x", 1000)))
 		for _, done := range []<-chan error{over, other} {
 			if e, ok := errors.AsType[*Error](<-done); !ok || e.Kind != KindProtocol {
 				t.Errorf("want every call in flight to fail with kind protocol, got %v", e)
@@ -166,11 +166,11 @@ func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
 func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
 	ready(t, &Options{FrameLimit: 1000, SkipOversize: true}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
-		g := v.want("other")
+		g := v.Expect("other")
 		over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
-		f := v.want("over")
-		v.write(fmt.Sprintf(`{"result":{"x":"%s"},"jsonrpc":"2.0","id":%s}`, strings.Repeat("x", 5000), f.ID))
-		v.answer(g, `{}`)
+		f := v.Expect("over")
+		v.Send(fmt.Sprintf(`{"result":{"x":"%s"},"jsonrpc":"2.0","id":%s}`, strings.Repeat("x", 5000), f.ID))
+		v.Answer(g, `{}`)
 		if e, ok := errors.AsType[*Error](<-over); !ok || e.Kind != KindProtocol {
 			t.Errorf("want its own call to fail with kind protocol, got %v", e)
 		}
@@ -183,7 +183,7 @@ func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
 func TestConnectGivesUpAfterThreeAttemptsAndSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("the server is out for lunch")
-		_, err := Connect(t.Context(), failing{newScript(), broken}, nil)
+		_, err := Connect(t.Context(), failing{newScript(t), broken}, nil)
 		if !errors.Is(err, broken) || !errors.Is(err, ErrShutdown) {
 			t.Errorf("want why the last attempt failed, got %v", err)
 		}
@@ -195,7 +195,7 @@ func TestConnectEndsWithItsContextAndStopsTheClient(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		broken := errors.New("the server is out for lunch")
-		_, err := Connect(ctx, failing{newScript(), broken}, &Options{InitialAttempts: -1})
+		_, err := Connect(ctx, failing{newScript(t), broken}, &Options{InitialAttempts: -1})
 		if !errors.Is(err, broken) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want the context's end and why the last attempt failed, got %v", err)
 		}

@@ -26,7 +26,7 @@ func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		tools, all = 0, 0
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		await(t, c)
 		wants := func(what string, wantTools, wantAll int, wantDropped int64) {
 			t.Helper()
@@ -37,35 +37,35 @@ func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 					what, tools, all, dropped, wantTools, wantAll, wantDropped)
 			}
 		}
-		f := v.want(mcp.MethodSubscriptionsListen)
+		f := v.Expect(mcp.MethodSubscriptionsListen)
 		mine := ofSubscription(string(f.ID))
-		v.write(changed(mine))
+		v.Send(changed(mine))
 		wants("before it is acknowledged", 0, 0, 1)
-		v.write(
+		v.Send(
 			fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{%s,"notifications":{"toolsListChanged":true}}}`,
 				mcp.NotificationSubscriptionsAcknowledged, mine),
 			changed(mine)) // directly behind
 		wants("directly behind the acknowledgement", 1, 2, 1) // which is a notification too
 
-		v.write(changed(ofSubscription("9999")), changed(ofSubscription(`{}`)), changed(``))
-		v.write(changed(ofSubscription(`"` + string(f.ID) + `"`))) // a string is another id
+		v.Send(changed(ofSubscription("9999")), changed(ofSubscription(`{}`)), changed(``))
+		v.Send(changed(ofSubscription(`"` + string(f.ID) + `"`))) // a string is another id
 		wants("of subscriptions that there are not", 1, 2, 5)
-		v.write(`{"jsonrpc":"2.0","method":"acme/news","params":{` + ofSubscription("9999") + `}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"acme/news","params":{` + ofSubscription("9999") + `}}`)
 		wants("a method of the server's own that names another subscription", 1, 2, 6)
-		v.write(`{"jsonrpc":"2.0","method":"acme/news","params":{"x":1}}`)
+		v.Send(`{"jsonrpc":"2.0","method":"acme/news","params":{"x":1}}`)
 		wants("a method of the server's own", 1, 3, 6)
 
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		call := v.want("x/y")
-		v.write(changed(ofSubscription(string(call.ID))))
+		call := v.Expect("x/y")
+		v.Send(changed(ofSubscription(string(call.ID))))
 		wants("of a call that is no subscription", 1, 3, 7)
-		v.answer(call, `{}`)
+		v.Answer(call, `{}`)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 
-		v.answer(f, `{"resultType":"complete"}`)
-		v.write(changed(mine))
+		v.Answer(f, `{"resultType":"complete"}`)
+		v.Send(changed(mine))
 		wants("after the server has ended it", 1, 3, 8)
 		if n := len(rec.Logs("mcp_client.notification.dropped")); n < 1 || n > 8 {
 			t.Errorf("got %d records of 8 that were dropped, want some", n)
@@ -81,14 +81,14 @@ func TestWhatWasOnItsWayWhenASubscriptionWasReplacedIsHeard(t *testing.T) {
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		n = 0
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), announcing)
-		old := v.want(mcp.MethodSubscriptionsListen)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		old := v.Expect(mcp.MethodSubscriptionsListen)
 		v.acknowledge(old)
 		synctest.Wait()
 		defer c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))()
-		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
-		v.want(mcp.NotificationCancelled)
-		v.write(changed(ofSubscription(string(old.ID))))
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
+		v.Expect(mcp.NotificationCancelled)
+		v.Send(changed(ofSubscription(string(old.ID))))
 		synctest.Wait()
 		if n != 3 {
 			t.Errorf("the handler heard %d changes, want one of each subscription and the late one", n)
@@ -102,7 +102,7 @@ func TestALegacyServerIsHeardWithoutSubscriptions(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
 		n = 0
-		v.write(changed(``), changed(ofSubscription("9999")))
+		v.Send(changed(``), changed(ofSubscription("9999")))
 		synctest.Wait()
 		if n != 2 {
 			t.Errorf("the handler heard %d changes, want 2", n)

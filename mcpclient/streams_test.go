@@ -42,7 +42,7 @@ func onStream(f transport.Frame, err error) (transport.Frame, error) {
 // own writes a frame on the stream of f.
 func (c *conversation) own(f frame, data string) {
 	c.t.Helper()
-	c.write(fmt.Sprintf("own %s %s", f.ID, data))
+	c.Send(fmt.Sprintf("own %s %s", f.ID, data))
 }
 
 // fail lets f fail by itself.
@@ -52,7 +52,7 @@ func (c *conversation) fail(f frame, e transport.RequestError) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.write(fmt.Sprintf("fail %s %s", f.ID, data))
+	c.Send(fmt.Sprintf("fail %s %s", f.ID, data))
 }
 
 // streamed runs f in a bubble with a client whose requests have streams of their own.
@@ -66,7 +66,7 @@ func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport
 	f func(t *testing.T, s *script, c *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript()
+		s := newScript(t)
 		c, err := New(wrap(s), Checked(t, o))
 		if err != nil {
 			t.Fatal(err)

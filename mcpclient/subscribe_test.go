@@ -38,18 +38,18 @@ func (r *revision) subscribe(uri string, besides ...string) {
 		r.t.Errorf("subscribe %s: %v", uri, err)
 	}
 	if r.modern() && len(besides) > 0 {
-		r.want(mcp.NotificationCancelled) // of the subscription before
+		r.Expect(mcp.NotificationCancelled) // of the subscription before
 	}
 }
 
 // subscribed takes a request for a resource and agrees to it.
 func (r *revision) subscribed(uri string) {
 	r.t.Helper()
-	f := r.want(mcp.MethodSubscribe)
+	f := r.Expect(mcp.MethodSubscribe)
 	if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"uri":%q}`, uri); got != want {
 		r.t.Errorf("want %s asked for, got %s", want, got)
 	}
-	r.answer(f, `{}`)
+	r.Answer(f, `{}`)
 }
 
 // unsubscribe ends a subscription. left is what a modern server is asked for after that.
@@ -58,16 +58,16 @@ func (r *revision) unsubscribe(uri string, left ...string) {
 	done := background(func() error { return r.c.UnsubscribeResource(r.t.Context(), uri) })
 	switch {
 	case !r.modern():
-		f := r.want(mcp.MethodUnsubscribe)
+		f := r.Expect(mcp.MethodUnsubscribe)
 		if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"uri":%q}`, uri); got != want {
 			r.t.Errorf("want %s sent, got %s", want, got)
 		}
-		r.answer(f, `{}`)
+		r.Answer(f, `{}`)
 	case len(left) > 0:
 		r.listened(about(left...))
 		fallthrough
 	default:
-		r.want(mcp.NotificationCancelled)
+		r.Expect(mcp.NotificationCancelled)
 	}
 	if err := <-done; err != nil {
 		r.t.Errorf("unsubscribe %s: %v", uri, err)
@@ -111,7 +111,7 @@ func TestSubscriptionsAreMadeAnewInEachSession(t *testing.T) {
 		for range 2 {
 			r.reconnect(all)
 			if r.modern() {
-				f := r.want(mcp.MethodSubscriptionsListen)
+				f := r.Expect(mcp.MethodSubscriptionsListen)
 				if got, want := paramsOf(t, f), `{"notifications":`+about(motd, news)+`}`; got != want {
 					t.Errorf("want %s asked for, got %s", want, got)
 				}
@@ -138,8 +138,8 @@ func TestSubscriptionsAreMadeAnewInEachSession(t *testing.T) {
 // anew agrees to one of several requests for resources, and returns its params.
 func (r *revision) anew() string {
 	r.t.Helper()
-	f := r.want(mcp.MethodSubscribe)
-	r.answer(f, `{}`)
+	f := r.Expect(mcp.MethodSubscribe)
+	r.Answer(f, `{}`)
 	return paramsOf(r.t, f)
 }
 
@@ -152,7 +152,7 @@ func TestSubscriptionsAreMadeAnewWhenTheSessionHasGone(t *testing.T) {
 		await(t, c)
 		r.subscribe(motd)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		r.fail(r.want("x/y"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+		r.fail(r.Expect("x/y"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
 		if err := <-done; err == nil {
 			t.Error("want the call lost with its session")
 		}
@@ -168,8 +168,8 @@ func TestASubscriptionThatTheServerDoesNotHonourIsAnError(t *testing.T) {
 	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
 		r.listened(`{"toolsListChanged":true}`)
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
-		r.agree(r.want(mcp.MethodSubscriptionsListen), `{"toolsListChanged":true}`)
-		r.want(mcp.NotificationCancelled)
+		r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{"toolsListChanged":true}`)
+		r.Expect(mcp.NotificationCancelled)
 		err := <-done
 		if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnsupported) ||
 			!strings.Contains(err.Error(), motd) || SafeToRetry(e) {
@@ -189,8 +189,8 @@ func TestAnErrorForAResourceLeavesTheOthersAlone(t *testing.T) {
 	inEach(t, Options{Features: []Feature{HandleResourceUpdated(j.updated)}}, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), "bad:") })
-		f := r.take()
-		r.refuse(f, mcp.CodeInvalidParams, "no such resource")
+		f := r.Receive()
+		r.Refuse(f, mcp.CodeInvalidParams, "no such resource")
 		if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
 			t.Errorf("want the server's error, got %v", e)
 		}
@@ -213,7 +213,7 @@ func TestTheContextBoundsSubscribing(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := background(func() error { return r.c.SubscribeResource(ctx, motd) })
-		f := r.take()
+		f := r.Receive()
 		synctest.Wait()
 		limited, late := context.WithTimeout(t.Context(), time.Second)
 		defer late()
@@ -231,7 +231,7 @@ func TestTheContextBoundsSubscribing(t *testing.T) {
 		if r.modern() {
 			r.agree(f, "") // too late: the client does not want it any more
 		}
-		r.want(mcp.NotificationCancelled)
+		r.Expect(mcp.NotificationCancelled)
 		r.reconnect(all)
 		r.silent()
 	})
@@ -242,18 +242,18 @@ func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
 		var err error
 		took := elapsed(func() {
 			done := background(func() error { return r.c.SubscribeResource(t.Context(), motd, WithTimeout(5*time.Second)) })
-			r.take()
+			r.Receive()
 			err = <-done
 		})
 		if took != 5*time.Second || !errors.Is(err, ErrTimeout) {
 			t.Errorf("want %v after 5 s, got %v after %v", ErrTimeout, err, took)
 		}
 		if r.modern() {
-			if took := elapsed(func() { r.want(mcp.NotificationCancelled) }); took != 5*time.Second {
+			if took := elapsed(func() { r.Expect(mcp.NotificationCancelled) }); took != 5*time.Second {
 				t.Errorf("want the subscription cancelled that is not acknowledged, after 5 s more, got %v", took)
 			}
 		} else {
-			r.want(mcp.NotificationCancelled)
+			r.Expect(mcp.NotificationCancelled)
 		}
 		time.Sleep(time.Hour)
 		r.silent()
@@ -263,7 +263,7 @@ func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
 func TestASubscriptionThatIsLostOnTheWayIsNotMadeAnew(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
-		r.take()
+		r.Receive()
 		synctest.Wait()
 		r.reconnect(all)
 		if err := <-done; !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
@@ -271,7 +271,7 @@ func TestASubscriptionThatIsLostOnTheWayIsNotMadeAnew(t *testing.T) {
 		}
 		r.silent()
 		done = background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
-		r.take()
+		r.Receive()
 		synctest.Wait()
 		_ = r.c.Stop(t.Context())
 		if err := <-done; !errors.Is(err, ErrShutdown) {
@@ -289,13 +289,13 @@ func TestASubscriptionThatIsLostOnTheWayIsNotMadeAnew(t *testing.T) {
 func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		first := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
-		f := r.take()
+		f := r.Receive()
 		second := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.silent()
 		if r.modern() {
 			r.agree(f, "")
 		} else {
-			r.answer(f, `{}`)
+			r.Answer(f, `{}`)
 			r.subscribed(motd) // it costs a request, and the server can say no
 		}
 		for _, done := range []<-chan error{first, second} {
@@ -312,10 +312,10 @@ func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
 func TestAServerThatDoesNotListenIsAskedOnce(t *testing.T) {
 	inRevisions(t, modernOnly, all, Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
-		f := r.want(mcp.MethodSubscriptionsListen)
+		f := r.Expect(mcp.MethodSubscriptionsListen)
 		other := background(func() error { return r.c.SubscribeResource(t.Context(), news) })
 		synctest.Wait()
-		r.refuse(f, mcp.CodeMethodNotFound, "no")
+		r.Refuse(f, mcp.CodeMethodNotFound, "no")
 		if e, ok := errors.AsType[*mcp.Error](<-other); !ok || e.Code != mcp.CodeMethodNotFound {
 			t.Errorf("want the server's error for all who wait, got %v", e)
 		}
@@ -340,23 +340,23 @@ func TestAnEndedSubscriptionIsMadeAnewAndUpdatesAreAssumed(t *testing.T) {
 		r.listened(`{"toolsListChanged":true}`)
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		f := r.listened(both)
-		r.want(mcp.NotificationCancelled)
+		r.Expect(mcp.NotificationCancelled)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		j.wants(t)
-		r.answer(f, `{"resultType":"complete"}`)
+		r.Answer(f, `{"resultType":"complete"}`)
 		if took := elapsed(func() { f = r.listened(both) }); took != time.Second {
 			t.Errorf("asked again after %v, want a second", took)
 		}
 		j.wants(t, "tools", "updated "+motd)
 
-		r.answer(f, `{"resultType":"complete"}`)
-		f = r.want(mcp.MethodSubscriptionsListen)
-		r.refuse(f, mcp.CodeInternalError, "not now")
+		r.Answer(f, `{"resultType":"complete"}`)
+		f = r.Expect(mcp.MethodSubscriptionsListen)
+		r.Refuse(f, mcp.CodeInternalError, "not now")
 		synctest.Wait()
 		done = background(func() error { return r.c.SubscribeResource(t.Context(), news) })
-		if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != 0 {
+		if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != 0 {
 			t.Errorf("want the one who waits not to wait for the next attempt, which came after %v", took)
 		}
 		r.agree(f, "")
@@ -400,37 +400,37 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 				lost(1)
 				r.reconnect(all) // one that has not this one
 				if r.modern() {
-					r.agree(r.want(mcp.MethodSubscriptionsListen), `{}`)
+					r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{}`)
 				} else {
-					r.refuse(r.want(mcp.MethodSubscribe), mcp.CodeInvalidParams, "no such resource")
+					r.Refuse(r.Expect(mcp.MethodSubscribe), mcp.CodeInvalidParams, "no such resource")
 				}
 				lost(2)
 				j.wants(t)
 				r.silent()
 				if !r.modern() {
 					r.reconnect(all)
-					r.want(mcp.MethodSubscribe)
+					r.Expect(mcp.MethodSubscribe)
 					r.reconnect(all)
 					r.subscribed(motd)
 					lost(2) // a connection that is lost is no subscription that is lost
 					return
 				}
 				done := background(func() error { return c.SubscribeResource(t.Context(), motd) }) // the user tries again
-				r.agree(r.want(mcp.MethodSubscriptionsListen), `{}`)
-				r.want(mcp.NotificationCancelled)
+				r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{}`)
+				r.Expect(mcp.NotificationCancelled)
 				if err := <-done; !errors.Is(err, ErrUnsupported) {
 					t.Errorf("want %v, got %v", ErrUnsupported, err)
 				}
 				lost(2)
 				done = background(func() error { return c.SubscribeResource(t.Context(), news) })
 				r.listened(about(motd, news))
-				r.want(mcp.NotificationCancelled)
+				r.Expect(mcp.NotificationCancelled)
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
 				j.wants(t, "updated "+motd) // is told of again
 				r.reconnect(all)
-				r.refuse(r.want(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
+				r.Refuse(r.Expect(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
 				synctest.Wait()
 				if n := len(rec.Logs("mcp_client.subscription.lost")); n != 4 {
 					t.Errorf("want both reported as lost, got %d records in all", n)
@@ -451,7 +451,7 @@ func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
 		r.reconnect(all)
 		var waiting []frame
 		for range restoredAtOnce {
-			waiting = append(waiting, r.want(mcp.MethodSubscribe))
+			waiting = append(waiting, r.Expect(mcp.MethodSubscribe))
 		}
 		r.silent() // the others wait
 		for len(uris) > 0 {
@@ -462,15 +462,15 @@ func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
 			} else {
 				delete(uris, p)
 			}
-			r.answer(f, `{}`)
+			r.Answer(f, `{}`)
 			if len(uris) > len(waiting) {
-				waiting = append(waiting, r.want(mcp.MethodSubscribe))
+				waiting = append(waiting, r.Expect(mcp.MethodSubscribe))
 			}
 		}
 		r.silent()
 		r.reconnect(all)
-		r.want(mcp.MethodSubscribe) // and the connection is lost again: nothing is left behind
-		r.hangUp()
+		r.Expect(mcp.MethodSubscribe) // and the connection is lost again: nothing is left behind
+		r.Close()
 	})
 }
 
@@ -484,11 +484,11 @@ func TestWhatIsGivenUpBeforeItsTurnIsNotRestored(t *testing.T) {
 		r.reconnect(all)
 		var waiting []frame
 		for range restoredAtOnce {
-			waiting = append(waiting, r.want(mcp.MethodSubscribe))
+			waiting = append(waiting, r.Expect(mcp.MethodSubscribe))
 		}
 		r.unsubscribe(last)
 		for _, f := range waiting {
-			r.answer(f, `{}`)
+			r.Answer(f, `{}`)
 		}
 		r.silent()
 	})
@@ -519,12 +519,12 @@ func TestWhatIsBeingRestoredCanBeUnsubscribed(t *testing.T) {
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.reconnect(all)
-		f := r.want(mcp.MethodSubscribe) // is being restored
+		f := r.Expect(mcp.MethodSubscribe) // is being restored
 		synctest.Wait()
 		if err := r.c.UnsubscribeResource(t.Context(), motd, WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
 			t.Errorf("want %v, got %v", ErrTimeout, err)
 		}
-		r.answer(f, `{}`)
+		r.Answer(f, `{}`)
 		r.reconnect(all)
 		r.silent()
 	})

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcptest"
 )
 
 // watchingServer is a server of one revision that keeps to what it is told about resources. A connection that ends
@@ -34,7 +35,7 @@ func (w *watchingServer) serve(ctx context.Context, s *script) {
 		select {
 		case <-ctx.Done():
 			return
-		case c := <-s.dialled:
+		case c := <-s.Conversations():
 			w.mu.Lock()
 			w.open = map[string][]string{}
 			w.mu.Unlock()
@@ -43,18 +44,18 @@ func (w *watchingServer) serve(ctx context.Context, s *script) {
 	}
 }
 
-func (w *watchingServer) converse(ctx context.Context, c *conversation) {
+func (w *watchingServer) converse(ctx context.Context, c *mcptest.Conversation) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	frames := make(chan frame)
 	go func() {
 		defer close(frames)
 		for {
-			raw, err := c.peer.Receive(ctx)
+			raw, err := c.Peer().Receive(ctx)
 			if err != nil {
 				return
 			}
-			f := frame{raw: string(raw)}
+			f := frame{Raw: string(raw)}
 			_ = json.Unmarshal(raw, &f)
 			frames <- f
 		}
@@ -67,10 +68,10 @@ func (w *watchingServer) converse(ctx context.Context, c *conversation) {
 			}
 			time.Sleep(w.delay)
 			if out := w.answer(f); out != "" {
-				_ = c.peer.Send(ctx, []byte(out))
+				_ = c.Peer().Send(ctx, []byte(out))
 			}
 		case <-w.drops:
-			c.hangUp()
+			c.Close()
 			for range frames { // until the client has gone
 			}
 			return
@@ -143,7 +144,7 @@ func TestTheServerTellsOfWhatIsSubscribedTo(t *testing.T) {
 		var want, got []string
 		var listens int
 		synctest.Test(t, func(t *testing.T) {
-			s := newScript()
+			s := newScript(t)
 			server := &watchingServer{version: version, delay: delay, refuse: refuse, drops: make(chan struct{})}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

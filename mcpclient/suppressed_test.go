@@ -18,9 +18,9 @@ func TestAWarningTellsOfThoseThatWereNotGiven(t *testing.T) {
 	at20251125(t, &Options{Features: []Feature{HandleRequest("acme/x", refuse)}},
 		func(t *testing.T, s *script, v *conversation, c *Client) {
 			refused := func(id int) {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"acme/x"}`, id))
-				if f := v.take(); f.Error == nil {
-					t.Fatalf("want the request refused, got %s", f.raw)
+				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"acme/x"}`, id))
+				if f := v.Receive(); f.Error == nil {
+					t.Fatalf("want the request refused, got %s", f.Raw)
 				}
 			}
 			for id := range 10 {

@@ -45,25 +45,25 @@ func tasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, s *
 
 func (c *conversation) tasks() *conversation {
 	c.t.Helper()
-	c.answer(c.want(mcp.MethodDiscover), taskCapable)
+	c.Answer(c.Expect(mcp.MethodDiscover), taskCapable)
 	return c
 }
 
 // begin answers the call of a tool with a task that is in this state, and returns the request.
 func (c *conversation) begin(status mcp.TaskStatus, more string) frame {
 	c.t.Helper()
-	f := c.want(mcp.MethodCallTool)
-	c.answer(f, taskState("task", status, more))
+	f := c.Expect(mcp.MethodCallTool)
+	c.Answer(f, taskState("task", status, more))
 	return f
 }
 
 // about takes the client's next frame, which must have this method and be about the task t1.
 func (c *conversation) about(method string) frame {
 	c.t.Helper()
-	f := c.want(method)
+	f := c.Expect(method)
 	var p mcp.TaskParams
 	if err := json.Unmarshal(f.Params, &p); err != nil || p.TaskID != "t1" {
-		c.t.Fatalf("want %s about the task t1, got %s, %v", method, f.raw, err)
+		c.t.Fatalf("want %s about the task t1, got %s, %v", method, f.Raw, err)
 	}
 	return f
 }
@@ -71,9 +71,9 @@ func (c *conversation) about(method string) frame {
 // silent fails the test if the client says anything within a minute.
 func (c *conversation) silent() {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
 	defer cancel()
-	if raw, err := c.peer.Receive(ctx); err == nil {
+	if raw, err := c.Peer().Receive(ctx); err == nil {
 		c.t.Errorf("want the client to say no more, got %s", raw)
 	}
 }
@@ -108,15 +108,15 @@ func TestACallWaitsForItsTask(t *testing.T) {
 			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
 		}))
 		first := v.begin(mcp.TaskWorking, everySecond)
-		if !strings.Contains(first.raw, `"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
-			t.Errorf("sent %s, want tasks declared in it", first.raw)
+		if !strings.Contains(first.Raw, `"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
+			t.Errorf("sent %s, want tasks declared in it", first.Raw)
 		}
-		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
+		keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
 		keptPace(t, elapsed(func() {
-			v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskWorking,
+			v.Answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskWorking,
 				`,"statusMessage":"half","ttlMs":null,"pollIntervalMs":5000`))
 		}), time.Second)
-		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
+		keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
 		if err := <-a.done; err != nil || text(a.result) != "done" || a.result.ResultType != "" {
 			t.Errorf("got %+v, %v, want the result of the task and nothing of the task", a.result, err)
 		}
@@ -124,7 +124,7 @@ func TestACallWaitsForItsTask(t *testing.T) {
 			t.Errorf("heard %q, want %q", got, want)
 		}
 		a = callInBackground(t.Context(), c)
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "at once")) // no server has to make a task of it
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "at once")) // no server has to make a task of it
 		if err := <-a.done; err != nil || text(a.result) != "at once" {
 			t.Errorf("got %+v, %v, want the result of the call", a.result, err)
 		}
@@ -154,7 +154,7 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 			tasked(t, test.options, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, test.more)
-				keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("ok")) }), test.want)
+				keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), completed("ok")) }), test.want)
 				if err := <-a.done; err != nil {
 					t.Error(err)
 				}
@@ -167,7 +167,7 @@ func TestTaskOptionsThatCannotBeAreRefused(t *testing.T) {
 	for _, o := range []TaskOptions{
 		{PollInterval: -1}, {PollMin: -1}, {PollMax: -1}, {PollMin: 2 * time.Second, PollMax: time.Second},
 	} {
-		if _, err := New(newScript(), &Options{Features: []Feature{UseTasks(&o)}}); err == nil {
+		if _, err := New(newScript(t), &Options{Features: []Feature{UseTasks(&o)}}); err == nil {
 			t.Errorf("%+v: got no error", o)
 		}
 	}
@@ -181,7 +181,7 @@ func TestATaskThatIsOverAtOnceIsAskedForAtOnce(t *testing.T) {
 		})
 		took := elapsed(func() {
 			v.begin(mcp.TaskCompleted, everySecond)
-			v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+			v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		})
 		if err := <-done; err != nil || string(raw) != fmt.Sprintf(textResult, "ok") || took != 0 {
 			t.Errorf("got %s, %v after %v, want the result at once", raw, err, took)
@@ -194,12 +194,12 @@ func TestATimeoutOfACallIsOneOfEachRequestAndNotOfTheTask(t *testing.T) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		for range 5 {
-			v.answer(v.about(mcp.MethodGetTask), working())
+			v.Answer(v.about(mcp.MethodGetTask), working())
 		}
 		took := elapsed(func() {
 			v.about(mcp.MethodGetTask) // is not answered
-			v.want(mcp.NotificationCancelled)
-			v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+			v.Expect(mcp.NotificationCancelled)
+			v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		})
 		if err := <-a.done; err != nil {
 			t.Errorf("got %v, want the poll that got no answer repeated", err)
@@ -215,7 +215,7 @@ func TestATimeoutOfACallIsOneOfEachRequestAndNotOfTheTask(t *testing.T) {
 			a := callInBackground(ctx, c)
 			v.begin(mcp.TaskWorking, everySecond)
 			for range 3 {
-				v.answer(v.about(mcp.MethodGetTask), working())
+				v.Answer(v.about(mcp.MethodGetTask), working())
 			}
 			if err := <-a.done; !errors.Is(err, ErrTimeout) {
 				t.Errorf("got %v, want ErrTimeout", err)
@@ -230,12 +230,12 @@ func TestATaskSurvivesItsConnection(t *testing.T) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.about(mcp.MethodGetTask)
-		v.hangUp()
+		v.Close()
 		v = s.next(t).tasks()
-		v.answer(v.about(mcp.MethodGetTask), working())
-		v.hangUp()
+		v.Answer(v.about(mcp.MethodGetTask), working())
+		v.Close()
 		v = s.next(t).tasks()
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-a.done; err != nil || text(a.result) != "ok" {
 			t.Errorf("got %+v, %v, want the result", a.result, err)
 		}
@@ -248,12 +248,12 @@ func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
 	o.Capabilities.Extensions = map[string]mcp.Object{"example.com/x": {}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		f := v.want(mcp.MethodInitialize)
-		if strings.Contains(f.raw, mcp.ExtensionTasks) || !strings.Contains(f.raw, "example.com/x") {
-			t.Errorf("sent %s, want the user's extension and no tasks", f.raw)
+		f := v.Expect(mcp.MethodInitialize)
+		if strings.Contains(f.Raw, mcp.ExtensionTasks) || !strings.Contains(f.Raw, "example.com/x") {
+			t.Errorf("sent %s, want the user's extension and no tasks", f.Raw)
 		}
-		v.answer(f, fmt.Sprintf(initialized, mcp.Version20251125))
-		v.want(mcp.NotificationInitialized)
+		v.Answer(f, fmt.Sprintf(initialized, mcp.Version20251125))
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		done := background(func() error {
 			task, err := c.StartTool(t.Context(), "x", nil)
@@ -266,7 +266,7 @@ func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
 			}
 			return errors.Join(err, task.Cancel(t.Context()))
 		})
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -286,7 +286,7 @@ func TestTheRequestsAboutATaskHaveItsLogLevel(t *testing.T) {
 			a := callInBackground(t.Context(), c, options...)
 			f := v.begin(mcp.TaskWorking, everySecond)
 			poll := v.about(mcp.MethodGetTask)
-			v.answer(poll, completed("ok"))
+			v.Answer(poll, completed("ok"))
 			if got := metaOf(t, f, mcp.MetaLogLevel); got != want {
 				t.Errorf("the call has the level %s, want %s", got, want)
 			}
@@ -299,7 +299,7 @@ func TestTheRequestsAboutATaskHaveItsLogLevel(t *testing.T) {
 			task := c.ResumeTask("t1", options...)
 			done := background(func() error { _, err := task.Poll(t.Context()); return err })
 			poll = v.about(mcp.MethodGetTask)
-			v.answer(poll, completed("ok"))
+			v.Answer(poll, completed("ok"))
 			if got := metaOf(t, poll, mcp.MetaLogLevel); got != want {
 				t.Errorf("the poll of a task that is resumed has the level %s, want %s", got, want)
 			}

@@ -28,8 +28,8 @@ func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
 		if took != 0 {
 			t.Errorf("the call returned after %v, want at once", took)
 		}
-		v.about(mcp.MethodCancelTask)     // and no answer
-		v.want(mcp.NotificationCancelled) // of that request, when its time is over
+		v.about(mcp.MethodCancelTask)       // and no answer
+		v.Expect(mcp.NotificationCancelled) // of that request, when its time is over
 		v.silent()
 		if err := c.Call(t.Context(), "x", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
 			t.Errorf("got %v, want the client to be alive", err)
@@ -88,7 +88,7 @@ func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
 					return nil
 				})
 				v.begin(test.status, everySecond)
-				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+				v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 				if unexpected := <-done; unexpected != nil {
 					t.Error(unexpected)
 				}
@@ -127,16 +127,16 @@ func TestATaskThatMiddlewareKeepsFromItsCallerIsCancelled(t *testing.T) {
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		if err := <-done; !errors.Is(err, refused) {
 			t.Errorf("got %v, want %v", err, refused)
 		}
 		done = background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
 		v.begin("paused", everySecond)
-		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		<-done
 		done = background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		v.answer(v.want("x/y"), `{}`) // it is not cancelled twice
+		v.Answer(v.Expect("x/y"), `{}`) // it is not cancelled twice
 		<-done
 	})
 }

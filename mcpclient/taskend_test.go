@@ -33,7 +33,7 @@ func TestHowATaskEnds(t *testing.T) {
 			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, everySecond)
-				v.answer(v.about(mcp.MethodGetTask), test.answer)
+				v.Answer(v.about(mcp.MethodGetTask), test.answer)
 				err := <-a.done
 				e, _ := errors.AsType[*Error](err)
 				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
@@ -56,7 +56,7 @@ func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted,
+		v.Answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted,
 			everySecond+`,"result":{"content":[],"isError":true}`))
 		if err := <-a.done; err != nil || !a.result.IsError {
 			t.Errorf("got %+v, %v, want a result with IsError", a.result, err)
@@ -84,7 +84,7 @@ func TestTasksThatMustNotBeAreRefused(t *testing.T) {
 	t.Run("for another method", func(t *testing.T) {
 		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodGetPrompt, nil, nil) })
-			v.answer(v.want(mcp.MethodGetPrompt), taskState("task", mcp.TaskWorking, everySecond))
+			v.Answer(v.Expect(mcp.MethodGetPrompt), taskState("task", mcp.TaskWorking, everySecond))
 			err := <-done
 			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol {
 				t.Errorf("got %v, want a protocol error", err)
@@ -98,7 +98,7 @@ func TestTasksThatMustNotBeAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				a := callInBackground(t.Context(), c)
-				v.answer(v.want(mcp.MethodCallTool), answer)
+				v.Answer(v.Expect(mcp.MethodCallTool), answer)
 				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol {
 					t.Errorf("got %v, want a protocol error", e)
 				}
@@ -118,15 +118,15 @@ func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
 			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, everySecond)
-				v.answer(v.about(mcp.MethodGetTask), answer)
+				v.Answer(v.about(mcp.MethodGetTask), answer)
 				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
 					t.Errorf("got %v, want a protocol error about t1", e)
 				}
-				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+				v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 
 				task := c.ResumeTask("t1") // a process that waits
 				done := background(func() error { _, err := task.Wait(t.Context()); return err })
-				v.answer(v.about(mcp.MethodGetTask), answer)
+				v.Answer(v.about(mcp.MethodGetTask), answer)
 				if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
 					t.Errorf("got %v, want a protocol error about t1", e)
 				}
@@ -139,7 +139,7 @@ func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
-		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
+		v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
 		err := <-a.done
 		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) ||
 			e == nil || e.Message != "no such task" {
@@ -147,7 +147,7 @@ func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
 		}
 		a = callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":900,"pollIntervalMs":1000`)
-		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
+		v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
 		if err := <-a.done; !errors.Is(err, ErrTaskUnknown) || !errors.Is(err, ErrTaskExpired) {
 			t.Errorf("got %v, want ErrTaskUnknown and ErrTaskExpired", err)
 		}

@@ -61,21 +61,21 @@ func TestATaskGetsWhatItNeedsOnceEach(t *testing.T) {
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskInputRequired, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a", "b"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b"))
 		f, keys := v.given()
 		if got := strings.Join(keys, " "); got != "a b" ||
-			!strings.Contains(f.raw, `{"action":"accept","content":{"confirmed":true}}`) {
-			t.Errorf("sent %s, want both forms accepted", f.raw)
+			!strings.Contains(f.Raw, `{"action":"accept","content":{"confirmed":true}}`) {
+			t.Errorf("sent %s, want both forms accepted", f.Raw)
 		}
-		v.answer(f, acknowledged)
-		v.answer(v.about(mcp.MethodGetTask), needs("a", "b", "c")) // it has not noticed yet
+		v.Answer(f, acknowledged)
+		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b", "c")) // it has not noticed yet
 		f, keys = v.given()
 		if got := strings.Join(keys, " "); got != "c" {
-			t.Errorf("sent %s, want what is new only", f.raw)
+			t.Errorf("sent %s, want what is new only", f.Raw)
 		}
-		v.answer(f, acknowledged)
-		v.answer(v.about(mcp.MethodGetTask), needs("a", "b", "c"))
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(f, acknowledged)
+		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b", "c"))
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-a.done; err != nil || text(a.result) != "ok" || *shown != 3 {
 			t.Errorf("got %+v, %v with %d forms shown, want the result and 3", a.result, err, *shown)
 		}
@@ -87,17 +87,17 @@ func TestAnAnswerThatMayBeLostIsGivenAgainWithoutAskingAgain(t *testing.T) {
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a", "b"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b"))
 		v.given()
-		v.hangUp()
+		v.Close()
 		v = s.next(t).tasks()
-		v.answer(v.about(mcp.MethodGetTask), needs("b")) // it has got the other
+		v.Answer(v.about(mcp.MethodGetTask), needs("b")) // it has got the other
 		f, keys := v.given()
 		if len(keys) != 1 || keys[0] != "b" || *shown != 2 {
 			t.Errorf("gave %q with %d forms shown, want b again and 2", keys, *shown)
 		}
-		v.answer(f, acknowledged)
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(f, acknowledged)
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-a.done; err != nil {
 			t.Error(err)
 		}
@@ -109,19 +109,19 @@ func TestAnUpdateThatIsRefusedMayHaveComeTooLate(t *testing.T) {
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		f, _ := v.given()
-		v.refuse(f, mcp.CodeInvalidParams, "too late")
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Refuse(f, mcp.CodeInvalidParams, "too late")
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-a.done; err != nil || text(a.result) != "ok" {
 			t.Errorf("got %+v, %v, want the result", a.result, err)
 		}
 		a = callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		f, _ = v.given()
-		v.refuse(f, mcp.CodeInternalError, "no")
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Refuse(f, mcp.CodeInternalError, "no")
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
 		if e, _ := errors.AsType[*Error](err); e == nil || e.Server == nil || e.Server.Message != "no" ||
 			e.Op != mcp.MethodUpdateTask {
@@ -135,13 +135,13 @@ func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
 		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" ||
 			!strings.Contains(err.Error(), `input "a" that the task needs: elicitation/create: no handler`) {
 			t.Errorf("got %v, want what is missing, about t1", err)
 		}
-		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
+		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 	})
 }
 
@@ -154,7 +154,7 @@ func TestACallerWhoLeavesWhileAPersonIsAskedCancelsTheTask(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callInBackground(ctx, c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		synctest.Wait()
 		cancel()
 		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled {
@@ -189,7 +189,7 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 		v.silent() // no caller waits
 		var d *mcp.DetailedTask
 		polled := background(func() (err error) { d, err = task.Poll(t.Context()); return err })
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		if err := <-polled; err != nil || d.Status != mcp.TaskInputRequired ||
 			d.InputRequests["a"].Method != mcp.MethodElicit {
 			t.Fatalf("got %+v, %v, want what the task needs", d, err)
@@ -198,14 +198,14 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 			return task.Update(t.Context(), mcp.InputResponses{"a": json.RawMessage(`{"action":"decline"}`)})
 		})
 		f, _ := v.given()
-		v.answer(f, acknowledged)
+		v.Answer(f, acknowledged)
 		if err := <-updated; err != nil {
 			t.Fatal(err)
 		}
 		var r *mcp.CallToolResult
 		waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
-		v.answer(v.about(mcp.MethodGetTask), needs("a")) // which it has; the user is not asked
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a")) // which it has; the user is not asked
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-waited; err != nil || text(r) != "ok" || heard != 3 {
 			t.Errorf("got %+v, %v, heard %d, want the result, and to hear of 3 states", r, err, heard)
 		}
@@ -222,7 +222,7 @@ func TestWhoeverLeavesWaitLeavesTheTaskAlone(t *testing.T) {
 		task := started(t, v, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		waited := background(func() error { _, err := task.Wait(ctx); return err })
-		v.answer(v.about(mcp.MethodGetTask), working())
+		v.Answer(v.about(mcp.MethodGetTask), working())
 		synctest.Wait()
 		cancel()
 		if e, _ := errors.AsType[*Error](<-waited); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" {
@@ -230,12 +230,12 @@ func TestWhoeverLeavesWaitLeavesTheTaskAlone(t *testing.T) {
 		}
 		v.silent()
 		cancelled := background(func() error { return task.Cancel(t.Context()) })
-		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
+		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 		if err := <-cancelled; err != nil {
 			t.Error(err)
 		}
 		waited = background(func() error { _, err := task.Wait(t.Context()); return err })
-		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCancelled, everySecond))
+		v.Answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCancelled, everySecond))
 		if err := <-waited; !errors.Is(err, ErrTaskCancelled) {
 			t.Errorf("got %v, want ErrTaskCancelled", err)
 		}
@@ -257,16 +257,16 @@ func TestOfSeveralWhoWaitOneAsks(t *testing.T) {
 		for range 3 {
 			waits = append(waits, background(func() error { _, err := task.Wait(t.Context()); return err }))
 		}
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		f, _ := v.given()
-		v.answer(f, acknowledged)
+		v.Answer(f, acknowledged)
 		synctest.Wait()
 		leave()
 		if err := <-first; err == nil {
 			t.Error("want an error of who has left")
 		}
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		for _, w := range waits {
 			if err := <-w; err != nil {
 				t.Error(err)
@@ -286,20 +286,20 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 		if got := task.Status(); got.TaskID != "t1" || got.Status != "" {
 			t.Errorf("got %+v, want an unknown status of t1", got)
 		}
-		v.hangUp() // it waits for the connection
+		v.Close() // it waits for the connection
 		synctest.Wait()
 		var r *mcp.CallToolResult
 		took := elapsed(func() {
 			waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
 			v = s.next(t).tasks()
 			f := v.about(mcp.MethodGetTask)
-			if !strings.Contains(f.raw, `"example.com/tenant":"acme"`) {
-				t.Errorf("sent %s, want the metadata in it", f.raw)
+			if !strings.Contains(f.Raw, `"example.com/tenant":"acme"`) {
+				t.Errorf("sent %s, want the metadata in it", f.Raw)
 			}
-			v.answer(f, needs("a"))
+			v.Answer(f, needs("a"))
 			f, _ = v.given()
-			v.answer(f, acknowledged)
-			v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+			v.Answer(f, acknowledged)
+			v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 			if err := <-waited; err != nil || text(r) != "ok" {
 				t.Errorf("got %+v, %v, want the result", r, err)
 			}
@@ -308,7 +308,7 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 			t.Errorf("it took %v, want the first poll at once", took)
 		}
 		unknown := background(func() error { _, err := c.ResumeTask("t1").Poll(t.Context()); return err })
-		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
+		v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
 		if err := <-unknown; !errors.Is(err, ErrTaskUnknown) {
 			t.Errorf("got %v, want ErrTaskUnknown", err)
 		}
@@ -339,7 +339,7 @@ func TestAServerThatRefusesToCancelSaysSo(t *testing.T) {
 		task := started(t, v, c)
 		for code, want := range map[int]error{mcp.CodeInvalidParams: ErrTaskUnknown, mcp.CodeInternalError: nil} {
 			done := background(func() error { return task.Cancel(t.Context()) })
-			v.refuse(v.about(mcp.MethodCancelTask), code, "no")
+			v.Refuse(v.about(mcp.MethodCancelTask), code, "no")
 			err := <-done
 			if e, _ := errors.AsType[*mcp.Error](err); e == nil || e.Code != int64(code) ||
 				errors.Is(err, ErrTaskUnknown) != (want != nil) {
@@ -360,20 +360,20 @@ func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callInBackground(ctx, c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		f, _ := v.given()
-		v.answer(f, acknowledged)
-		v.answer(v.about(mcp.MethodGetTask), working())
+		v.Answer(f, acknowledged)
+		v.Answer(v.about(mcp.MethodGetTask), working())
 		synctest.Wait()
 		cancel()
 		<-a.done
-		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
+		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 		synctest.Wait()
 		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/update", "tasks/get", "tasks/cancel")
 
 		resumed := background(func() error { _, err := c.ResumeTask("t1").Wait(t.Context()); return err })
-		v.answer(v.about(mcp.MethodGetTask), working())
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(v.about(mcp.MethodGetTask), working())
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-resumed; err != nil {
 			t.Error(err)
 		}

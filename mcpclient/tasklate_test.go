@@ -25,31 +25,31 @@ func TestATaskThatComesTooLateForItsCallerIsCancelledOnce(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					a := callOld(ctx, c)
-					f := v.want(mcp.MethodCallTool)
+					f := v.Expect(mcp.MethodCallTool)
 					synctest.Wait()
 					leave(cancel)
 					if err := <-a.done; err == nil {
 						t.Fatal("want the call to end")
 					}
-					v.answer(f, `{"task":`+oldWorking()+`}`)
-					v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
-					v.answer(f, `{"task":`+oldWorking()+`}`) // once more
+					v.Answer(f, `{"task":`+oldWorking()+`}`)
+					v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+					v.Answer(f, `{"task":`+oldWorking()+`}`) // once more
 					v.silent()
 				})
 			tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				a := callInBackground(ctx, c)
-				f := v.want(mcp.MethodCallTool)
+				f := v.Expect(mcp.MethodCallTool)
 				synctest.Wait()
 				leave(cancel)
 				if err := <-a.done; err == nil {
 					t.Fatal("want the call to end")
 				}
-				v.want(mcp.NotificationCancelled)
-				v.answer(f, taskState("task", mcp.TaskWorking, everySecond))
-				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
-				v.answer(f, taskState("task", mcp.TaskWorking, everySecond))
+				v.Expect(mcp.NotificationCancelled)
+				v.Answer(f, taskState("task", mcp.TaskWorking, everySecond))
+				v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+				v.Answer(f, taskState("task", mcp.TaskWorking, everySecond))
 				v.silent()
 			})
 		})
@@ -70,13 +70,13 @@ func TestALateAnswerThatIsNoTaskCancelsNothing(t *testing.T) {
 			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				a := callOld(ctx, c)
-				f := v.want(mcp.MethodCallTool)
+				f := v.Expect(mcp.MethodCallTool)
 				synctest.Wait()
 				cancel()
 				if err := <-a.done; !errors.Is(err, context.Canceled) {
 					t.Fatalf("got %v, want the caller's cancellation", err)
 				}
-				v.answer(f, result)
+				v.Answer(f, result)
 				v.silent()
 			})
 		})
@@ -87,11 +87,11 @@ func TestStopEndsTheCancellingOfATaskThatComesTooLate(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
-		f := v.want(mcp.MethodCallTool)
+		f := v.Expect(mcp.MethodCallTool)
 		synctest.Wait()
 		cancel()
 		<-a.done
-		v.answer(f, `{"task":`+oldWorking()+`}`)
+		v.Answer(f, `{"task":`+oldWorking()+`}`)
 		v.about(mcp.MethodCancelTask) // and no answer
 		if took := elapsed(func() { _ = c.Stop(t.Context()) }); took > time.Second {
 			t.Errorf("Stop took %v", took)

@@ -42,17 +42,17 @@ func oldWorking() string { return oldState(mcp.TaskWorking, everySecondOld) }
 // oldBegin answers the call of a tool with a task of 2025-11-25 that is in this state, and returns the request.
 func (c *conversation) oldBegin(state string) frame {
 	c.t.Helper()
-	f := c.want(mcp.MethodCallTool)
-	c.answer(f, `{"task":`+state+`}`)
+	f := c.Expect(mcp.MethodCallTool)
+	c.Answer(f, `{"task":`+state+`}`)
 	return f
 }
 
 // oldSession begins a session of 2025-11-25 with a server that has these capabilities besides tools.
 func (c *conversation) oldSession(more string) frame {
 	c.t.Helper()
-	f := c.want(mcp.MethodInitialize)
-	c.answer(f, initializedWith(mcp.Version20251125, more))
-	c.want(mcp.NotificationInitialized)
+	f := c.Expect(mcp.MethodInitialize)
+	c.Answer(f, initializedWith(mcp.Version20251125, more))
+	c.Expect(mcp.NotificationInitialized)
 	return f
 }
 
@@ -67,7 +67,7 @@ func oldTasked(t *testing.T, o *TaskOptions, more Options,
 		v.oldSession(allTasks)
 		await(t, c)
 		listed := background(func() error { _, err := c.tools.list(t.Context(), "", nil); return err })
-		v.answer(v.want(mcp.MethodListTools), oldTools)
+		v.Answer(v.Expect(mcp.MethodListTools), oldTools)
 		if err := <-listed; err != nil {
 			t.Fatal(err)
 		}
@@ -103,21 +103,21 @@ func TestAToolThatHasToBeATaskIsCalledAsOne(t *testing.T) {
 		a := callOld(t.Context(), c, WaitForReady(), WithTaskStatus(func(s mcp.Task) {
 			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
 		}))
-		if f := v.oldSession(allTasks); strings.Contains(f.raw, "task") {
-			t.Errorf("sent %s, want no tasks declared: the server can make none of its requests", f.raw)
+		if f := v.oldSession(allTasks); strings.Contains(f.Raw, "task") {
+			t.Errorf("sent %s, want no tasks declared: the server can make none of its requests", f.Raw)
 		}
-		v.answer(v.want(mcp.MethodListTools), oldTools)
-		if f := v.oldBegin(oldWorking()); !strings.Contains(f.raw, `"task":{"ttl":60000}`) {
-			t.Errorf("sent %s, want to ask for a task of a minute", f.raw)
+		v.Answer(v.Expect(mcp.MethodListTools), oldTools)
+		if f := v.oldBegin(oldWorking()); !strings.Contains(f.Raw, `"task":{"ttl":60000}`) {
+			t.Errorf("sent %s, want to ask for a task of a minute", f.Raw)
 		}
-		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
+		keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
 		keptPace(t, elapsed(func() {
-			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskWorking,
+			v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskWorking,
 				`,"statusMessage":"half","ttl":60000,"pollInterval":5000`))
 		}), time.Second)
 		keptPace(t, elapsed(func() {
-			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
-			v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "done"))
+			v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+			v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "done"))
 		}), 5*time.Second)
 		if err := <-a.done; err != nil || text(a.result) != "done" {
 			t.Errorf("got %+v, %v, want the result of the task", a.result, err)
@@ -127,7 +127,7 @@ func TestAToolThatHasToBeATaskIsCalledAsOne(t *testing.T) {
 		}
 		a = callOld(t.Context(), c)
 		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)) // the tools are not listed again
-		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "again"))
+		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "again"))
 		if err := <-a.done; err != nil || text(a.result) != "again" {
 			t.Errorf("got %+v, %v, want the result at once", a.result, err)
 		}
@@ -170,21 +170,21 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 			o := Options{Features: []Feature{UseTasks(nil)}, Versions: []mcp.Version{test.version}}
 			bubble(t, &o, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.answer(v.want(mcp.MethodInitialize), initializedWith(test.version, test.has))
-				v.want(mcp.NotificationInitialized)
+				v.Answer(v.Expect(mcp.MethodInitialize), initializedWith(test.version, test.has))
+				v.Expect(mcp.NotificationInitialized)
 				await(t, c)
 				for _, tool := range []string{"must", "may", "never", "plain", "unlisted"} {
 					done := background(func() error { return test.how(t.Context(), c, tool) })
-					f := v.take()
+					f := v.Receive()
 					if f.Method == mcp.MethodListTools {
-						v.answer(f, oldTools)
-						f = v.take()
+						v.Answer(f, oldTools)
+						f = v.Receive()
 					}
 					want := slices.Contains(strings.Fields(test.tasks), tool)
-					if got := strings.Contains(f.raw, `"task":{}`); f.Method != mcp.MethodCallTool || got != want {
-						t.Errorf("%s: sent %s, want a call, and as a task: %t", tool, f.raw, want)
+					if got := strings.Contains(f.Raw, `"task":{}`); f.Method != mcp.MethodCallTool || got != want {
+						t.Errorf("%s: sent %s, want a call, and as a task: %t", tool, f.Raw, want)
 					}
-					v.answer(f, `{"content":[],"structuredContent":{}}`) // no server has to make a task of it
+					v.Answer(f, `{"content":[],"structuredContent":{}}`) // no server has to make a task of it
 					if err := <-done; err != nil {
 						t.Errorf("%s: %v", tool, err)
 					}
@@ -198,10 +198,10 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 			v.oldSession(allTasks)
 			await(t, c)
 			done := background(func() error { return start(t.Context(), c, "must") })
-			f := v.want(mcp.MethodCallTool)
-			v.refuse(f, mcp.CodeMethodNotFound, "requires task")
-			if err := <-done; strings.Contains(f.raw, `"task"`) || err == nil {
-				t.Errorf("sent %s, got %v, want no task, and the error", f.raw, err)
+			f := v.Expect(mcp.MethodCallTool)
+			v.Refuse(f, mcp.CodeMethodNotFound, "requires task")
+			if err := <-done; strings.Contains(f.Raw, `"task"`) || err == nil {
+				t.Errorf("sent %s, got %v, want no task, and the error", f.Raw, err)
 			}
 		})
 	})
@@ -213,22 +213,22 @@ func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
 			return background(func() error { _, err := c.CallTool(t.Context(), "plain", nil); return err })
 		}
 		done := call()
-		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeMethodNotFound, "requires task")
+		v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeMethodNotFound, "requires task")
 		if err := <-done; err == nil {
 			t.Error("want the server's error")
 		}
 		done = call()
-		v.answer(v.want(mcp.MethodListTools), strings.Replace(oldTools,
+		v.Answer(v.Expect(mcp.MethodListTools), strings.Replace(oldTools,
 			`"forbidden"}},{"name":"plain","inputSchema":{"type":"object"}`,
 			`"forbidden"}},{"name":"plain","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}`, 1))
 		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld))
-		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		c.tools.forget()
 		done = call()
-		v.refuse(v.want(mcp.MethodListTools), mcp.CodeInternalError, "no list today")
+		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no list today")
 		if err := <-done; err == nil || !strings.Contains(err.Error(), "no list today") {
 			t.Errorf("got %v, want that of the list", err)
 		}
@@ -244,13 +244,13 @@ func TestAToolHasToBeATaskEvenIfTheListChangesMeanwhile(t *testing.T) {
 		await(t, c)
 		for range 2 { // the list is not remembered
 			a := callOld(t.Context(), c)
-			f := v.want(mcp.MethodListTools)
-			v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-			v.answer(f, oldTools)
-			if f := v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)); !strings.Contains(f.raw, `"task":{}`) {
-				t.Errorf("sent %s, want to ask for a task", f.raw)
+			f := v.Expect(mcp.MethodListTools)
+			v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			v.Answer(f, oldTools)
+			if f := v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)); !strings.Contains(f.Raw, `"task":{}`) {
+				t.Errorf("sent %s, want to ask for a task", f.Raw)
 			}
-			v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+			v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 			if err := <-a.done; err != nil {
 				t.Error(err)
 			}
@@ -274,23 +274,23 @@ func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
 		reached, proceed = make(chan struct{}), make(chan struct{})
 		v := s.next(t)
-		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
+		v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
 		v.oldSession(allTasks)
 		await(t, c)
 		a := callOld(t.Context(), c, WaitForReady())
-		v.answer(v.want(mcp.MethodListTools), oldTools)
+		v.Answer(v.Expect(mcp.MethodListTools), oldTools)
 		<-reached
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
-		v.refuse(v.want(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // what is known of the server's era
+		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // what is known of the server's era
 		v = s.next(t).tasks()
 		await(t, c)
 		close(proceed)
 		f := v.begin(mcp.TaskWorking, everySecond)
-		if strings.Contains(f.raw, `"task":{`) {
-			t.Errorf("sent %s, want nothing in it that the revision does not have", f.raw)
+		if strings.Contains(f.Raw, `"task":{`) {
+			t.Errorf("sent %s, want nothing in it that the revision does not have", f.Raw)
 		}
-		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-a.done; err != nil || text(a.result) != "ok" {
 			t.Errorf("got %+v, %v, want the result of the modern task", a.result, err)
 		}
@@ -309,11 +309,11 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 			}
 			return nil
 		})
-		v.answer(v.want(mcp.MethodListTasks), `{"tasks":[`+oldWorking()+`],"nextCursor":"2"}`)
-		f := v.want(mcp.MethodListTasks)
-		v.answer(f, `{"tasks":[`+strings.Replace(oldWorking(), "t1", "t2", 1)+`]}`)
-		if err := <-done; err != nil || strings.Join(ids, " ") != "t1 t2" || !strings.Contains(f.raw, `"cursor":"2"`) {
-			t.Errorf("got %q, %v, the second page by %s, want t1 and t2 of two pages", ids, err, f.raw)
+		v.Answer(v.Expect(mcp.MethodListTasks), `{"tasks":[`+oldWorking()+`],"nextCursor":"2"}`)
+		f := v.Expect(mcp.MethodListTasks)
+		v.Answer(f, `{"tasks":[`+strings.Replace(oldWorking(), "t1", "t2", 1)+`]}`)
+		if err := <-done; err != nil || strings.Join(ids, " ") != "t1 t2" || !strings.Contains(f.Raw, `"cursor":"2"`) {
+			t.Errorf("got %q, %v, the second page by %s, want t1 and t2 of two pages", ids, err, f.Raw)
 		}
 	})
 	t.Run("or not", func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 				}
 				return last
 			})
-			v.refuse(v.want(mcp.MethodListTasks), mcp.CodeInternalError, "oh")
+			v.Refuse(v.Expect(mcp.MethodListTasks), mcp.CodeInternalError, "oh")
 			if err := <-done; err == nil || !strings.Contains(err.Error(), "oh") {
 				t.Errorf("got %v, want the server's error", err)
 			}
@@ -332,7 +332,7 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 	for name, session := range map[string]func(v *conversation){
 		"a modern server": func(v *conversation) { v.tasks() },
 		"a server that keeps no list": func(v *conversation) {
-			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
+			v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
 			v.oldSession(uncancellable)
 		},
 	} {

@@ -19,16 +19,16 @@ func oldInput() string { return oldState(mcp.TaskInputRequired, everySecondOld) 
 // elicit sends a form that belongs to the task t1, and takes the answer.
 func (c *conversation) elicit() frame {
 	c.t.Helper()
-	c.write(strings.Replace(formRequest, `{"method":"elicitation/create","params":{`,
+	c.Send(strings.Replace(formRequest, `{"method":"elicitation/create","params":{`,
 		`{"jsonrpc":"2.0","id":"e1","method":"elicitation/create",`+
 			`"params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}},`, 1))
-	return c.take()
+	return c.Receive()
 }
 
 // told sends notifications/tasks/status.
 func (c *conversation) told(state string) {
 	c.t.Helper()
-	c.write(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":` + state + `}`)
+	c.Send(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":` + state + `}`)
 }
 
 func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
@@ -38,18 +38,18 @@ func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
 		var heard []string
 		a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)) }))
 		v.oldBegin(oldWorking())
-		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		result := v.about(mcp.MethodTaskResult)
 		answer := v.elicit()
-		if !strings.Contains(answer.raw, `"action":"accept"`) ||
-			!strings.Contains(answer.raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
-			t.Errorf("answered %s, want the form accepted and the task named", answer.raw)
+		if !strings.Contains(answer.Raw, `"action":"accept"`) ||
+			!strings.Contains(answer.Raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
+			t.Errorf("answered %s, want the form accepted and the task named", answer.Raw)
 		}
 		for range 5 { // which is longer than the timeout of a request
-			keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
+			keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
 		}
 		took := elapsed(func() {
-			v.answer(result, fmt.Sprintf(textResult, "ok"))
+			v.Answer(result, fmt.Sprintf(textResult, "ok"))
 			if err := <-a.done; err != nil || text(a.result) != "ok" || *shown != 1 {
 				t.Errorf("got %+v, %v with %d forms shown, want the result and one", a.result, err, *shown)
 			}
@@ -64,9 +64,9 @@ func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
 func TestAnswersThatBelongToNoTaskNameNone(t *testing.T) {
 	o, _ := counting()
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
-		v.write(strings.Replace(formRequest, `{`, `{"jsonrpc":"2.0","id":"e1",`, 1))
-		if f := v.take(); strings.Contains(f.raw, "_meta") {
-			t.Errorf("answered %s, want no metadata", f.raw)
+		v.Send(strings.Replace(formRequest, `{`, `{"jsonrpc":"2.0","id":"e1",`, 1))
+		if f := v.Receive(); strings.Contains(f.Raw, "_meta") {
+			t.Errorf("answered %s, want no metadata", f.Raw)
 		}
 	})
 }
@@ -103,10 +103,10 @@ func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
 
 func TestHowATaskOf20251125Ends(t *testing.T) {
 	answer := func(result string) func(*conversation) {
-		return func(v *conversation) { v.answer(v.about(mcp.MethodTaskResult), result) }
+		return func(v *conversation) { v.Answer(v.about(mcp.MethodTaskResult), result) }
 	}
 	refuse := func(code int, message string) func(*conversation) {
-		return func(v *conversation) { v.refuse(v.about(mcp.MethodTaskResult), code, message) }
+		return func(v *conversation) { v.Refuse(v.about(mcp.MethodTaskResult), code, message) }
 	}
 	for _, test := range []struct {
 		name, state string
@@ -143,7 +143,7 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				a := callOld(t.Context(), c)
 				v.oldBegin(oldWorking())
-				v.answer(v.about(mcp.MethodGetTask), test.state)
+				v.Answer(v.about(mcp.MethodGetTask), test.state)
 				test.then(v)
 				err := <-a.done
 				switch e, _ := errors.AsType[*Error](err); {
@@ -158,7 +158,7 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 					t.Errorf("got %v, want %v in it", err, test.is)
 				}
 				if test.cancels {
-					v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+					v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 				}
 				v.silent()
 			})
@@ -174,13 +174,13 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 		last  mcp.TaskStatus
 	}{
 		"with a failure of the tool": {
-			func(v *conversation, result frame) { v.answer(result, `{"content":[],"isError":true}`) },
+			func(v *conversation, result frame) { v.Answer(result, `{"content":[],"isError":true}`) },
 			func(r *mcp.CallToolResult, err error) bool { return err == nil && r.IsError }, mcp.TaskFailed,
 		},
 		"with an error": {
 			func(v *conversation, result frame) {
-				v.refuse(result, mcp.CodeInvalidParams, "no topic")
-				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskFailed, everySecondOld))
+				v.Refuse(result, mcp.CodeInvalidParams, "no topic")
+				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskFailed, everySecondOld))
 			},
 			func(_ *mcp.CallToolResult, err error) bool {
 				return errors.Is(err, ErrTaskFailed) && !errors.Is(err, ErrTaskUnknown)
@@ -188,15 +188,15 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 		},
 		"cancelled": {
 			func(v *conversation, result frame) {
-				v.refuse(result, mcp.CodeInternalError, "no result")
-				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCancelled, everySecondOld))
+				v.Refuse(result, mcp.CodeInternalError, "no result")
+				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCancelled, everySecondOld))
 			},
 			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskCancelled) }, mcp.TaskCancelled,
 		},
 		"forgotten": {
 			func(v *conversation, result frame) {
-				v.refuse(result, mcp.CodeInvalidParams, "?")
-				v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
+				v.Refuse(result, mcp.CodeInvalidParams, "?")
+				v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
 			},
 			func(_ *mcp.CallToolResult, err error) bool {
 				return errors.Is(err,
@@ -205,8 +205,8 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 		},
 		"refused": {
 			func(v *conversation, result frame) {
-				v.refuse(result, mcp.CodeInternalError, "oh")
-				v.answer(v.about(mcp.MethodGetTask), oldWorking())
+				v.Refuse(result, mcp.CodeInternalError, "oh")
+				v.Answer(v.about(mcp.MethodGetTask), oldWorking())
 				v.about(mcp.MethodCancelTask)
 			},
 			func(_ *mcp.CallToolResult, err error) bool {
@@ -216,9 +216,9 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 		},
 		"late": {
 			func(v *conversation, result frame) {
-				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
-				keptPace(v.t, elapsed(func() { v.want(mcp.NotificationCancelled) }), 30*time.Second)
-				v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+				keptPace(v.t, elapsed(func() { v.Expect(mcp.NotificationCancelled) }), 30*time.Second)
+				v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 			},
 			func(r *mcp.CallToolResult, err error) bool { return err == nil && text(r) == "ok" }, mcp.TaskCompleted,
 		},
@@ -228,7 +228,7 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 				var last mcp.TaskStatus
 				a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { last = s.Status + mcp.TaskStatus(s.StatusMessage) }))
 				v.oldBegin(oldInput())
-				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, everySecondOld+`,"statusMessage":", which?"`))
+				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, everySecondOld+`,"statusMessage":", which?"`))
 				test.then(v, v.about(mcp.MethodTaskResult))
 				if err := <-a.done; !test.check(a.result, err) || last != test.last {
 					t.Errorf("got %+v, %v, heard last %q, want %q", a.result, err, last, test.last)
@@ -243,7 +243,7 @@ func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
 		v.oldBegin(oldInput())
-		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		v.about(mcp.MethodTaskResult)
 		synctest.Wait()
 		cancel()
@@ -251,8 +251,8 @@ func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
 			errors.Is(e, ErrTaskCancelled) {
 			t.Errorf("got %v, want the caller's cancellation, about t1", e)
 		}
-		v.want(mcp.NotificationCancelled) // of the request for the result
-		v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+		v.Expect(mcp.NotificationCancelled) // of the request for the result
+		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		v.silent()
 	})
 	t.Run("unless the server cancels none", func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
 				await(t, c)
 				ctx, cancel := context.WithCancel(t.Context())
 				a := callOld(ctx, c)
-				v.answer(v.want(mcp.MethodListTools), oldTools)
+				v.Answer(v.Expect(mcp.MethodListTools), oldTools)
 				v.oldBegin(oldWorking())
 				synctest.Wait()
 				cancel()
@@ -290,7 +290,7 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 			return background(func() (err error) { d, err = task.Poll(t.Context()); return err })
 		}
 		done := poll()
-		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, `,"statusMessage":"which?","ttl":60000`))
+		v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, `,"statusMessage":"which?","ttl":60000`))
 		if err := <-done; err != nil || d.Status != mcp.TaskInputRequired || d.StatusMessage != "which?" ||
 			*d.TTLMs != 60000 {
 			t.Errorf("got %+v, %v, want what the server said", d, err)
@@ -300,7 +300,7 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 			t.Errorf("got %v, want ErrUnsupported, unsent", err)
 		}
 		done = poll()
-		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+		v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
 		if err := errors.Join(<-done, task.Cancel(t.Context()), <-poll()); err != nil || d.Status != mcp.TaskCompleted {
 			t.Errorf("got %+v, %v, want a completed task, and nothing asked about it", d, err)
 		}
@@ -309,7 +309,7 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 			return background(func() (err error) { r, err = task.Wait(t.Context()); return err })
 		}
 		done = wait()
-		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || text(r) != "ok" {
 			t.Errorf("got %+v, %v, want the result", r, err)
 		}
@@ -324,7 +324,7 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		task := oldStarted(t, v, c)
 		done := background(func() error { return task.Cancel(t.Context()) })
-		v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // and may forget it
+		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // and may forget it
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -341,18 +341,18 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 		} {
 			task := c.ResumeTask("t1")
 			done := background(func() error { return task.Cancel(t.Context()) })
-			v.refuse(v.about(mcp.MethodCancelTask), mcp.CodeInvalidParams, "no")
+			v.Refuse(v.about(mcp.MethodCancelTask), mcp.CodeInvalidParams, "no")
 			if f := v.about(mcp.MethodGetTask); test.poll != "" {
-				v.answer(f, test.poll)
+				v.Answer(f, test.poll)
 			} else {
-				v.refuse(f, mcp.CodeInvalidParams, "?")
+				v.Refuse(f, mcp.CodeInvalidParams, "?")
 			}
 			if err := <-done; !errors.Is(err, test.want) {
 				t.Errorf("%s: got %v, want %v", name, err, test.want)
 			}
 		}
 		done = background(func() error { return c.ResumeTask("t1").Cancel(t.Context()) })
-		v.refuse(v.about(mcp.MethodCancelTask), mcp.CodeInternalError, "oh")
+		v.Refuse(v.about(mcp.MethodCancelTask), mcp.CodeInternalError, "oh")
 		if err := <-done; err == nil || !strings.Contains(err.Error(), "oh") {
 			t.Errorf("got %v, want the server's error", err)
 		}
@@ -362,20 +362,20 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 	o, shown := counting()
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
-		v.hangUp() // it waits for the connection, and learns then what kind of task it is
+		v.Close() // it waits for the connection, and learns then what kind of task it is
 		synctest.Wait()
 		var r *mcp.CallToolResult
 		done := background(func() (err error) { r, err = c.ResumeTask("t1").Wait(t.Context()); return err })
 		v = s.next(t)
 		v.oldSession(allTasks)
-		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		result := v.about(mcp.MethodTaskResult)
 		v.elicit()
-		v.answer(result, fmt.Sprintf(textResult, "ok"))
+		v.Answer(result, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || text(r) != "ok" || *shown != 1 {
 			t.Errorf("got %+v, %v, want the result and a form", r, err)
 		}
-		v.hangUp()
+		v.Close()
 		synctest.Wait()
 		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
 			t.Errorf("got %v, want no task", err)
@@ -393,22 +393,22 @@ func TestATaskOf20251125SurvivesItsConnection(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
-		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		v.about(mcp.MethodTaskResult)
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
 		v.oldSession(allTasks)
-		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		v.about(mcp.MethodTaskResult)
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
 		v.oldSession(allTasks)
-		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+		v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
 		v.about(mcp.MethodTaskResult)
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
 		v.oldSession(allTasks)
-		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 		if err := <-a.done; err != nil || text(a.result) != "ok" {
 			t.Errorf("got %+v, %v, want the result", a.result, err)
 		}
@@ -419,10 +419,10 @@ func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
-		v.hangUp()
+		v.Close()
 		v = s.next(t)
-		v.answer(v.want(mcp.MethodInitialize), initializedWith(mcp.Version20250618, ""))
-		v.want(mcp.NotificationInitialized)
+		v.Answer(v.Expect(mcp.MethodInitialize), initializedWith(mcp.Version20250618, ""))
+		v.Expect(mcp.NotificationInitialized)
 		if err := <-a.done; !errors.Is(err, ErrUnsupported) || SafeToRetry(err) {
 			t.Errorf("got %v, want ErrUnsupported, not safe to retry: the tool has been called", err)
 		}
@@ -449,7 +449,7 @@ func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
 			synctest.Wait()
 			v.told(oldWorking()) // which is late
 			synctest.Wait()
-			v.answer(result, fmt.Sprintf(textResult, "ok"))
+			v.Answer(result, fmt.Sprintf(textResult, "ok"))
 			if err := <-a.done; err != nil || text(a.result) != "ok" {
 				t.Errorf("got %+v, %v, want the result", a.result, err)
 			}
@@ -469,10 +469,10 @@ func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
 		v.about(mcp.MethodTaskResult)
 		v.told(oldWorking())
 		synctest.Wait()
-		v.hangUp() // so that the result is to be asked for again, which needs no poll
+		v.Close() // so that the result is to be asked for again, which needs no poll
 		v = s.next(t)
 		v.oldSession(allTasks)
-		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 		if err := <-a.done; err != nil {
 			t.Error(err)
 		}
@@ -496,7 +496,7 @@ func TestAPanicOfMiddlewareWhileTheResultIsAskedForIsThatOfTheCaller(t *testing.
 			_, err = task.Wait(t.Context())
 			return err
 		})
-		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+		v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
 		if err := <-done; err.Error() != "boo" {
 			t.Errorf("got %v, want the panic", err)
 		}
@@ -512,16 +512,16 @@ func TestTheRequestsOfATaskOf20251125AreOneCall(t *testing.T) {
 		await(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		a := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
-		v.answer(v.want(mcp.MethodListTools), strings.Replace(oldTools, `"must"`, `"x"`, 1))
+		v.Answer(v.Expect(mcp.MethodListTools), strings.Replace(oldTools, `"must"`, `"x"`, 1))
 		v.oldBegin(oldWorking())
-		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		v.about(mcp.MethodTaskResult)
-		v.answer(v.about(mcp.MethodGetTask), oldWorking())
+		v.Answer(v.about(mcp.MethodGetTask), oldWorking())
 		synctest.Wait()
 		cancel()
 		<-a
-		v.want(mcp.NotificationCancelled)
-		v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+		v.Expect(mcp.NotificationCancelled)
+		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		synctest.Wait()
 		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/get", "tasks/result", "tasks/cancel")
 	})

@@ -68,7 +68,7 @@ func TestArgumentsAreMirroredAsTheListedSchemaSays(t *testing.T) {
 		await(t, c)
 		listed := make(chan []string)
 		go func() { listed <- toolNames(c, t) }()
-		v.answer(v.want(mcp.MethodListTools), listOf(regionTool+","+brokenTool+","+plainTool))
+		v.Answer(v.Expect(mcp.MethodListTools), listOf(regionTool+","+brokenTool+","+plainTool))
 		if got := <-listed; fmt.Sprint(got) != "[query plain]" {
 			t.Errorf("listed %v, want the tool that breaks the rules left out", got)
 		}
@@ -85,7 +85,7 @@ func TestArgumentsAreMirroredAsTheListedSchemaSays(t *testing.T) {
 			{"unlisted", map[string]any{"region": "us"}, nil},
 		} {
 			done := background(func() error { _, err := c.CallTool(t.Context(), test.tool, test.arguments); return err })
-			v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+			v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 			if err := <-done; err != nil || !maps.Equal(h.header, test.want) {
 				t.Errorf("%s of %v: got headers %v, %v, want %v", test.tool, test.arguments, h.header, err, test.want)
 			}
@@ -101,9 +101,9 @@ func TestAToolThatHasChangedIsListedAnewAndCalledOnceMore(t *testing.T) {
 			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us", "rows": 3})
 			return err
 		})
-		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "Mcp-Param-Rows is missing")
-		v.answer(v.want(mcp.MethodListTools), listOf(rowsTool))
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "Mcp-Param-Rows is missing")
+		v.Answer(v.Expect(mcp.MethodListTools), listOf(rowsTool))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || h.header["Mcp-Param-Rows"] != "3" {
 			t.Errorf("got %v with headers %v, want the call made once more with Mcp-Param-Rows: 3", err, h.header)
 		}
@@ -115,8 +115,8 @@ func TestAMismatchThatTheListDoesNotExplainIsAnError(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "plain", map[string]any{"a": 1}); return err })
-		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "Mcp-Name")
-		v.answer(v.want(mcp.MethodListTools), listOf(plainTool))
+		v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "Mcp-Name")
+		v.Answer(v.Expect(mcp.MethodListTools), listOf(plainTool))
 		if e, _ := errors.AsType[*mcp.Error](<-done); e == nil || e.Code != mcp.CodeHeaderMismatch {
 			t.Errorf("got %v, want the server's error", e)
 		}
@@ -129,7 +129,7 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 		await(t, c)
 		listed := make(chan []string)
 		go func() { listed <- toolNames(c, t) }()
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[`+regionTool+","+brokenTool+`]}`)
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[`+regionTool+","+brokenTool+`]}`)
 		if got := <-listed; len(got) != 2 {
 			t.Errorf("listed %v, want both: the rules are of another revision", got)
 		}
@@ -138,7 +138,7 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 				map[string]any{"region": "us"})
 			return err
 		})
-		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || h.header != nil {
 			t.Errorf("got %v with headers %v, want none", err, h.header)
 		}
@@ -148,8 +148,8 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 func TestAServerThatWantsToBeAskedAgainIs(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		f := v.want(mcp.MethodDiscover)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",`+
+		f := v.Expect(mcp.MethodDiscover)
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",`+
 			`"data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}}`, f.ID))
 		v.modern()
 		await(t, c)
@@ -170,19 +170,19 @@ func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
 			})
 		}
 		a := call()
-		fa := v.want(mcp.MethodCallTool)
+		fa := v.Expect(mcp.MethodCallTool)
 		b := call()
-		fb := v.want(mcp.MethodCallTool)
-		v.refuse(fa, mcp.CodeHeaderMismatch, "missing")
-		la := v.want(mcp.MethodListTools)
-		v.refuse(fb, mcp.CodeHeaderMismatch, "missing")
-		lb := v.want(mcp.MethodListTools)
-		v.answer(la, listOf(rowsTool))
+		fb := v.Expect(mcp.MethodCallTool)
+		v.Refuse(fa, mcp.CodeHeaderMismatch, "missing")
+		la := v.Expect(mcp.MethodListTools)
+		v.Refuse(fb, mcp.CodeHeaderMismatch, "missing")
+		lb := v.Expect(mcp.MethodListTools)
+		v.Answer(la, listOf(rowsTool))
 		synctest.Wait()
-		v.answer(lb, listOf(rowsTool))
+		v.Answer(lb, listOf(rowsTool))
 		go func() {
 			for range 2 {
-				v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+				v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 			}
 		}()
 		if err := <-a; err != nil {
@@ -191,7 +191,7 @@ func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
 		if err := <-b; err != nil {
 			t.Errorf("the second call: got %v, want it made once more", err)
 		}
-		v.hangUp()
+		v.Close()
 	})
 }
 
@@ -204,8 +204,8 @@ func TestAToolIsListedAnewWithinTheTimeOfTheCall(t *testing.T) {
 			return err
 		})
 		took := elapsed(func() {
-			v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "missing")
-			v.want(mcp.MethodListTools)
+			v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "missing")
+			v.Expect(mcp.MethodListTools)
 			<-done
 		})
 		if took > time.Second {
@@ -227,7 +227,7 @@ func TestWhatACallIsAboutIsToldWhateverItsParamsAre(t *testing.T) {
 		done := background(func() error {
 			return c.Call(t.Context(), mcp.MethodReadResource, map[string]any{"uri": "file:///x"}, nil)
 		})
-		v.answer(v.want(mcp.MethodReadResource), `{}`)
+		v.Answer(v.Expect(mcp.MethodReadResource), `{}`)
 		<-done
 		if h[mcp.MethodReadResource] != "file:///x" {
 			t.Errorf("of a map: got the name %q, want file:///x", h[mcp.MethodReadResource])
@@ -235,7 +235,7 @@ func TestWhatACallIsAboutIsToldWhateverItsParamsAre(t *testing.T) {
 		done = background(func() error {
 			return c.Call(t.Context(), mcp.MethodReadResource, mcp.ReadResourceParams{URI: "file:///x"}, nil)
 		})
-		v.answer(v.want(mcp.MethodReadResource), `{}`)
+		v.Answer(v.Expect(mcp.MethodReadResource), `{}`)
 		<-done
 		if h[mcp.MethodReadResource] != "file:///x" {
 			t.Errorf("of params by value: got the name %q, want file:///x", h[mcp.MethodReadResource])

@@ -24,11 +24,11 @@ func TestToolsYieldsAllPages(t *testing.T) {
 			return nil
 		})
 		for page, next := range []string{`,"nextCursor":"2"`, `,"nextCursor":"3"`, ``} {
-			f := v.want(mcp.MethodListTools)
-			if want := fmt.Sprintf(`"cursor":"%d"`, page+1); page > 0 && !strings.Contains(f.raw, want) {
-				t.Errorf("want %s in the request for page %d, got %s", want, page+1, f.raw)
+			f := v.Expect(mcp.MethodListTools)
+			if want := fmt.Sprintf(`"cursor":"%d"`, page+1); page > 0 && !strings.Contains(f.Raw, want) {
+				t.Errorf("want %s in the request for page %d, got %s", want, page+1, f.Raw)
 			}
-			v.answer(f, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"ttlMs":0,`+
+			v.Answer(f, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"ttlMs":0,`+
 				`"cacheScope":"private"%s}`, page+1, next))
 		}
 		if err := <-done; err != nil {
@@ -51,7 +51,7 @@ func TestARepeatedCursorEndsTheList(t *testing.T) {
 			return nil
 		})
 		for range 2 {
-			v.answer(v.want(mcp.MethodListTools), `{"tools":[],"nextCursor":"again"}`)
+			v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[],"nextCursor":"again"}`)
 		}
 		if err := <-done; err == nil || !strings.Contains(err.Error(), `the cursor "again" twice`) {
 			t.Errorf("want an error about the repeated cursor, got %v", err)
@@ -86,8 +86,8 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 					return err
 				}
 				done := background(call)
-				v.answer(v.want(mcp.MethodListTools), list)
-				v.answer(v.want(mcp.MethodCallTool), tc.result)
+				v.Answer(v.Expect(mcp.MethodListTools), list)
+				v.Answer(v.Expect(mcp.MethodCallTool), tc.result)
 				err := <-done
 				if tc.wantErr == "" && (err != nil || got.Celsius != tc.want) {
 					t.Errorf("want %d, got %d, %v", tc.want, got.Celsius, err)
@@ -100,15 +100,15 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 				}
 				if name == "valid" { // the list is remembered, until it changes
 					done = background(call)
-					v.answer(v.want(mcp.MethodCallTool), tc.result)
+					v.Answer(v.Expect(mcp.MethodCallTool), tc.result)
 					if err := <-done; err != nil {
 						t.Errorf("want the second call without a list, got %v", err)
 					}
-					v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
+					v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 					synctest.Wait()
 					done = background(call)
-					v.answer(v.want(mcp.MethodListTools), list)
-					v.answer(v.want(mcp.MethodCallTool), tc.result)
+					v.Answer(v.Expect(mcp.MethodListTools), list)
+					v.Answer(v.Expect(mcp.MethodCallTool), tc.result)
 					if err := <-done; err != nil {
 						t.Errorf("want the third call with a new list, got %v", err)
 					}
@@ -121,7 +121,7 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 func TestWhatTheServerDidNotDeclareFailsLocally(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, `{}`, 1))
+		v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, `{}`, 1))
 		await(t, c)
 		_, err := c.CallTool(t.Context(), "echo", nil)
 		if !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) {

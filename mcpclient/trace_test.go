@@ -35,7 +35,7 @@ type traced struct {
 func tracing(t *testing.T, o Options, greet func(v *conversation), f func(tr *traced)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		tr := &traced{t: t, rec: telemetrytest.Recorder(t), s: newScript()}
+		tr := &traced{t: t, rec: telemetrytest.Recorder(t), s: newScript(t)}
 		o.Telemetry = tr.rec.Telemetry()
 		tr.callerCtx, tr.caller = tr.start(t.Context(), "caller of Connect")
 		connected := background(func() (err error) {
@@ -65,13 +65,8 @@ func (tr *traced) start(ctx context.Context, name string) (context.Context, trac
 }
 
 // spans returns the spans with this name that have ended, in that order.
-func (tr *traced) spans(name string) (all []sdktrace.ReadOnlySpan) {
-	for _, s := range tr.rec.Spans() {
-		if s.Name() == name {
-			all = append(all, s)
-		}
-	}
-	return all
+func (tr *traced) spans(name string) []sdktrace.ReadOnlySpan {
+	return tr.rec.SpansNamed(name, trace.SpanKindUnspecified)
 }
 
 // childOf fails the test unless s is a child of parent.
@@ -92,7 +87,7 @@ func (tr *traced) carries(f frame, s sdktrace.ReadOnlySpan) {
 		} `json:"_meta"`
 	}
 	if err := json.Unmarshal(f.Params, &p); err != nil {
-		tr.t.Fatalf("params of %s: %v", f.raw, err)
+		tr.t.Fatalf("params of %s: %v", f.Raw, err)
 	}
 	want := fmt.Sprintf("00-%s-%s-01", s.SpanContext().TraceID(), s.SpanContext().SpanID())
 	if p.Meta.Traceparent != want {
@@ -109,14 +104,14 @@ func (tr *traced) call(caller string, options ...CallOption) (frame, trace.SpanC
 		_, err := tr.c.CallTool(ctx, "echo", nil, options...)
 		return err
 	})
-	return tr.v.want(mcp.MethodCallTool), span.SpanContext(), done
+	return tr.v.Expect(mcp.MethodCallTool), span.SpanContext(), done
 }
 
 func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T) {
 	tracing(t, Options{}, modern, func(tr *traced) {
 		for i := range 2 {
 			f, caller, done := tr.call(fmt.Sprint("caller ", i))
-			tr.v.answer(f, fmt.Sprintf(textResult, "hi"))
+			tr.v.Answer(f, fmt.Sprintf(textResult, "hi"))
 			if err := <-done; err != nil {
 				tr.t.Fatal(err)
 			}
@@ -130,7 +125,7 @@ func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T
 			tr.childOf(calls[i], caller)
 			tr.carries(f, calls[i])
 			if i == 0 {
-				tr.v.hangUp()
+				tr.v.Close()
 				tr.v = tr.s.next(tr.t).modern()
 				await(tr.t, tr.c)
 			}
@@ -141,7 +136,7 @@ func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T
 func TestTheFirstAttemptBelongsToTheCallerAndEachLaterOneLinksToTheOneBefore(t *testing.T) {
 	tracing(t, Options{}, modern, func(tr *traced) {
 		for range 2 {
-			tr.v.hangUp()
+			tr.v.Close()
 			tr.v = tr.s.next(tr.t)
 			modern(tr.v)
 			await(tr.t, tr.c)
@@ -171,11 +166,11 @@ func TestTheFirstAttemptBelongsToTheCallerAndEachLaterOneLinksToTheOneBefore(t *
 func TestTheHandshakeBelongsToItsAttempt(t *testing.T) {
 	var probe, initialize, notice frame
 	greet := func(v *conversation) {
-		probe = v.want(mcp.MethodDiscover)
-		v.refuse(probe, mcp.CodeMethodNotFound, "no")
-		initialize = v.want(mcp.MethodInitialize)
-		v.answer(initialize, fmt.Sprintf(initialized, mcp.Version20251125))
-		notice = v.want(mcp.NotificationInitialized)
+		probe = v.Expect(mcp.MethodDiscover)
+		v.Refuse(probe, mcp.CodeMethodNotFound, "no")
+		initialize = v.Expect(mcp.MethodInitialize)
+		v.Answer(initialize, fmt.Sprintf(initialized, mcp.Version20251125))
+		notice = v.Expect(mcp.NotificationInitialized)
 	}
 	tracing(t, Options{}, greet, func(tr *traced) {
 		attempt := tr.rec.Span("mcp_client.connect")
@@ -196,7 +191,7 @@ func TestACancellationIsAChildOfTheCallThatItEnds(t *testing.T) {
 		"caller": func(tr *traced) (frame, <-chan error) {
 			ctx, cancel := context.WithCancel(tr.t.Context())
 			done := background(func() error { _, err := tr.c.CallTool(ctx, "echo", nil); return err })
-			f := tr.v.want(mcp.MethodCallTool)
+			f := tr.v.Expect(mcp.MethodCallTool)
 			cancel()
 			return f, done
 		},
@@ -204,7 +199,7 @@ func TestACancellationIsAChildOfTheCallThatItEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tracing(t, Options{}, modern, func(tr *traced) {
 				_, done := end(tr)
-				notice := tr.v.want(mcp.NotificationCancelled)
+				notice := tr.v.Expect(mcp.NotificationCancelled)
 				if err := <-done; err == nil {
 					tr.t.Fatal("want the call to fail")
 				}
@@ -221,7 +216,7 @@ func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
 		"late_timeout":   func(tr *traced, _ <-chan error) { time.Sleep(time.Second) },
 		"late_cancelled": nil,
 		"late_lost": func(tr *traced, _ <-chan error) {
-			tr.v.hangUp()
+			tr.v.Close()
 			tr.v = tr.s.next(tr.t).modern()
 			await(tr.t, tr.c)
 		},
@@ -234,7 +229,7 @@ func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
 					_, err := tr.c.CallTool(ctx, "echo", nil, WithTimeout(time.Second))
 					return err
 				})
-				f := tr.v.want(mcp.MethodCallTool)
+				f := tr.v.Expect(mcp.MethodCallTool)
 				if end == nil {
 					cancel()
 				} else {
@@ -244,10 +239,10 @@ func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
 					tr.t.Fatal("want the call to fail")
 				}
 				if reason != "late_lost" {
-					tr.v.want(mcp.NotificationCancelled)
+					tr.v.Expect(mcp.NotificationCancelled)
 				}
 				time.Sleep(time.Second)
-				tr.v.answer(f, fmt.Sprintf(textResult, "too late"))
+				tr.v.Answer(f, fmt.Sprintf(textResult, "too late"))
 				synctest.Wait()
 				r, call := tr.rec.Log("mcp_client.response.dropped"), tr.rec.Span("tools/call echo").SpanContext()
 				if got := r.Text("mcp_client.drop.reason"); got != reason {
@@ -309,7 +304,7 @@ func TestWhatTheServerSaysIsNoPartOfTheCallersTrace(t *testing.T) {
 		const remote = `,"params":{"_meta":{"traceparent":"00-` + remoteTrace + `-` + remoteSpan + `-01"}}`
 		for _, message := range []string{`"method":"custom/note"`, `"method":"roots/list","id":1`} {
 			for _, params := range []string{"", remote} {
-				tr.v.write(`{"jsonrpc":"2.0",` + message + params + `}`)
+				tr.v.Send(`{"jsonrpc":"2.0",` + message + params + `}`)
 				got := <-spans
 				synctest.Wait() // until its span has ended
 				all := tr.rec.Spans()
@@ -335,7 +330,7 @@ func TestWhatTheServerSaysIsNoPartOfTheCallersTrace(t *testing.T) {
 func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 	tracing(t, Options{}, modern, func(tr *traced) {
 		spans := make(chan trace.SpanContext, 1)
-		s := newScript()
+		s := newScript(t)
 		connected := background(func() error {
 			c, err := Connect(tr.callerCtx, s, &Options{Telemetry: telemetry.Off(), Features: []Feature{
 				HandleNotification("", func(ctx context.Context, _ *Notification) { spans <- trace.SpanContextFromContext(ctx) }),
@@ -349,7 +344,7 @@ func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 		if err := <-connected; err != nil {
 			tr.t.Fatal(err)
 		}
-		v.write(`{"jsonrpc":"2.0","method":"custom/note"}`)
+		v.Send(`{"jsonrpc":"2.0","method":"custom/note"}`)
 		if got := <-spans; got.IsValid() {
 			tr.t.Errorf("want no span, got %s", got.SpanID())
 		}
@@ -358,7 +353,7 @@ func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 
 func TestACallThatIsRefusedHasASpanToo(t *testing.T) {
 	tracing(t, Options{}, modern, func(tr *traced) {
-		tr.v.hangUp()
+		tr.v.Close()
 		waitFor(tr.t, tr.c, connstate.Backoff)
 		ctx, caller := tr.start(tr.t.Context(), "caller")
 		if err := tr.c.Call(ctx, "refused", nil, nil); !errors.Is(err, ErrNotReady) {

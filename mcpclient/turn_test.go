@@ -55,7 +55,7 @@ func interrupted(t *testing.T, i *interruptible, o *Options, f func(t *testing.T
 func (v *conversation) exchange(c *Client) {
 	v.t.Helper()
 	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
-	v.answer(v.want("x/quick"), "{}")
+	v.Answer(v.Expect("x/quick"), "{}")
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
 	}
@@ -101,7 +101,7 @@ func TestWhatComesWhileNobodyCallsIsReadSoon(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("x/news", hear)}}
 	lent(t, o, func(t *testing.T, v *conversation, c *Client) {
 		said := time.Now()
-		v.write(`{"jsonrpc":"2.0","method":"x/news"}`)
+		v.Send(`{"jsonrpc":"2.0","method":"x/news"}`)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if took := heard.Sub(said); heard.IsZero() || took > 2*conn.UsualPace.Tick {
@@ -122,14 +122,14 @@ func TestWhatComesInsteadOfTheAnswerIsNotLost(t *testing.T) {
 		o := &Options{Features: []Feature{HandleNotification("x/news", func(context.Context, *Notification) { heard++ })}}
 		lent(t, o, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
-			f := v.want("x/slow")
+			f := v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
-			v.write(frame)
+			v.Send(frame)
 			wantTurn(t, c, conn.TurnAttended)
 			if wanted := name == "notification"; wanted != (heard == 1) {
 				t.Errorf("%s: %d notifications were heard", name, heard)
 			}
-			v.answer(f, "{}")
+			v.Answer(f, "{}")
 			if err := <-done; err != nil {
 				t.Errorf("%s: the call: %v", name, err)
 			}
@@ -149,13 +149,13 @@ func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
 		v.exchange(c)
 		v.exchange(c)
 		done := background(func() error { return c.Call(t.Context(), "x/asks", nil, nil) })
-		f := v.want("x/asks")
+		f := v.Expect("x/asks")
 		wantTurn(t, c, conn.TurnTaken)
-		v.write(`{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
-		if got := v.take(); string(got.ID) != `"r"` || got.Result == nil {
-			t.Errorf("want the roots, got %s", got.raw)
+		v.Send(`{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
+		if got := v.Receive(); string(got.ID) != `"r"` || got.Result == nil {
+			t.Errorf("want the roots, got %s", got.Raw)
 		}
-		v.answer(f, "{}")
+		v.Answer(f, "{}")
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -185,16 +185,16 @@ func TestACallerWhoReadsLeavesInTime(t *testing.T) {
 		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 			begun := time.Now()
 			done := background(func() error { return tt.call(t.Context(), c) })
-			f := v.want("x/slow")
+			f := v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
 			err := <-done
 			e, ok := errors.AsType[*Error](err)
 			if took := time.Since(begun); !ok || e.Kind != tt.want || took != patience {
 				t.Errorf("%s: got %v after %v, want kind %s after %v", name, err, took, tt.want, patience)
 			}
-			v.want(mcp.NotificationCancelled)
+			v.Expect(mcp.NotificationCancelled)
 			wantTurn(t, c, conn.TurnAttended)
-			v.answer(f, "{}") // too late
+			v.Answer(f, "{}") // too late
 			v.exchange(c)
 		})
 	}
@@ -203,11 +203,11 @@ func TestACallerWhoReadsLeavesInTime(t *testing.T) {
 func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
-		slow := v.want("x/first")
+		slow := v.Expect("x/first")
 		wantTurn(t, c, conn.TurnTaken)
 		v.exchange(c) // its answer is read by the first, which hands it over
 		wantTurn(t, c, conn.TurnAttended)
-		v.answer(slow, "{}")
+		v.Answer(slow, "{}")
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
@@ -217,16 +217,16 @@ func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
-		one := v.want("x/first")
+		one := v.Expect("x/first")
 		second := background(func() error { return c.Call(t.Context(), "x/second", nil, nil) })
-		two := v.want("x/second")
+		two := v.Expect("x/second")
 		synctest.Wait()
-		v.answer(one, "{}")
+		v.Answer(one, "{}")
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
 		wantTurn(t, c, conn.TurnAttended)
-		v.answer(two, "{}")
+		v.Answer(two, "{}")
 		if err := <-second; err != nil {
 			t.Error(err)
 		}
@@ -239,12 +239,12 @@ func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
 		done := background(func() error {
 			return c.Call(t.Context(), "x/slow", nil, nil, WithProgress(func(*mcp.ProgressParams) { reports++ }))
 		})
-		f := v.want("x/slow")
+		f := v.Expect("x/slow")
 		wantTurn(t, c, conn.TurnAttended)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
 			f.ID))
 		synctest.Wait()
-		v.answer(f, "{}")
+		v.Answer(f, "{}")
 		if err := <-done; err != nil || reports != 1 {
 			t.Errorf("want one report and the result, got %d and %v", reports, err)
 		}
@@ -254,10 +254,10 @@ func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
 func TestALongCallGivesTheTurnBack(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
-		f := v.want("x/slow")
+		f := v.Expect("x/slow")
 		time.Sleep(2 * conn.UsualPace.Tick)
 		wantTurn(t, c, conn.TurnKept)
-		v.answer(f, "{}")
+		v.Answer(f, "{}")
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -271,11 +271,11 @@ func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 			done := make(<-chan error)
 			if calling {
 				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
-				v.want("x/slow")
+				v.Expect("x/slow")
 				wantTurn(t, c, conn.TurnTaken)
 			}
 			begun := time.Now()
-			v.hangUp()
+			v.Close()
 			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 				t.Fatal(err)
 			}
@@ -297,11 +297,11 @@ func TestAStopEndsWhoeverReads(t *testing.T) {
 			done := make(<-chan error)
 			if calling {
 				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
-				v.want("x/slow")
+				v.Expect("x/slow")
 				wantTurn(t, c, conn.TurnTaken)
 			}
 			begun := time.Now()
-			go v.hangUp()
+			go v.Close()
 			if err := c.Stop(t.Context()); err != nil || time.Since(begun) > 0 {
 				t.Errorf("stop: %v after %v, want nothing to wait for", err, time.Since(begun))
 			}
@@ -322,7 +322,7 @@ func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 		i := &interruptible{}
 		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
-			f := v.want("x/slow")
+			f := v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
 			i.inHand = func() {
 				i.inHand = nil
@@ -330,10 +330,10 @@ func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 				time.Sleep(conn.UsualPace.Tick / 10) // until the connection's goroutine knows
 			}
 			go func() {
-				<-v.ctx.Done()
-				v.hangUp()
+				<-v.Context().Done()
+				v.Close()
 			}()
-			v.answer(f, "{}")
+			v.Answer(f, "{}")
 			if err := <-done; err == nil {
 				t.Errorf("%s: the call got an answer that came too late", name)
 			}
@@ -354,11 +354,11 @@ func TestAnInterruptionBehindTheSessionEndsNothing(t *testing.T) {
 		return dialled{i, func(c transport.Conn) { interrupt = c.(transport.Interruptible).Interrupter() }}
 	}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		f := v.want(mcp.MethodInitialize)
+		f := v.Expect(mcp.MethodInitialize)
 		interrupt()
 		synctest.Wait()
-		v.answer(f, fmt.Sprintf(initialized, mcp.Version20251125))
-		v.want(mcp.NotificationInitialized)
+		v.Answer(f, fmt.Sprintf(initialized, mcp.Version20251125))
+		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 	})
 }
@@ -380,13 +380,13 @@ func (d dialled) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 func TestASubscriptionIsAcknowledgedAtOnceWhenTheTurnWasLent(t *testing.T) {
 	interrupted(t, &interruptible{}, &Options{Features: []Feature{lending}}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, `"resources":{"subscribe":true}`, 1))
+		v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, `"resources":{"subscribe":true}`, 1))
 		await(t, c)
 		v.exchange(c)
 		v.exchange(c)
 		wantTurn(t, c, conn.TurnLent)
 		go func() { _ = c.SubscribeResource(t.Context(), "file:///r") }()
-		v.want(mcp.MethodSubscriptionsListen)
+		v.Expect(mcp.MethodSubscriptionsListen)
 		wantTurn(t, c, conn.TurnAttended)
 	})
 }

@@ -59,6 +59,9 @@ func (s *Script) Accept() *Conversation {
 	}
 }
 
+// Conversations has what Accept returns, for goroutines beside that of the test.
+func (s *Script) Conversations() <-chan *Conversation { return s.dialled }
+
 // Conversation is one connection, seen from the server.
 type Conversation struct {
 	script *Script
@@ -156,6 +159,12 @@ func (c *Conversation) Handshake(v mcp.Version) *Conversation {
 	c.Expect(mcp.NotificationInitialized)
 	return c
 }
+
+// Peer is the end of the connection in the hands of the server, for goroutines beside that of the test.
+func (c *Conversation) Peer() *transport.Peer { return c.peer }
+
+// Context ends when the connection is over.
+func (c *Conversation) Context() context.Context { return c.ctx }
 
 // Close ends the connection. The client receives what was sent before.
 func (c *Conversation) Close() { c.once.Do(func() { close(c.hungUp) }) }

@@ -19,6 +19,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -93,18 +94,23 @@ func (r *Recording) TracerProvider() *sdktrace.TracerProvider { return r.tracers
 // Spans returns the spans that have ended, in the order of their ends.
 func (r *Recording) Spans() []sdktrace.ReadOnlySpan { return r.spans.snapshot() }
 
+// SpansNamed returns the spans with this name that have ended, in the order of their ends. Of the kinds only this one
+// counts, unless it is [trace.SpanKindUnspecified].
+func (r *Recording) SpansNamed(name string, kind trace.SpanKind) []sdktrace.ReadOnlySpan {
+	return slices.DeleteFunc(r.Spans(), func(s sdktrace.ReadOnlySpan) bool {
+		return s.Name() != name || kind != trace.SpanKindUnspecified && s.SpanKind() != kind
+	})
+}
+
 // Span returns the one span with this name that has ended. None, or more than one, fail the test at once.
 func (r *Recording) Span(name string) sdktrace.ReadOnlySpan {
 	r.t.Helper()
-	var found []sdktrace.ReadOnlySpan
-	var all []string
-	for _, s := range r.Spans() {
-		all = append(all, s.Name())
-		if s.Name() == name {
-			found = append(found, s)
-		}
-	}
+	found := r.SpansNamed(name, trace.SpanKindUnspecified)
 	if len(found) != 1 {
+		var all []string
+		for _, s := range r.Spans() {
+			all = append(all, s.Name())
+		}
 		r.t.Fatalf("spans named %q: got %d, want 1; ended: %q", name, len(found), all)
 	}
 	return found[0]
