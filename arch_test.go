@@ -15,7 +15,7 @@ var leaves = []string{
 	"internal/jsonscan", "internal/sse", "internal/grow", "internal/broadcast", "internal/lock",
 	"internal/keepalive", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
-	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits",
+	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }

@@ -231,8 +231,6 @@ func init() {
 		},
 		"called as the handler of a tool that it becomes": {"mcpserver.Checked h"},
 		"the server's own or that of net/http":            {"mcpserver.HTTPHandler.ServeHTTP w"},
-		"a part of a transport, which fails as the others do": {"transport.Interruptible.Interrupter",
-			"transport.Rester.ReceiveOrRest"},
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
@@ -242,7 +240,7 @@ func init() {
 		"set by the client for a transport: its own code": {
 			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
-			"transport.Config.Stream", "transport.Message.Answer", "transport.Message.Inline", "instrument.Client.Queue length",
+			"transport.Config.Stream", "instrument.Client.Queue length",
 			"instrument.Connection.InSession", "instrument.Connection.Queued",
 		},
 		"called by the SDK of OpenTelemetry, or a part of it: its interfaces must not panic": {

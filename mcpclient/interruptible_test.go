@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -61,7 +62,7 @@ func (c *interruptibleConn) Receive(ctx context.Context) (transport.Frame, error
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.ctx, c.cancel = context.WithCancel(context.Background())
-		return transport.Frame{}, transport.ErrInterrupted
+		return transport.Frame{}, seam.ErrInterrupted
 	}
 	return f, err
 }

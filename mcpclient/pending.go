@@ -36,7 +36,7 @@ func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
 		cl = &call{c: c, Request: conn.NewRequest(&c.core)}
-		cl.Content, cl.Inline = cl, cl.WaitsInline
+		cl.Content = cl
 	}
 	cl.Method, cl.params = method, params
 	return cl

@@ -198,41 +198,6 @@ func TestACallThatDoesNotWaitForRoomDoesNotOvertake(t *testing.T) {
 	})
 }
 
-// Over HTTP a caller may exchange its messages by itself. In line it must not: those behind it would wait for its
-// answer.
-func TestTheFirstInLineDoesNotWaitForItsAnswer(t *testing.T) {
-	var busy atomic.Bool
-	var inline sync.Map // bool by method
-	rig := &rigged{send: func(m transport.Message) (error, bool) {
-		if busy.Load() {
-			return transport.ErrBusy, true
-		}
-		inline.Store(m.Method, m.Inline != nil)
-		return nil, false
-	}}
-	bubbleWith(t, &Options{Versions: []mcp.Version{mcp.Version20260728}}, func(s *script) transport.Transport {
-		rig.Transport = s
-		return rig
-	}, func(t *testing.T, s *script, c *Client) {
-		v := s.next(t).modern()
-		await(t, c)
-		busy.Store(true)
-		done := lineUp(t, c, 2, WaitForRoom())
-		busy.Store(false)
-		for i, d := range done {
-			v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
-			err := <-d
-			if was, _ := inline.Load(fmt.Sprint("x/", i)); err != nil || was != false {
-				t.Errorf("call %d in line: inline %v and %v, want neither", i, was, err)
-			}
-		}
-		v.exchange(c)
-		if was, _ := inline.Load("x/quick"); was != true {
-			t.Error("a call without a line: want it allowed to exchange its messages by itself")
-		}
-	})
-}
-
 // What an operation asks of its call it asks of the list before it, too.
 func TestTheListBeforeACallWaitsForRoom(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {

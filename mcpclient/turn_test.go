@@ -12,6 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -351,7 +352,7 @@ func TestAnInterruptionBehindTheSessionEndsNothing(t *testing.T) {
 	var interrupt func()
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		i.Transport = s
-		return dialled{i, func(c transport.Conn) { interrupt = c.(transport.Interruptible).Interrupter() }}
+		return dialled{i, func(c transport.Conn) { interrupt = c.(seam.Interruptible).Interrupter() }}
 	}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodInitialize)

@@ -11,7 +11,7 @@ import (
 
 // TestConnectionsOfAServerKeepTheContract puts ends that the suite drives in the place of an MCP server.
 func TestConnectionsOfAServerKeepTheContract(t *testing.T) {
-	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		ends := make(chan *end, 64)
 		s := &Server{conns: map[*conn]bool{}}
 		s.memory = transport.InMemory(func(ctx context.Context, p *transport.Peer) {

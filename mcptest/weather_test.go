@@ -20,7 +20,8 @@ import (
 type Weather struct{ Server *mcpclient.Client }
 
 func (w *Weather) Today(ctx context.Context, city string) string {
-	result, err := w.Server.CallTool(ctx, "forecast", map[string]string{"city": city}, mcpclient.WithTimeout(2*time.Second))
+	where := map[string]string{"city": city}
+	result, err := w.Server.CallTool(ctx, "forecast", where, mcpclient.WithTimeout(2*time.Second))
 	if err != nil {
 		return "unknown"
 	}

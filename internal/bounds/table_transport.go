@@ -96,7 +96,7 @@ var transportArea = area{
 		},
 		{
 			what:  "Goroutines that wait for exchanges",
-			where: []string{"mcpclient/transport.pool.idle", "mcpclient/transport.visitors"},
+			where: []string{"mcpclient/transport.pool.idle"},
 			bound: "as many as were at work; those that no one needs end at the next sweep",
 			full:  "none waits that was not at work",
 			test:  "mcpclient/transport.TestHTTPCloseLeavesNothing",

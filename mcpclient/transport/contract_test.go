@@ -7,7 +7,7 @@ import (
 )
 
 func TestInMemoryKeepsTheContract(t *testing.T) {
-	transporttest.Run(t, func(*testing.T) transporttest.Subject {
+	transporttest.TestTransport(t, func(*testing.T) transporttest.Subject {
 		h := newMemoryHarness()
 		return transporttest.Subject{Transport: h.transport(), Accept: h.accept, Notices: true}
 	})

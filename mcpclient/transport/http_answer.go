@@ -33,10 +33,6 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 		ex.fail(failure)
 		return
 	}
-	if w.jobs == nil && resp.StatusCode/100 == 2 && isType(resp, eventsOnly) {
-		ex.stream = resp // it may go on behind the answer
-		return
-	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode/100 != 2:
@@ -166,7 +162,7 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 // deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
 func (ex *exchange) deliverWhole(data []byte) bool {
 	f := Frame{Data: data, Request: ex.m.ID}
-	if ex.m.Answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.m.Answer(f) {
+	if ex.answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.answer(f) {
 		return false
 	}
 	complete := answers(data, ex.m.ID)

@@ -66,18 +66,19 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	return c
 }
 
-// Send hands a copy of the message to a goroutine that does the rest, or does it all, see [Message.Inline]. The values
-// of ctx serve the request; its end does not, that is what Cancel is for.
+// Send hands a copy of the message to a goroutine that does the rest. The values of ctx serve the request; its end does
+// not, that is what Cancel is for.
 func (c *httpConn) Send(ctx context.Context, m Message) error {
+	return c.SendFor(ctx, m, nil)
+}
+
+// SendFor implements [seam.Sender].
+func (c *httpConn) SendFor(ctx context.Context, m Message, answer func(Frame) bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	ex, err := c.accept(ctx, m)
-	switch {
-	case ex == nil: // or in the line
-	case ex.mayBeInline():
-		ex.runInline(ctx)
-	default:
+	ex, err := c.accept(ctx, m, answer)
+	if ex != nil { // it is not, in the line
 		c.pool.run(ex)
 	}
 	return err
@@ -85,7 +86,7 @@ func (c *httpConn) Send(ctx context.Context, m Message) error {
 
 // accept makes an exchange of m. The caller runs it, unless it is nil because it has to wait for a place: that is run
 // when it has one.
-func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
+func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) bool) (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -100,7 +101,7 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		c.drop()
 		c.session = new(session)
 	}
-	ex := c.newExchange(ctx, m)
+	ex := c.newExchange(ctx, m, answer)
 	c.tasks.Add(1)
 	if c.flight.mustWait(&m) {
 		c.flight.line.join(ex)
@@ -164,7 +165,7 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		return
 	}
 	notice.Kind = Notification
-	n, err := c.accept(context.Background(), notice)
+	n, err := c.accept(context.Background(), notice, nil)
 	switch {
 	case err == nil:
 		if n.errand.limit = cancelLimit; ex != nil {

@@ -22,7 +22,7 @@ func TestHTTPKeepsTheContract(t *testing.T) {
 		"old":    {mode: transport.SSE},
 	} {
 		t.Run(name, func(t *testing.T) {
-			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+			transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 				s := &httpSubject{t: t, form: form, peers: make(chan *httpPeer, 100)}
 				return transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true, Notices: form.mode == transport.SSE}
 			})

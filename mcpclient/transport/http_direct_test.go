@@ -1,9 +1,11 @@
 package transport_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -26,11 +28,11 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 			conn := dialHTTP(t, &transport.HTTP{URL: serve(t, test.handle)}, transport.Config{})
 			offers := make(chan transport.Frame, 1)
 			m := modernCall(1)
-			m.Answer = func(f transport.Frame) bool {
+			take := func(f transport.Frame) bool {
 				offers <- f
 				return test.takes
 			}
-			if err := conn.Send(t.Context(), m); err != nil {
+			if err := sendFor(t.Context(), conn, m, take); err != nil {
 				t.Fatal(err)
 			}
 			if test.offered {
@@ -40,9 +42,7 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 			}
 			if test.takes && test.offered { // the next one shows that nothing was left
 				m = modernCall(2)
-				if err := conn.Send(t.Context(), m); err != nil {
-					t.Fatal(err)
-				}
+				send(t, conn, m)
 			}
 			f, err := conn.Receive(t.Context())
 			if err != nil || f.Request != m.ID {
@@ -53,4 +53,9 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sendFor sends a request by the connection's seam.
+func sendFor(ctx context.Context, conn transport.Conn, m transport.Message, answer func(transport.Frame) bool) error {
+	return conn.(seam.Sender[transport.Message, transport.Frame]).SendFor(ctx, m, answer)
 }

@@ -38,13 +38,13 @@ type exchange struct {
 
 	conn      *httpConn
 	session   *session
-	m         Message // its ID is 0 unless it is a request
-	errand    *errand // nil of a request
+	m         Message          // its ID is 0 unless it is a request
+	answer    func(Frame) bool // see seam.Sender; nil for none
+	errand    *errand          // nil of a request
 	sessionID string
 	usual     http.Header // see usuals
 	trace     [3]string   // values of the header that are written once, see traceFields
 	gate      <-chan struct{}
-	stream    *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
 
 	state       atomic.Int32
 	settled     bool // see httpConn.settle; guarded by conn.mu
@@ -83,9 +83,9 @@ func (ex *exchange) context() context.Context {
 }
 
 // newExchange returns the exchange for m in the current session. c.mu is held.
-func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
+func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame) bool) *exchange {
 	s := c.session
-	ex := &exchange{conn: c, session: s, m: m, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
+	ex := &exchange{conn: c, session: s, m: m, answer: answer, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
 	ex.trace = [3]string{m.Traceparent, m.Tracestate, m.Baggage}
 	if !ex.modern {
 		ex.sessionID = s.id
@@ -123,11 +123,6 @@ func (ex *exchange) broken(f *usercode.Failure) {
 }
 
 func (ex *exchange) carryOut(w *worker) {
-	if ex.stream != nil {
-		defer ex.stream.Body.Close()
-		ex.follow(w, ex.stream)
-		return
-	}
 	if ex.errand != nil {
 		defer time.AfterFunc(ex.errand.limit, ex.stop).Stop()
 	}

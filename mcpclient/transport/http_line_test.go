@@ -61,10 +61,6 @@ func TestHTTPRequestsWaitInLineForAPlace(t *testing.T) {
 			d, conn, _ := atDesk(t, 1, transport.Config{QueueWait: func(w time.Duration) { waits = append(waits, w) }})
 			for id := range int64(5) {
 				one := m(id + 1)
-				one.Inline = func(func()) { t.Error("what waits in line is not done in the goroutine of its sender") }
-				if id == 0 {
-					one.Inline = nil
-				}
 				send(t, conn, one)
 				clear(one.Data)
 			}

@@ -25,7 +25,7 @@ type pool struct {
 
 // worker is one goroutine of a pool, with what it uses again and again.
 type worker struct {
-	jobs   chan *exchange // holds one, so that giving a job to an idle worker never waits; nil if it is of no pool
+	jobs   chan *exchange // holds one, so that giving a job to an idle worker never waits
 	body   []byte         // for bodies of unknown length
 	events *sse.Reader
 }

@@ -1,6 +1,10 @@
 package transport
 
-import "context"
+import (
+	"context"
+
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
+)
 
 // inbox is how streams hand their frames over to Receive, and what tells when there is no need to receive: while no
 // exchange is in flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame,
@@ -36,11 +40,11 @@ func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 	return f, err
 }
 
-// ReceiveOrRest is in the doc of [Rester].
+// ReceiveOrRest implements [seam.Rester].
 func (c *httpConn) ReceiveOrRest(wake func()) (Frame, error) {
 	f, err, ok := c.inbox.receive(nil, wake)
 	if !ok {
-		return Frame{}, ErrResting
+		return Frame{}, seam.ErrResting
 	}
 	return f, err
 }

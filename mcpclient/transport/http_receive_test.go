@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -17,8 +18,8 @@ import (
 func resting(t *testing.T, conn transport.Conn) <-chan struct{} {
 	t.Helper()
 	woken := make(chan struct{})
-	if f, err := conn.(transport.Rester).ReceiveOrRest(func() { close(woken) }); err != transport.ErrResting {
-		t.Fatalf("want %v, got %.200s and %v", transport.ErrResting, f.Data, err)
+	if f, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() { close(woken) }); err != seam.ErrResting {
+		t.Fatalf("want %v, got %.200s and %v", seam.ErrResting, f.Data, err)
 	}
 	return woken
 }
@@ -55,8 +56,8 @@ func TestHTTPReceiverRestsUntilThereIsSomething(t *testing.T) {
 				}
 				test.happens(t, b, conn)
 				<-woken
-				f, err := conn.(transport.Rester).ReceiveOrRest(func() { t.Error("woken though nobody rests") })
-				if got := err == nil; got != test.frame || err == transport.ErrResting {
+				f, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() { t.Error("woken though nobody rests") })
+				if got := err == nil; got != test.frame || err == seam.ErrResting {
 					t.Errorf("want a frame: %t, got %.200s and %v", test.frame, f.Data, err)
 				}
 			})
@@ -76,7 +77,7 @@ func TestHTTPReceiverWaitsForWhatIsOnItsWay(t *testing.T) {
 		send(t, conn, modernCall(2))
 		rested := make(chan error, 1)
 		go func() {
-			_, err := conn.(transport.Rester).ReceiveOrRest(func() {})
+			_, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() {})
 			rested <- err
 		}()
 		conn.Cancel(1, transport.Message{})
@@ -85,8 +86,8 @@ func TestHTTPReceiverWaitsForWhatIsOnItsWay(t *testing.T) {
 			t.Fatalf("a call is on its way: want it to wait, got %v", <-rested)
 		}
 		conn.Cancel(2, transport.Message{})
-		if err := <-rested; err != transport.ErrResting {
-			t.Errorf("none is any more: want %v, got %v", transport.ErrResting, err)
+		if err := <-rested; err != seam.ErrResting {
+			t.Errorf("none is any more: want %v, got %v", seam.ErrResting, err)
 		}
 	})
 }
@@ -108,7 +109,7 @@ func TestHTTPReceiverWaitsWhileAStreamIsOpen(t *testing.T) {
 		got := make(chan error, 2)
 		go func() {
 			for range 2 {
-				_, err := conn.(transport.Rester).ReceiveOrRest(func() {})
+				_, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() {})
 				got <- err
 			}
 		}()
@@ -125,8 +126,8 @@ func TestHTTPReceiverWaitsWhileAStreamIsOpen(t *testing.T) {
 			t.Fatalf("want it to wait for the stream again, got %v", <-got)
 		}
 		close(end)
-		if err := <-got; err != transport.ErrResting {
-			t.Errorf("the stream has ended and is refused: want %v, got %v", transport.ErrResting, err)
+		if err := <-got; err != seam.ErrResting {
+			t.Errorf("the stream has ended and is refused: want %v, got %v", seam.ErrResting, err)
 		}
 	})
 }
@@ -174,7 +175,7 @@ func TestHTTPReceiversThatRestMissNothing(t *testing.T) {
 		}
 		for {
 			receiving.Add(-1)
-			f, err := conn.(transport.Rester).ReceiveOrRest(func() { receivers.Go(read) })
+			f, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() { receivers.Go(read) })
 			if err != nil {
 				return
 			}

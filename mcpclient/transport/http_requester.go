@@ -19,7 +19,6 @@ type requester struct {
 	client     *http.Client
 	joined     *originClient   // nil if the client is the user's
 	own        *http.Transport // of joined, if it has one
-	prompt     bool            // the client returns when the context of a request ends
 	header     http.Header     // of the user, with canonical names
 	host       string          // of the user's header
 	authorizer Authorizer      // nil for none
@@ -48,7 +47,6 @@ func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
 		q.joined, q.target = joinOrigin(target)
 		q.client, q.own = &q.joined.client, q.joined.pool
 	}
-	_, q.prompt = q.client.Transport.(*http.Transport)
 }
 
 // leave gives up the client that connections to the same origin share. It is called once.

@@ -88,16 +88,18 @@ func TestHeadersThatAreSharedAreRight(t *testing.T) {
 	for caller := range int64(callers) {
 		all.Go(func() {
 			for i := range int64(calls) {
-				m, _ := inlined(caller*calls + i + 1)
+				m := modernCall(caller*calls + i + 1)
 				m.Name, m.Traceparent = fmt.Sprint("tool-", m.ID%20), traceparentOf(m.ID)
 				if param := paramOf(m.ID); param != "" {
 					m.Header = map[string]string{"Mcp-Param-Id": param}
 				}
-				answered := false
-				m.Answer = func(transport.Frame) bool { answered = true; return true }
-				if err := conn.Send(t.Context(), m); err != nil || !answered {
-					t.Errorf("call %d: answered %v, %v", m.ID, answered, err)
+				answered := make(chan struct{})
+				take := func(transport.Frame) bool { close(answered); return true }
+				if err := sendFor(t.Context(), conn, m, take); err != nil {
+					t.Errorf("call %d: %v", m.ID, err)
+					continue
 				}
+				<-answered
 			}
 		})
 	}

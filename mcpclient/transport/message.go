@@ -42,17 +42,6 @@ type Message struct {
 	ProtocolVersion string            // MCP-Protocol-Version
 	Header          map[string]string // Mcp-Param-…: header name to value, not yet encoded
 
-	// Answer, if not nil, is offered the frame that is all of the answer to a Request, in whatever goroutine has it, and
-	// reports whether it has taken that; if not, Receive gets it. Only transports on which requests have streams of their
-	// own know what is all of an answer. It must be quick.
-	Answer func(Frame) bool
-
-	// Inline, if not nil, allows Send to wait for the answer to a Request, where it has a stream of its own: done in the
-	// goroutine of its sender, an exchange takes two changes of goroutines less. Send calls Inline first, with what ends
-	// the exchange as Cancel does; that may be called from any goroutine and at any time, and Send returns soon after. So
-	// it does when ctx ends. In both cases the message has been accepted.
-	Inline func(end func())
-
 	// The trace context that Data has in its _meta, for the HTTP headers of the same names.
 	Traceparent, Tracestate, Baggage string
 }

@@ -3,14 +3,30 @@
 package transport_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
 func TestStdioKeepsTheContract(t *testing.T) {
-	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		h := newHarness(t)
-		return transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true, Interruptible: true}
+		return transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true}
 	})
+}
+
+// TestStdioCanBeInterrupted: the suite tries interruptions where a connection has them, and these have.
+func TestStdioCanBeInterrupted(t *testing.T) {
+	h := newHarness(t)
+	conn, err := h.stdio().Dial(t.Context(), transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if c, ok := conn.(seam.Interruptible); !ok || c.Interrupter() == nil {
+		t.Error("want a connection whose Receive can be interrupted")
+	}
 }

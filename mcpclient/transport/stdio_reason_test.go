@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 )
 
 // A child that closes its standard output and lives is waited for, a quarter of a second. The caller who reads may have
@@ -27,14 +28,14 @@ func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
 			}()
 			synctest.Wait()
 			c.Interrupter()()
-			if err := <-result; !errors.Is(err, ErrInterrupted) || time.Since(begun) > 0 {
-				t.Fatalf("interrupted: got %v after %v, want %v at once", err, time.Since(begun), ErrInterrupted)
+			if err := <-result; !errors.Is(err, seam.ErrInterrupted) || time.Since(begun) > 0 {
+				t.Fatalf("interrupted: got %v after %v, want %v at once", err, time.Since(begun), seam.ErrInterrupted)
 			}
 		}
 		c.Interrupter()()
 		time.Sleep(statusWait - 1)
-		if _, err := c.next(); err != ErrInterrupted {
-			t.Errorf("interrupted before: got %v, want %v", err, ErrInterrupted)
+		if _, err := c.next(); err != seam.ErrInterrupted {
+			t.Errorf("interrupted before: got %v, want %v", err, seam.ErrInterrupted)
 		}
 		_, err := c.next()
 		if took := time.Since(begun); !errors.Is(err, io.EOF) || took != statusWait {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 )
 
 // statusWait is how long a child that has closed its standard output is given to end. One that ends takes a
@@ -25,7 +26,7 @@ type reader struct {
 	until time.Time // so long that may take
 }
 
-// Interrupter implements [Interruptible].
+// Interrupter implements [seam.Interruptible].
 func (c *stdioConn) Interrupter() func() {
 	if !c.stdout.interruptible() {
 		return nil
@@ -49,7 +50,7 @@ func (c *stdioConn) nextFrame() (Frame, error) {
 		data, err = c.in.Next()
 	}
 	if err == ndjson.ErrInterrupted {
-		return Frame{}, ErrInterrupted
+		return Frame{}, seam.ErrInterrupted
 	}
 	if err != nil {
 		return c.without(err)
@@ -68,7 +69,7 @@ func (c *stdioConn) without(err error) (Frame, error) {
 		c.end, c.until = err, time.Now().Add(statusWait)
 	}
 	if !c.await(c.proc.ended) || !c.await(c.heard) {
-		return Frame{}, ErrInterrupted
+		return Frame{}, seam.ErrInterrupted
 	}
 	c.over = c.reason(err)
 	return Frame{}, c.over

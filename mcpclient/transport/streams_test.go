@@ -169,7 +169,7 @@ func TestStreamsKeepTheContract(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+			transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 				peers := make(chan transporttest.Peer, 100)
 				never := func(context.Context) (io.ReadWriteCloser, error) { return nil, errors.ErrUnsupported }
 				tr := redialled{transport.StreamsFrom(transport.Network{}, never), func() transport.Transport {

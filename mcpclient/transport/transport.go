@@ -137,10 +137,9 @@ type Network struct {
 // Conn is one connection to a server. Except for Receive, which is for one goroutine at a time, its methods may be
 // called from any goroutine.
 type Conn interface {
-	// Send accepts m into a bounded outbound space and does not wait for the peer, unless m lets it (see
-	// [Message.Inline]). nil means accepted: the frame leaves whole, never inside another, unless the connection ends
-	// before. Frames that share a stream leave in the order of acceptance; those of [HTTP], each a request of its own, in
-	// any order.
+	// Send accepts m into a bounded outbound space and does not wait for the peer. nil means accepted: the frame leaves
+	// whole, never inside another, unless the connection ends before. Frames that share a stream leave in the order of
+	// acceptance; those of [HTTP], each a request of its own, in any order.
 	//
 	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
 	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a
@@ -169,8 +168,6 @@ type Conn interface {
 	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive goes on where
 	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as
 	// [context.Background], is the cheapest to wait with, and [Conn.Close] ends that wait too.
-	//
-	// [ErrInterrupted] comes of an interruption: see [Interruptible]. Nothing is lost then either.
 	//
 	// Every other error means that the connection is over, and every later Receive returns the same one. It is
 	//   - [io.EOF], possibly wrapped: the peer has ended the conversation;

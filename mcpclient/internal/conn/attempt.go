@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -111,11 +112,12 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 		lk.end(f)
 		return nil, c.fail(lk.Epoch, f)
 	}
-	s.in, s.direct = in, in.direct
-	if conn, ok := l.conn.(transport.Interruptible); ok {
-		if in.turn.interrupt = conn.Interrupter(); in.turn.interrupt != nil {
-			s.direct = nil // all answers come by Receive
-		}
+	s.in = in
+	switch conn := l.conn.(type) {
+	case sender:
+		s.sender, s.direct = conn, in.direct
+	case seam.Interruptible:
+		in.turn.interrupt = conn.Interrupter()
 	}
 	attempt.End(nil)
 	l.renew()
@@ -154,13 +156,13 @@ func (l *openLink) read(in *Reader) {
 		}
 	}()
 	var err error
-	if conn, rests := l.conn.(transport.Rester); rests {
+	if conn, rests := l.conn.(rester); rests {
 		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
 	} else {
 		err = in.run()
 	}
 	returned = true
-	if err != transport.ErrResting {
+	if err != seam.ErrResting {
 		l.endSession(in.Link, err)
 	}
 }

@@ -54,12 +54,9 @@ func (r *Request) send(ctx context.Context) (Outcome, *Fault) {
 	s := r.Session
 	m := transport.Message{
 		Data: r.Frame, Kind: transport.Request, ID: r.ID, Method: r.Method, Name: r.Name,
-		ProtocolVersion: string(s.Version), Header: r.Header, Answer: s.direct,
+		ProtocolVersion: string(s.Version), Header: r.Header,
 	}
 	r.trace.tell(&m)
-	if r.Progressed == nil && r.Opened == nil {
-		m.Inline = r.Inline
-	}
 	var place *place // in the line for room
 	defer func() { s.in.line.leave(place) }()
 	for {
@@ -72,7 +69,7 @@ func (r *Request) send(ctx context.Context) (Outcome, *Fault) {
 		r.attempts++
 		err := transport.ErrBusy
 		if place != nil || s.in.line.empty() {
-			err = s.Conn.Send(ctx, m)
+			err = s.hand(ctx, m)
 		}
 		switch {
 		case err == nil:
@@ -86,7 +83,7 @@ func (r *Request) send(ctx context.Context) (Outcome, *Fault) {
 		}
 		if r.core.Settings.WaitForRoom || r.WaitForRoom {
 			if place == nil {
-				place, m.Inline = s.in.line.enter(), nil // those behind must not wait for the answer
+				place = s.in.line.enter()
 				r.Op.Retry(names.RetryBusy)
 			}
 			if o, err, done := r.waitInLine(ctx, place); done {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -92,7 +93,7 @@ type Reader struct {
 func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.Link.Conn.Receive(ctx)
-		if errors.Is(err, transport.ErrInterrupted) { // for a caller that read in the session before
+		if errors.Is(err, seam.ErrInterrupted) { // for a caller that read in the session before
 			continue
 		}
 		if err != nil && ctx.Err() != nil && r.Link.Ctx.Err() == nil {
@@ -200,7 +201,7 @@ func (r *Reader) run() error {
 		} else {
 			got.frame, got.err = r.Link.Conn.Receive(context.Background()) // the cheapest to wait with
 		}
-		if errors.Is(got.err, transport.ErrInterrupted) {
+		if errors.Is(got.err, seam.ErrInterrupted) {
 			continue
 		}
 		if err := r.take(got.frame, got.err, answer); err != nil {
@@ -209,12 +210,12 @@ func (r *Reader) run() error {
 	}
 }
 
-// runUntilRest is run for a connection that says when there is nothing to read: then it returns [transport.ErrResting],
+// runUntilRest is run for a connection that says when there is nothing to read: then it returns [seam.ErrResting],
 // and wake is called when there is. Another goroutine may have the reader by then.
-func (r *Reader) runUntilRest(conn transport.Rester, wake func()) error {
+func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	for {
 		frame, err := conn.ReceiveOrRest(wake)
-		if err == transport.ErrResting {
+		if err == seam.ErrResting {
 			return err
 		}
 		if err := r.take(frame, err, r.answer); err != nil {

@@ -44,8 +44,7 @@ type Request struct {
 
 	message jsonrpc.Message // the answer while it is decoded: here, for what an interface is given is allocated elsewhere
 
-	Inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
-	end    func()           // that; guarded by the core's mutex, nil for none
+	end func() // that; guarded by the core's mutex, nil for none
 
 	Outcome chan Outcome // of one element
 	// of one element: the acknowledgement; nil unless the request opens what lasts until its answer
@@ -99,7 +98,7 @@ func NewRequest(c *Conn) Request {
 // Cleared returns what is kept of r for the next request.
 func (r *Request) Cleared() Request {
 	r.settlePutOff()
-	return Request{core: r.core, Content: r.Content, Inline: r.Inline, Outcome: r.Outcome, putOff: r.putOff,
+	return Request{core: r.core, Content: r.Content, Outcome: r.Outcome, putOff: r.putOff,
 		Frame: r.Frame[:0]}
 }
 
@@ -162,8 +161,8 @@ func (r *Request) finish(o Outcome) {
 	}
 }
 
-// WaitsInline hears that the caller's goroutine waits in the transport for the answer, until end is called.
-func (r *Request) WaitsInline(end func()) {
+// waitsIn hears that the caller's goroutine waits for the answer in the transport, until end is called.
+func (r *Request) waitsIn(end func()) {
 	r.core.mu.Lock()
 	r.end = end
 	over := len(r.Outcome) > 0
@@ -173,8 +172,8 @@ func (r *Request) WaitsInline(end func()) {
 	}
 }
 
-// notInline forgets how to end what r waited in.
-func (r *Request) notInline() {
+// waitsNoMore forgets how to end what r waited in.
+func (r *Request) waitsNoMore() {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	r.end = nil

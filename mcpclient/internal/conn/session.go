@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -34,7 +35,22 @@ type Session struct {
 	OverHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
 
 	in     *Reader
-	direct func(transport.Frame) bool // takes answers past the reader
+	sender sender                     // the connection, nil if it has no more than Send
+	direct func(transport.Frame) bool // takes answers past the reader; nil as sender
+}
+
+// What some connections have beyond transport.Conn, see package seam.
+type (
+	sender = seam.Sender[transport.Message, transport.Frame]
+	rester = seam.Rester[transport.Frame]
+)
+
+// hand sends a request, by way of the connection's seam if it has one.
+func (s *Session) hand(ctx context.Context, m transport.Message) error {
+	if s.sender == nil {
+		return s.Conn.Send(ctx, m)
+	}
+	return s.sender.SendFor(ctx, m, s.direct)
 }
 
 // Has reports whether the session's version has a method.

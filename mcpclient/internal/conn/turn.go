@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -54,13 +55,13 @@ var UsualPace = pace{Tick: time.Millisecond, few: 3, soon: 200 * time.Microsecon
 // mostWait bounds the wait behind loans that did not pay.
 const mostWait = 1024
 
-// received is what a Receive has returned. An error that is [transport.ErrInterrupted] says to go on reading.
+// received is what a Receive has returned. An error that is [seam.ErrInterrupted] says to go on reading.
 type received struct {
 	frame transport.Frame
 	err   error
 }
 
-var goOn = received{err: transport.ErrInterrupted}
+var goOn = received{err: seam.ErrInterrupted}
 
 // answered notes that a call got its answer now. alone says that no other is in flight.
 func (t *turn) answered(now time.Time, alone bool) {
@@ -170,13 +171,13 @@ func (r *Request) readAnswer(ctx context.Context) {
 			t.leave(r.core.anyInFlight)
 			return
 		}
-		r.notInline() // the next to wait may be another caller
+		r.waitsNoMore() // the next to wait may be another caller
 		t.handOver(got)
 	}()
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, t.interrupt)()
 	}
-	r.WaitsInline(t.interrupt)
+	r.waitsIn(t.interrupt)
 	got.frame, got.err = s.Conn.Receive(context.Background())
 	own = got.err == nil && s.in.own(got.frame, r.ID)
 }

@@ -1,8 +1,8 @@
 // Package transporttest is the contract of package transport in executable form. Whoever writes a [transport.Transport]
-// calls [Run] from a test, with a function that makes the transport and lets the test play the server:
+// calls [TestTransport] from a test, with a function that makes the transport and lets the test play the server:
 //
 //	func TestContract(t *testing.T) {
-//		transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+//		transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 //			server := startServer(t)
 //			return transporttest.Subject{Transport: server.transport(), Accept: server.accept}
 //		})

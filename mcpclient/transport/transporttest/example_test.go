@@ -67,12 +67,12 @@ func (p *pipe) Exit(context.Context) error { return p.Peer.Close() }
 
 // testContract is TestContract of a package that has a transport.
 func testContract(t *testing.T) {
-	transporttest.Run(t, func(*testing.T) transporttest.Subject {
+	transporttest.TestTransport(t, func(*testing.T) transporttest.Subject {
 		p := &pipes{peers: make(chan *pipe)}
 		return transporttest.Subject{Transport: transport.InMemory(p.serve), Accept: p.accept, Notices: true}
 	})
 }
 
-func ExampleRun() {
+func ExampleTestTransport() {
 	_ = testing.InternalTest{Name: "TestContract", F: testContract}
 }

@@ -5,29 +5,23 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // interrupter returns what interrupts the connection, nil if nothing does.
 func interrupter(conn transport.Conn) func() {
-	if i, ok := conn.(transport.Interruptible); ok {
+	if i, ok := conn.(seam.Interruptible); ok {
 		return i.Interrupter()
 	}
 	return nil
 }
 
-func interruptIfSo(r *rig) {
-	conn, _ := r.dial(transport.Config{})
-	if can := interrupter(conn) != nil; can != r.Interruptible {
-		r.Errorf("want a connection that can be interrupted: %v, got one that can: %v", r.Interruptible, can)
-	}
-}
-
 // interrupted fails the test if a receive is not interrupted.
 func (r *rig) interrupted(conn transport.Conn) {
 	r.Helper()
-	if got, err := conn.Receive(context.Background()); !errors.Is(err, transport.ErrInterrupted) {
-		r.Fatalf("receive: want %v, got %s and error %v", transport.ErrInterrupted, show(got.Data), err)
+	if got, err := conn.Receive(context.Background()); !errors.Is(err, seam.ErrInterrupted) {
+		r.Fatalf("receive: want %v, got %s and error %v", seam.ErrInterrupted, show(got.Data), err)
 	}
 }
 
@@ -115,7 +109,7 @@ func interruptOften(r *rig) {
 	})
 	for i := range frames {
 		got, err := conn.Receive(context.Background())
-		for errors.Is(err, transport.ErrInterrupted) {
+		for errors.Is(err, seam.ErrInterrupted) {
 			got, err = conn.Receive(context.Background())
 		}
 		if err != nil || string(got.Data) != string(tagged(i, i)) {

@@ -20,9 +20,6 @@ type Subject struct {
 
 	// Notices says that Conn.Cancel sends the notice it is given, as it does wherever all requests share one stream.
 	Notices bool
-
-	// Interruptible says that the connections are [transport.Interruptible], and can be interrupted.
-	Interruptible bool
 }
 
 // Peer is the server's end of a connection. A method whose ctx ends returns its cause; what it was about to do may
@@ -50,24 +47,30 @@ type Stubborn interface {
 	Resist(ctx context.Context) error
 }
 
-// Run checks the contract. It calls open for each promise of it, with a new test.
-func Run(t *testing.T, open func(t *testing.T) Subject) {
-	if subject := run(t, promises, open); subject.Interruptible {
-		run(t, interruptions, open)
+// TestTransport checks the contract. It calls open for each promise of it, with a new test.
+func TestTransport(t *testing.T, open func(t *testing.T) Subject) {
+	interruptible := false
+	for _, p := range promises {
+		t.Run(p.name, func(t *testing.T) { check(t, p, open) })
+	}
+	t.Run("connections are looked at for what the suite knows beyond the contract", func(t *testing.T) {
+		check(t, promise{check: func(r *rig) {
+			conn, _ := r.dial(transport.Config{})
+			interruptible = interrupter(conn) != nil
+		}}, open)
+	})
+	if !interruptible {
+		return
+	}
+	for _, p := range interruptions {
+		t.Run(p.name, func(t *testing.T) { check(t, p, open) })
 	}
 }
 
-// run checks some promises, and returns the last subject.
-func run(t *testing.T, promises []promise, open func(t *testing.T) Subject) (subject Subject) {
-	for _, p := range promises {
-		t.Run(p.name, func(t *testing.T) {
-			subject = open(t)
-			r := &rig{T: t, Subject: subject}
-			r.before = r.goroutines()
-			p.check(r)
-		})
-	}
-	return subject
+func check(t *testing.T, p promise, open func(t *testing.T) Subject) {
+	r := &rig{T: t, Subject: open(t)}
+	r.before = r.goroutines()
+	p.check(r)
 }
 
 type promise struct {
@@ -94,8 +97,6 @@ var promises = []promise{
 	{"receive does not keep its context", receiveForgets},
 	{"a peer nobody receives from is stopped", receivePulls},
 	{"frames before the peer's end arrive, then an error that stays", receivePeerEnds},
-
-	{"a connection can be interrupted if its transport says so", interruptIfSo},
 
 	{"frames leave whole and in order", sendInOrder},
 	{"a frame larger than the outbound space leaves", sendLarge},
