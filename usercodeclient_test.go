@@ -247,7 +247,8 @@ var clientCases = func() []failing {
 			return nil
 		}),
 		own("the call of a loop over progress", []string{"mcpclient.FollowProgress call"}, nil, func(w *world) error {
-			for _, err := range mcpclient.FollowProgress(w.ctx(), func(context.Context, mcpclient.CallOption) error { w.strike(); return nil }) {
+			for _, err := range mcpclient.FollowProgress(w.ctx(),
+				func(context.Context, mcpclient.CallOption) error { w.strike(); return nil }) {
 				return err
 			}
 			return nil
@@ -343,7 +344,8 @@ var clientCases = func() []failing {
 		}, roots)...)
 	cases = append(cases, asked("middleware of handlers", []string{"mcpclient.Options.HandlerMiddleware"},
 		func(w *world) mcpclient.Feature {
-			w.co.HandlerMiddleware = []func(mcpclient.RequestHandler) mcpclient.RequestHandler{func(next mcpclient.RequestHandler) mcpclient.RequestHandler {
+			type handler = mcpclient.RequestHandler
+			w.co.HandlerMiddleware = []func(handler) handler{func(next handler) handler {
 				return func(ctx context.Context, r *mcpclient.Request) (any, error) {
 					if r.Method != "ping" {
 						w.strike()

@@ -202,8 +202,10 @@ var unfailed = map[string]string{}
 
 func init() {
 	for reason, names := range map[string][]string{
-		"held by TestAPanicOfTheUsersCodeIsAnError of package auth: all of it runs in the goroutine of an authorization, or in that of a request, which the case of the authorizer fails": {
-			"auth.EnterpriseManaged.IDToken", "auth.Interaction.Authorize", "auth.Interaction.RedirectURI", "auth.JWTBearer.Assertion",
+		"held by TestAPanicOfTheUsersCodeIsAnError of package auth: all of it runs in the goroutine of an authorization, " +
+			"or in that of a request, which the case of the authorizer fails": {
+			"auth.EnterpriseManaged.IDToken", "auth.Interaction.Authorize", "auth.Interaction.RedirectURI",
+			"auth.JWTBearer.Assertion",
 			"auth.Loopback.Show", "auth.Options.HTTPClient", "auth.TokenStore.Delete", "auth.TokenStore.Load",
 			"auth.TokenStore.Save",
 		},
@@ -234,7 +236,8 @@ func init() {
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
-		"held by TestAStreamThatPanicsOrEndsItsGoroutineIsOneThatFails and TestAnErrorOfOpeningAStreamIsThatOfDial of package transport": {
+		"held by TestAStreamThatPanicsOrEndsItsGoroutineIsOneThatFails and TestAnErrorOfOpeningAStreamIsThatOfDial of " +
+			"package transport": {
 			"transport.Streams r", "transport.Streams w", "transport.StreamsFrom open",
 		},
 		"set by the client for a transport: its own code": {

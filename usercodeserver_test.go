@@ -89,7 +89,8 @@ func (h host) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListR
 
 func (h host) ListResourceTemplates(context.Context, *mcpserver.ListRequest) (*mcp.ListResourceTemplatesResult, error) {
 	h.strike("ListResourceTemplates")
-	return &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{{Name: "t", URITemplate: "file:///{x}"}}}, nil
+	return &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{{Name: "t",
+		URITemplate: "file:///{x}"}}}, nil
 }
 
 func (h host) ReadResource(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -298,7 +299,8 @@ var serverCases = []failing{
 	}, func(w *world) error { return w.client.Call(w.ctx(), "x/method", nil, nil) }),
 	{name: "middleware of the server", callbacks: []string{"mcpserver.Options.Middleware"}, ends: fails,
 		server: func(w *world) {
-			w.so.Middleware = []func(mcpserver.RequestHandler) mcpserver.RequestHandler{func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
+			type handler = mcpserver.RequestHandler
+			w.so.Middleware = []func(handler) handler{func(next handler) handler {
 				return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 					result, err := next(ctx, r)
 					whenReady(w)()
@@ -347,9 +349,10 @@ var serverCases = []failing{
 		})},
 	{name: "the refinement of a form", callbacks: []string{"mcpserver.ElicitAs refine"}, ends: fails, do: ready(calls),
 		set: func(w *world) {
-			w.co.Features = []mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			decline := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
-			})}
+			}
+			w.co.Features = []mcpclient.Feature{mcpclient.HandleElicitation(decline)}
 			tool(func(ctx context.Context, w *world) error {
 				_, _, err := mcpserver.ElicitAs[struct{ Name string }](ctx, "m", func(*mcp.FormSchema) { w.strike() })
 				return err

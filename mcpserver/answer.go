@@ -15,7 +15,7 @@ import (
 type view struct {
 	s         *Server
 	version   mcp.Version
-	principal string // who has asked; empty for nobody in particular
+	principal string // who has asked; empty if that is unknown
 }
 
 func (w view) modern() bool { return w.version.Era() == mcp.Modern }

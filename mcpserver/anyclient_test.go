@@ -121,7 +121,8 @@ func drawVisit(r *rapid.T) visit {
 	switch rapid.IntRange(0, 12).Draw(r, "body") {
 	case 0:
 		v.Body = rapid.SampledFrom([]string{
-			"", "{", "[]", "null", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
+			"", "{", "[]", "null", `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":1,"result":{}}`,
 			`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`, strings.Repeat("[",
 				10_000), strings.Repeat(" ", anyFrame+1),
 			"[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`,
@@ -129,10 +130,12 @@ func drawVisit(r *rapid.T) visit {
 		}).Draw(r, "raw")
 	case 1:
 		v.Header[rapid.SampledFrom([]string{
-			"Mcp-Method", "Mcp-Name", "MCP-Protocol-Version", "Mcp-Session-Id", "Last-Event-ID", "Origin", "Accept", "Content-Type", "Content-Encoding", "Host",
+			"Mcp-Method", "Mcp-Name", "MCP-Protocol-Version", "Mcp-Session-Id", "Last-Event-ID", "Origin", "Accept",
+			"Content-Type", "Content-Encoding", "Host",
 			"Mcp-Param-Region", "Traceparent",
 		}).Draw(r, "header")] = rapid.OneOf(rapid.SampledFrom([]string{
-			"", "null", "*/*", "text/plain", "gzip", "2026-07-28", "SESSION", "0-0", "https://evil.example", "=?base64?SGVsbG8=?=", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+			"", "null", "*/*", "text/plain", "gzip", "2026-07-28", "SESSION", "0-0", "https://evil.example",
+			"=?base64?SGVsbG8=?=", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		}), rapid.StringMatching(`[ -~]{0,40}`)).Draw(r, "header value")
 	case 2:
 		v.Body, v.Length = strings.Repeat(" ", 100), rapid.SampledFrom([]int64{-1, 0, 100, 1 << 40}).Draw(r, "length")
@@ -144,7 +147,8 @@ func drawVisit(r *rapid.T) visit {
 
 // requests are the params of requests that are as they should be, by method.
 var requests = map[string]string{
-	mcp.MethodInitialize:             `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"roots":{},"sampling":{}},"clientInfo":{"name":"n","version":"v"}}`,
+	mcp.MethodInitialize: `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"roots":{},` +
+		`"sampling":{}},"clientInfo":{"name":"n","version":"v"}}`,
 	mcp.MethodDiscover:               `{}`,
 	mcp.MethodPing:                   `{}`,
 	mcp.MethodListTools:              `{}`,
@@ -165,15 +169,18 @@ var requests = map[string]string{
 
 // clientMembers are names that mean something to a server.
 var clientMembers = []string{
-	"jsonrpc", "id", "method", "params", "name", "uri", "arguments", "_meta", "progressToken", "cursor", "inputResponses", "requestState", "task", "ttl",
-	"protocolVersion", "capabilities", "clientInfo", "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientInfo", "notifications",
+	"jsonrpc", "id", "method", "params", "name", "uri", "arguments", "_meta", "progressToken", "cursor", "inputResponses",
+	"requestState", "task", "ttl",
+	"protocolVersion", "capabilities", "clientInfo", "io.modelcontextprotocol/protocolVersion",
+	"io.modelcontextprotocol/clientInfo", "notifications",
 	"resourceSubscriptions", "traceparent", "baggage", "result", "error", "level",
 }
 
 // anyJSON draws a JSON value.
 func anyJSON() *rapid.Generator[any] {
 	scalar := rapid.OneOf(rapid.SampledFrom([]any{
-		nil, true, json.Number("0"), json.Number("1e400"), json.Number("1e-99999999"), "", "x", "slow", "ask", "task", "SESSION", "\u202e\x00", strings.Repeat("a", 5000),
+		nil, true, json.Number("0"), json.Number("1e400"), json.Number("1e-99999999"), "", "x", "slow", "ask", "task",
+		"SESSION", "\u202e\x00", strings.Repeat("a", 5000),
 		json.RawMessage(strings.Repeat(`[`, 300) + strings.Repeat(`]`, 300)), json.RawMessage(`[` + strings.Repeat(`{},`,
 			3000) + `{}]`),
 		json.RawMessage(`[` + strings.Repeat(`1e-300,`, 2000) + `1]`),
@@ -271,7 +278,8 @@ func strangelyUsed(t *testing.T) *mcpserver.Server {
 			t.Fatal(err)
 		}
 	}
-	if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"}, func(ctx context.Context, in map[string]any) (string, error) { return "done", nil }); err != nil {
+	if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"},
+		func(ctx context.Context, in map[string]any) (string, error) { return "done", nil }); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -159,14 +159,16 @@ func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
 		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", "roots/list", "error.type", "-7"); n != 1 {
 			t.Errorf("the duration was recorded %d times, want once", n)
 		}
-		if n := rec.Count("mcp_server.message.size", "mcp_server.direction", "received", "mcp_server.message.kind", "error"); n != 1 {
+		if n := rec.Count("mcp_server.message.size", "mcp_server.direction", "received", "mcp_server.message.kind",
+			"error"); n != 1 {
 			t.Errorf("the size of the answer was recorded %d times, want once", n)
 		}
 	})
 }
 
 func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
-	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"not needed any more"}}`
+	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"not needed ` +
+		`any more"}}`
 	for _, tt := range []struct {
 		name  string
 		o     mcpserver.Options
@@ -298,7 +300,8 @@ func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
 		w.in <- received{err: &mcpserver.FrameTooLargeError{Size: 100, Limit: 10,
 			Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
 		synctest.Wait()
-		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"roots/list: the client's answer is broken"}],"isError":true}}`)
+		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"roots/list: the client's answer `+
+			`is broken"}],"isError":true}}`)
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +343,8 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 	})
 	t.Run("HTTP without sessions", func(t *testing.T) {
 		w := serveWeb(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), &mcpserver.HTTPOptions{Stateless: true})
-		if p := w.post(callOf(1, "roots", "{}"), "MCP-Protocol-Version", "2025-06-18"); !strings.Contains(p.body, unreachable) {
+		if p := w.post(callOf(1, "roots", "{}"), "MCP-Protocol-Version", "2025-06-18"); !strings.Contains(p.body,
+			unreachable) {
 			t.Errorf("got %d: %s, want that it cannot ask", p.status, p.body)
 		}
 	})

@@ -95,7 +95,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	byURL := mcpserver.AskElicit("", &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x",
 		ElicitationID: "e1"}, nil)
 	p := prompt("x")
-	p.IncludeContext, p.Meta, p.Task, p.Messages[0].Meta = mcp.IncludeAllServers, mcp.Meta(`{"x":1}`), &mcp.TaskMetadata{}, mcp.Meta(`{"y":2}`)
+	p.IncludeContext, p.Task = mcp.IncludeAllServers, &mcp.TaskMetadata{}
+	p.Meta, p.Messages[0].Meta = mcp.Meta(`{"x":1}`), mcp.Meta(`{"y":2}`)
 	sample := mcpserver.AskCreateMessage("", p, nil)
 	two := prompt("x")
 	two.Messages[0].Content = append(two.Messages[0].Content, mcp.Text("y"))
@@ -114,15 +115,18 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 		{"form", "2025-11-25", elicit,
 			`{"_meta":{"x":1},"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
 		{"form", "2025-06-18", elicit, `{"_meta":{"x":1},"message":"m","requestedSchema":{"type":"object","properties":{` +
-			`"plan":{"type":"string","enum":["a","b"],"enumNames":["A","B"]},"ok":{"type":"boolean","default":true}},"required":["plan"]}}`},
+			`"plan":{"type":"string","enum":["a","b"],"enumNames":["A","B"]},"ok":{"type":"boolean","default":true}},` +
+			`"required":["plan"]}}`},
 		{"form", "2025-03-26", elicit, ""},
 		{"form", "2026-07-28", elicit, `{"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
 		{"several", "2025-06-18", several, ""},
 		{"URL", "2025-11-25", byURL, `{"mode":"url","message":"m","url":"https://example.com/x","elicitationId":"e1"}`},
 		{"URL", "2025-06-18", byURL, ""},
 		{"URL", "2026-07-28", byURL, `{"mode":"url","message":"m","url":"https://example.com/x"}`},
-		{"sample", "2024-11-05", sample, `{"_meta":{"x":1},"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"includeContext":"allServers","maxTokens":10}`},
-		{"sample", "2025-11-25", sample, `{"_meta":{"x":1},"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
+		{"sample", "2024-11-05", sample, `{"_meta":{"x":1},"messages":[{"role":"user","content":{"type":"text",` +
+			`"text":"x"}}],"includeContext":"allServers","maxTokens":10}`},
+		{"sample", "2025-11-25", sample, `{"_meta":{"x":1},"messages":[{"_meta":{"y":2},"role":"user",` +
+			`"content":{"type":"text","text":"x"}}],"maxTokens":10}`},
 		{"sample", "2026-07-28", sample,
 			`{"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
 		{"two blocks", "2025-06-18", mcpserver.AskCreateMessage("", two, nil), ""},
@@ -132,7 +136,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 		{"a date", "2025-03-26", mcpserver.AskCreateMessage("", dated, nil),
 			`{"messages":[{"role":"user","content":{"type":"text","text":"x","annotations":{}}}],"maxTokens":10}`},
 		{"a date", "2025-06-18", mcpserver.AskCreateMessage("", dated, nil),
-			`{"messages":[{"role":"user","content":{"type":"text","text":"x","annotations":{"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"y":2}}}],"maxTokens":10}`},
+			`{"messages":[{"role":"user","content":{"type":"text","text":"x",` +
+				`"annotations":{"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"y":2}}}],"maxTokens":10}`},
 	} {
 		t.Run(tt.name+"/"+tt.version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -219,11 +224,12 @@ func TestElicitationsAreCheckedBeforeTheyAreSent(t *testing.T) {
 
 func TestWhatTheModelOfAClientAnswersIsChecked(t *testing.T) {
 	for want, answer := range map[string]string{
-		"":                        `{"role":"assistant","model":"m","content":{"type":"text","text":"x"}}`,
-		`the role is "user"`:      `{"role":"user","model":"m","content":{"type":"text","text":"x"}}`,
-		"model is missing":        `{"role":"assistant","model":"","content":{"type":"text","text":"x"}}`,
-		"which is no tool of the": `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"rm","input":{}}]}`,
-		"no content":              `{"role":"assistant","model":"m","content":[]}`,
+		"":                   `{"role":"assistant","model":"m","content":{"type":"text","text":"x"}}`,
+		`the role is "user"`: `{"role":"user","model":"m","content":{"type":"text","text":"x"}}`,
+		"model is missing":   `{"role":"assistant","model":"","content":{"type":"text","text":"x"}}`,
+		"which is no tool of the": `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"rm",` +
+			`"input":{}}]}`,
+		"no content": `{"role":"assistant","model":"m","content":[]}`,
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -42,7 +42,7 @@ func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 type elicitQuestion struct {
 	asked  *mcp.ElicitParams
 	result *mcp.ElicitResult
-	raw    *json.RawMessage // takes the content as it came; nil if nobody wants it
+	raw    *json.RawMessage // takes the content as it came; nil if the handler does not ask for it
 	form   *schema.Schema   // nil for a URL
 }
 

@@ -33,8 +33,10 @@ func TestAFormIsMadeFromAStruct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"type":"object","properties":{"name":{"type":"string","description":"your full name"},"age":{"type":"integer"},` +
-		`"score":{"type":"number"},"plan":{"type":"string"},"topics":{"type":"array","items":{"type":"string"}},"ok":{"type":"boolean"},` +
+	const want = `{"type":"object","properties":{"name":{"type":"string","description":"your full name"},` +
+		`"age":{"type":"integer"},` +
+		`"score":{"type":"number"},"plan":{"type":"string"},"topics":{"type":"array","items":{"type":"string"}},` +
+		`"ok":{"type":"boolean"},` +
 		`"since":{"type":"string","format":"date-time"}},"required":["name","plan","ok"]}`
 	if string(raw) != want {
 		t.Errorf("the form is\n%s\nwant\n%s", raw, want)
@@ -110,7 +112,8 @@ func TestElicitAsFillsAStruct(t *testing.T) {
 				able(mcpclient.HandleRequest(mcp.MethodElicit, func(_ context.Context, r *mcpclient.Request) (any, error) {
 					return json.RawMessage(answer), nil
 				})))
-			if got, want := callText(t, c, "tool"), "accept {Name:Ada Age:9007199254740993 Score:<nil> Plan:b Topic:[x] OK:true Since:0001-01-01 00:00:00 +0000 UTC}"; got != want {
+			if got, want := callText(t, c, "tool"), "accept {Name:Ada Age:9007199254740993 Score:<nil> Plan:b Topic:[x] "+
+				"OK:true Since:0001-01-01 00:00:00 +0000 UTC}"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			answer = `{"action":"decline"}`

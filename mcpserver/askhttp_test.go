@@ -41,8 +41,9 @@ func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 				t.Errorf("a response got %d: %s, want 202", p.status, p.body)
 			}
 		}
-		w.post(fmt.Sprintf(noRoots, 1), "Mcp-Session-Id", other) // of another session: nobody's
-		if p := w.post(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a"}]}}`, "Mcp-Session-Id", session); p.status != http.StatusAccepted {
+		w.post(fmt.Sprintf(noRoots, 1), "Mcp-Session-Id", other) // of another session, for none of its questions
+		if p := w.post(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a"}]}}`, "Mcp-Session-Id",
+			session); p.status != http.StatusAccepted {
 			t.Errorf("the answer got %d: %s, want 202", p.status, p.body)
 		}
 		if m := stream.message(); m.ID != 7.0 || !strings.Contains(string(m.Result), "1 roots") {
@@ -184,7 +185,7 @@ func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
 		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)
-		for _, s := range []*events{stays, left} { // both requests of each: a write that nobody takes would keep its stream
+		for _, s := range []*events{stays, left} { // both requests of each: a write that is not read would keep its stream
 			s.message()
 			s.message()
 		}

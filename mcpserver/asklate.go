@@ -43,7 +43,7 @@ func (t *asks) bury(id int64, s stone) {
 	t.buried.put(id, s)
 }
 
-// stray says for telemetry why nobody waits for a response.
+// stray says for telemetry why no question waits for a response.
 func (x *exchange) stray(id jsonrpc.ID) instrument.Drop {
 	d := instrument.Drop{Reason: names.DropUnexpected, ID: id.String()}
 	if x.conn == nil {

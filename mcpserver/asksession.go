@@ -51,7 +51,7 @@ func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	return &inquirer{conn: c, out: c.out, version: v, ctx: c.work}, nil
 }
 
-// isRead reports whether somebody reads the stream.
+// isRead reports whether the client reads the stream.
 func (t *stream) isRead() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

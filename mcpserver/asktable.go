@@ -65,7 +65,7 @@ func (t *asks) begin() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
 	return t.last, wait, true
 }
 
-// end says that nobody waits for the answer any more. It reports false if the answer is there.
+// end says that the asker does not wait for the answer any more. It reports false if the answer is there.
 func (t *asks) end(id int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,7 @@ func (t *asks) end(id int64) bool {
 	return waits
 }
 
-// deliver gives an answer to whoever waits for it, once, and reports false if nobody does.
+// deliver gives an answer to the question that waits for it, once, and reports false if none does.
 func (t *asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	n, ok := t.number(id)
 	if !ok {

@@ -27,7 +27,9 @@ func TestTheAnswersToABatchHaveABound(t *testing.T) {
 			const limit = 1 << 20
 			s := newWebServer(t, mcpserver.Options{FrameLimit: limit, MaxConcurrent: 1})
 			big := &mcp.Tool{Name: "big", Description: strings.Repeat("x", 30<<10), InputSchema: []byte(`{"type":"object"}`)}
-			if err := s.AddRawTool(big, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil }); err != nil {
+			if err := s.AddRawTool(big, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return nil, nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: stateless})

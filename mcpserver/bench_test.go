@@ -19,9 +19,12 @@ import (
 func BenchmarkToolCall(b *testing.B) {
 	const (
 		legacy = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello, world"}}}`
-		modern = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-			`"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"},"io.modelcontextprotocol/clientCapabilities":{},` +
-			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},"name":"%s","arguments":{"text":"hello, world"}}}`
+		modern = `{"jsonrpc":"2.0","id":%d,"method":"tools/call",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"},` +
+			`"io.modelcontextprotocol/clientCapabilities":{},` +
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},"name":"%s","arguments":{"text":"hello, ` +
+			`world"}}}`
 	)
 	telemetries := map[string]*telemetry.Telemetry{"absent": telemetry.Off(), "no SDK": telemetry.New()}
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -68,7 +71,8 @@ func drive(b *testing.B, callers int, request string, serve func(in, out *os.Fil
 			b.Fatal(err)
 		}
 	}
-	exchange([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n"))
+	exchange([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n"))
 	read()
 	frames := make([][]byte, callers)
 	for i := range frames {

@@ -31,7 +31,7 @@ type call struct {
 	refused   error // why the request is not handled at all
 	stands    bool  // its handler has seen to it that it is concluded later
 	arrived   time.Time
-	pace      *pace // of its handler; nil if nobody wants to know
+	pace      *pace // of its handler; nil where the goroutine that reads never runs it
 	here      bool  // the goroutine that reads answers it
 
 	ctx      context.Context // of the handler
@@ -212,7 +212,8 @@ func (c *call) handle() (result any, err error) {
 	switch {
 	case c.refused != nil:
 		return nil, c.refused
-	case c.x.work.Err() != nil: // while it waited; it ends before all that is derived from it, in an order that nobody knows
+	case c.x.work.Err() != nil:
+		// It has ended while the call waited, and c.ctx, which is derived from it, may end a moment later.
 		return nil, context.Cause(c.x.work)
 	case c.ctx.Err() != nil:
 		return nil, context.Cause(c.ctx)

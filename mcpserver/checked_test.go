@@ -13,8 +13,9 @@ import (
 
 func TestACheckedHandlerIsHeldToTheSchemasOfItsTool(t *testing.T) {
 	tool := &mcp.Tool{
-		Name:         "double",
-		InputSchema:  json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"by":{"type":"integer","default":2}},"required":["n"]}`),
+		Name: "double",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"by":{"type":"integer",` +
+			`"default":2}},"required":["n"]}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),
 	}
 	var got, answer string

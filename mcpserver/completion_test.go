@@ -39,24 +39,30 @@ func completer(t *testing.T) *mcpserver.Server {
 
 func TestCompletionInEachRevision(t *testing.T) {
 	inEachRevision(t, completer, func(t *testing.T, c *talk) {
-		const prompt = `"ref":{"type":"ref/prompt","name":"later"}`
+		const (
+			prompt = `"ref":{"type":"ref/prompt","name":"later"}`
+			ofUser = `"ref":{"type":"ref/resource","uri":"test://user/`
+			x      = `"argument":{"name":"x","value":""}`
+			python = `"argument":{"name":"language","value":"py"},"context":{"arguments":{"a":"b"}}`
+			found  = `{"values":["ada","bob"],"total":2}`
+		)
 		for params, want := range map[string]string{
-			prompt + `,"argument":{"name":"language","value":"py"},"context":{"arguments":{"a":"b"}}`:    `{"values":["later language py map[a:b]"],"total":1}`,
-			prompt + `,"argument":{"name":"language","value":""}`:                                        `{"values":["later language  map[]"],"total":1}`,
-			prompt + `,"argument":{"name":"free","value":"x"}`:                                           `{"values":[]}`,
-			`"ref":{"type":"ref/resource","uri":"test://user/{id}"},"argument":{"name":"id","value":""}`: `{"values":["ada","bob"],"total":2}`,
-			`"ref":{"type":"ref/resource","uri":"test://user/a"},"argument":{"name":"id","value":"a"}`:   `{"values":["ada","bob"],"total":2}`,
+			prompt + "," + python: `{"values":["later language py map[a:b]"],"total":1}`,
+			prompt + `,"argument":{"name":"language","value":""}`: `{"values":["later language  map[]"],"total":1}`,
+			prompt + `,"argument":{"name":"free","value":"x"}`:    `{"values":[]}`,
+			ofUser + `{id}"},"argument":{"name":"id","value":""}`: found,
+			ofUser + `a"},"argument":{"name":"id","value":"a"}`:   found,
 		} {
 			if got := c.result("completion/complete", params); got != `{"completion":`+want+`}` {
 				t.Errorf("{%s} got %s, want %s", params, got, want)
 			}
 		}
 		for params, want := range map[string]string{
-			`"ref":{"type":"ref/prompt","name":"nobody"},"argument":{"name":"x","value":""}`:         "-32602 unknown prompt: nobody",
-			prompt + `,"argument":{"name":"unlisted","value":""}`:                                    `-32602 prompt later has no argument "unlisted"`,
-			`"ref":{"type":"ref/resource","uri":"test://a"},"argument":{"name":"x","value":""}`:      "-32602 unknown resource template: test://a",
-			`"ref":{"type":"ref/resource","uri":"test://user/1"},"argument":{"name":"x","value":""}`: `-32602 resource template test://user/{id} has no variable "x"`,
-			`"ref":{"type":"ref/else","name":"x"},"argument":{"name":"x","value":""}`:                `-32602 unknown type of reference: "ref/else"`,
+			`"ref":{"type":"ref/prompt","name":"nobody"},` + x:    "-32602 unknown prompt: nobody",
+			prompt + `,"argument":{"name":"unlisted","value":""}`: `-32602 prompt later has no argument "unlisted"`,
+			`"ref":{"type":"ref/resource","uri":"test://a"},` + x: "-32602 unknown resource template: test://a",
+			ofUser + `1"},` + x:                         `-32602 resource template test://user/{id} has no variable "x"`,
+			`"ref":{"type":"ref/else","name":"x"},` + x: `-32602 unknown type of reference: "ref/else"`,
 		} {
 			if got := c.refused("completion/complete", params); got != want {
 				t.Errorf("{%s} is refused with %s, want %s", params, got, want)
@@ -67,10 +73,12 @@ func TestCompletionInEachRevision(t *testing.T) {
 		}
 		for argument, more := range map[string]bool{"many": true, "hundred": false} {
 			var r mcp.CompleteResult
-			must(t, json.Unmarshal([]byte(c.result("completion/complete", prompt+`,"argument":{"name":"`+argument+`","value":""}`)), &r))
+			must(t, json.Unmarshal([]byte(c.result("completion/complete", prompt+`,"argument":{"name":"`+argument+
+				`","value":""}`)), &r))
 			total := map[bool]int64{true: 250, false: 100}[more]
 			if n := len(r.Completion.Values); n != 100 || r.Completion.HasMore != more || *r.Completion.Total != total {
-				t.Errorf("%s: got %d of %d values, more %v, want 100 of %d", argument, n, *r.Completion.Total, r.Completion.HasMore, total)
+				t.Errorf("%s: got %d of %d values, more %v, want 100 of %d", argument, n, *r.Completion.Total, r.Completion.HasMore,
+					total)
 			}
 		}
 	})
@@ -79,10 +87,11 @@ func TestCompletionInEachRevision(t *testing.T) {
 func TestMistakesInCompletionsAreErrors(t *testing.T) {
 	s := completer(t)
 	for want, ref := range map[string]mcp.CompleteRef{
-		`add completion: the type of the reference is ""`:                        {},
-		"add completion: ref/prompt of nothing":                                  {Type: mcp.RefPrompt, URI: "x"},
-		"add completion: ref/resource of nothing":                                {Type: mcp.RefResource, Name: "x"},
-		"add completion: ref/resource test://user/{id}: the argument id has one": {Type: mcp.RefResource, URI: "test://user/{id}"},
+		`add completion: the type of the reference is ""`: {},
+		"add completion: ref/prompt of nothing":           {Type: mcp.RefPrompt, URI: "x"},
+		"add completion: ref/resource of nothing":         {Type: mcp.RefResource, Name: "x"},
+		"add completion: ref/resource test://user/{id}: the argument id has one": {Type: mcp.RefResource,
+			URI: "test://user/{id}"},
 	} {
 		wantError(t, s.AddCompletion(ref, "id", completing()), want)
 	}

@@ -24,7 +24,8 @@ func rich() mcp.ContentList {
 		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://e", Text: "e", Meta: meta},
 			Annotations: annotations, Meta: meta},
 		&mcp.ResourceLink{
-			URI: "test://l", Name: "l", Title: "L", Description: "d", MIMEType: "text/plain", Annotations: annotations, Meta: meta,
+			URI: "test://l", Name: "l", Title: "L", Description: "d", MIMEType: "text/plain", Annotations: annotations,
+			Meta: meta,
 			Size: new(int64(1)), Icons: []mcp.Icon{{Src: "https://example.com/a.png"}},
 		},
 		&mcp.ResourceLink{URI: "test://m"},
@@ -36,10 +37,15 @@ func rich() mcp.ContentList {
 func richIn(v mcp.Version) []string {
 	newest := []string{
 		`{"type":"text","text":"t","annotations":{"priority":1,"lastModified":"2025-01-12"},"_meta":{"k":1}}`,
-		`{"type":"image","data":"AAAA","mimeType":"image/png","annotations":{"priority":1,"lastModified":"2025-01-12"},"_meta":{"k":1}}`,
-		`{"type":"audio","data":"AAAAAA==","mimeType":"audio/wav","annotations":{"priority":1,"lastModified":"2025-01-12"},"_meta":{"k":1}}`,
-		`{"type":"resource","resource":{"_meta":{"k":1},"uri":"test://e","text":"e"},"annotations":{"priority":1,"lastModified":"2025-01-12"},"_meta":{"k":1}}`,
-		`{"type":"resource_link","_meta":{"k":1},"uri":"test://l","name":"l","title":"L","description":"d","mimeType":"text/plain","annotations":{"priority":1,"lastModified":"2025-01-12"},"size":1,"icons":[{"src":"https://example.com/a.png"}]}`,
+		`{"type":"image","data":"AAAA","mimeType":"image/png","annotations":{"priority":1,"lastModified":"2025-01-12"},` +
+			`"_meta":{"k":1}}`,
+		`{"type":"audio","data":"AAAAAA==","mimeType":"audio/wav","annotations":{"priority":1,"lastModified":"2025-01-12"},` +
+			`"_meta":{"k":1}}`,
+		`{"type":"resource","resource":{"_meta":{"k":1},"uri":"test://e","text":"e"},"annotations":{"priority":1,` +
+			`"lastModified":"2025-01-12"},"_meta":{"k":1}}`,
+		`{"type":"resource_link","_meta":{"k":1},"uri":"test://l","name":"l","title":"L","description":"d",` +
+			`"mimeType":"text/plain","annotations":{"priority":1,"lastModified":"2025-01-12"},"size":1,` +
+			`"icons":[{"src":"https://example.com/a.png"}]}`,
 		`{"type":"resource_link","uri":"test://m","name":""}`,
 		`{"type":"new"}`,
 	}
@@ -57,7 +63,8 @@ func richIn(v mcp.Version) []string {
 	newest[4] = `{"type":"text","text":"L (text/plain): test://l\nd","annotations":{"priority":1}}`
 	newest[5] = `{"type":"text","text":"resource: test://m"}`
 	if v == mcp.Version20241105 {
-		newest[2] = `{"type":"text","text":"[audio, audio/wav, 4 bytes: left out, this revision of the protocol has no audio]","annotations":{"priority":1}}`
+		newest[2] = `{"type":"text","text":"[audio, audio/wav, 4 bytes: left out, this revision of the protocol has no ` +
+			`audio]","annotations":{"priority":1}}`
 	}
 	return newest
 }
@@ -78,13 +85,15 @@ func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
 		return s
 	}, func(t *testing.T, c *talk) {
 		want := richIn(c.version)
-		if diff := cmp.Diff(`{"content":[`+strings.Join(want, ",\n")+`]}`, strings.ReplaceAll(c.result("tools/call", `"name":"rich"`), "},{\"type", "},\n{\"type")); diff != "" {
+		if diff := cmp.Diff(`{"content":[`+strings.Join(want, ",\n")+`]}`,
+			strings.ReplaceAll(c.result("tools/call", `"name":"rich"`), "},{\"type", "},\n{\"type")); diff != "" {
 			t.Errorf("the tool's result differs (-want +got):\n%s", diff)
 		}
 		for i := range want {
 			want[i] = `{"role":"user","content":` + want[i] + `}`
 		}
-		if diff := cmp.Diff(`{"messages":[`+strings.Join(want, ",\n")+`]}`, strings.ReplaceAll(c.result("prompts/get", `"name":"rich"`), "},{\"role", "},\n{\"role")); diff != "" {
+		if diff := cmp.Diff(`{"messages":[`+strings.Join(want, ",\n")+`]}`,
+			strings.ReplaceAll(c.result("prompts/get", `"name":"rich"`), "},{\"role", "},\n{\"role")); diff != "" {
 			t.Errorf("the prompt differs (-want +got):\n%s", diff)
 		}
 	})

@@ -52,7 +52,7 @@
 //     that does not fit its schema) is told to telemetry, and to the client only that it did.
 //   - Log messages go nowhere without [Options.Logging], progress goes nowhere unless the client has asked for it, and
 //     neither is an error.
-//   - Over HTTP, sessions and tasks belong to whoever knows their ids unless it is known who is asking: by
+//   - Over HTTP, sessions and tasks belong to every client that knows their ids unless it is known who is asking: by
 //     bearer.Require, or what [HTTPOptions.Principal] says.
 //   - Requests of one server and rounds of one call may come to another process, or to this one after a restart: then
 //     [Options.StateKeys] and stores have to be shared.

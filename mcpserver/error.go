@@ -112,7 +112,8 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 		return err
 	}
 	return &failure{&mcp.Error{
-		Code: mcp.CodeMissingClientCapability, Message: "the request needs capabilities that the client has not declared", Data: data,
+		Code: mcp.CodeMissingClientCapability, Message: "the request needs capabilities that the client has not declared",
+		Data: data,
 	}, cause}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleOptions_middleware() {
-	// Middleware that lets nobody call tools after closing time.
+	// Middleware that refuses calls of tools after closing time.
 	closed := func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 			if r.Method == mcp.MethodCallTool {

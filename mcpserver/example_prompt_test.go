@@ -23,7 +23,8 @@ func ExampleServer_AddPrompt() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ask(s, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"review","arguments":{"code":"x := 1","language":"Go"}}}`)
+	ask(s, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"review","arguments":{"code":"x := 1",`+
+		`"language":"Go"}}}`)
 	ask(s, `{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"review"}}`)
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":{"messages":[{"role":"user","content":{"type":"text","text":"Review this Go code:\nx := 1"}}]}}
@@ -50,7 +51,8 @@ func ExampleServer_AddCompletion() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ask(s, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"language","value":"p"}}}`)
+	ask(s, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt",`+
+		`"name":"review"},"argument":{"name":"language","value":"p"}}}`)
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["PHP","Python"],"total":2}}}
 }

@@ -70,7 +70,7 @@ func ExampleServer_ResourceUpdated() {
 		log.Fatal(err)
 	}
 
-	s.ResourceUpdated("stock://lamps") // somebody bought one
+	s.ResourceUpdated("stock://lamps") // a customer bought one
 	fmt.Println("read again:", <-updated)
 	// Output: read again: stock://lamps
 }

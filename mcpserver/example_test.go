@@ -131,7 +131,7 @@ func ExampleRequestInfo_Progress() {
 		request := mcpserver.RequestFrom(ctx)
 		for i, name := range in.Names {
 			if err := request.Progress(ctx, float64(i+1), float64(len(in.Names)), name); err != nil {
-				return "", errors.Join(errors.New("stopped"), err) // nobody waits for the rest
+				return "", errors.Join(errors.New("stopped"), err) // the client does not wait for the rest
 			}
 		}
 		return "copied", nil
@@ -139,7 +139,8 @@ func ExampleRequestInfo_Progress() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ask(s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"copy","arguments":{"names":["a","b"]},"_meta":{"progressToken":"t"}}}`)
+	ask(s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"copy","arguments":{"names":["a","b"]},`+
+		`"_meta":{"progressToken":"t"}}}`)
 	// Output:
 	// {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1,"total":2,"message":"a"}}
 	// {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":2,"total":2,"message":"b"}}
@@ -148,7 +149,8 @@ func ExampleRequestInfo_Progress() {
 
 // ask opens a session, sends one request in it and prints what the server answers to that.
 func ask(s *mcpserver.Server, request string) {
-	const open = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"example","version":"1.0"}}}`
+	const open = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"example","version":"1.0"}}}`
 	in := io.NopCloser(strings.NewReader(open + "\n" + request + "\n"))
 	if err := s.Serve(context.Background(), mcpserver.NewStreamConn(in, &printer{}, 0)); err != nil {
 		log.Fatal(err)

@@ -116,7 +116,7 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 	x.begin(m, &params, took, out)
 }
 
-// begin begins to answer a request whose params have been read, which took so long, zero if nobody wants to know.
+// begin begins to answer a request whose params have been read, which took so long, zero if that was not measured.
 func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
 	c, begun := new(call), false
 	defer func() {

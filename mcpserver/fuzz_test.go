@@ -55,7 +55,7 @@ func FuzzConnection(f *testing.F) {
 // tally says how many answers each id may get.
 type tally struct {
 	least, most map[jsonrpc.ID]int
-	cancelled   bool // somebody cancelled something
+	cancelled   bool // a notification cancelled something
 }
 
 func (a *tally) add(frame []byte) {

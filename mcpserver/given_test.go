@@ -55,7 +55,9 @@ func TestWhatAServerSaysOfItselfIsChecked(t *testing.T) {
 			mcpserver.New(info,
 				&mcpserver.Options{Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}})
 		},
-		`icons: [1]: source has the unsafe scheme "javascript"`: func() { mcpserver.New(mcp.Implementation{Name: "a", Icons: unsafeIcons}, nil) },
+		`icons: [1]: source has the unsafe scheme "javascript"`: func() {
+			mcpserver.New(mcp.Implementation{Name: "a", Icons: unsafeIcons}, nil)
+		},
 	} {
 		func() {
 			defer func() {
@@ -82,8 +84,10 @@ func TestNamesAndIconsInResultsAreChecked(t *testing.T) {
 				return results[string(r.Arguments[len(`{"a":"`):len(r.Arguments)-2])].(*mcp.CallToolResult), nil
 			}))
 		for name, result := range map[string]any{
-			"acme/raw": json.RawMessage(`{"_meta":` + badMeta + `}`), "acme/map": map[string]any{"_meta": map[string]int{"a b": 1}},
-			"acme/mcp": &mcp.Result{Meta: mcp.Meta(badMeta)}, "acme/good": map[string]any{"_meta": map[string]int{"com.example/x": 1}},
+			"acme/raw":  json.RawMessage(`{"_meta":` + badMeta + `}`),
+			"acme/map":  map[string]any{"_meta": map[string]int{"a b": 1}},
+			"acme/mcp":  &mcp.Result{Meta: mcp.Meta(badMeta)},
+			"acme/good": map[string]any{"_meta": map[string]int{"com.example/x": 1}},
 		} {
 			must(t, s.HandleRequest(name, func(context.Context, *mcpserver.Request) (any, error) { return result, nil }))
 		}
@@ -119,16 +123,19 @@ func TestNamesInWhatAClientIsAskedAreChecked(t *testing.T) {
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(2, "x", `{}`))
 		synctest.Wait()
-		if got == nil || !strings.Contains(got.Error(), `sampling/createMessage: messages: [0]: _meta: meta name "a bad name"`) {
+		if got == nil || !strings.Contains(got.Error(),
+			`sampling/createMessage: messages: [0]: _meta: meta name "a bad name"`) {
 			t.Errorf("%v, want an error about the name", got)
 		}
 	})
 }
 
 func TestUnsafeIconsOfAClientAreLeftOut(t *testing.T) {
-	const said = `"clientInfo":{"name":"a","version":"1","icons":[{"src":"javascript:alert(1)"},{"src":"https://example.com/a.png"}]}`
+	const said = `"clientInfo":{"name":"a","version":"1",` +
+		`"icons":[{"src":"javascript:alert(1)"},{"src":"https://example.com/a.png"}]}`
 	for version, open := range map[string]string{
-		"2025-11-25": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` + said + `}}`,
+		"2025-11-25": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+			`"capabilities":{},` + said + `}}`,
 		"2026-07-28": "",
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -140,7 +147,8 @@ func TestUnsafeIconsOfAClientAreLeftOut(t *testing.T) {
 					return nil, nil
 				}))
 			w := serve(t, t.Context(), s)
-			meta := `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/` + said[1:] + `}`
+			meta := `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+				`"io.modelcontextprotocol/` + said[1:] + `}`
 			if open != "" {
 				meta = `{}`
 				w.send(open, initialized)

@@ -191,8 +191,8 @@ func (s *Session) reset() {
 	}
 }
 
-// end ends the session and returns the hosts that are to be told. While it is being opened, that is left to whoever
-// opens it.
+// end ends the session and returns the hosts that are to be told. While it is being opened, that is left to the call
+// that opens it.
 func (s *Session) end() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -149,7 +149,8 @@ func TestNotificationsThatWaitAreBoundedInBytes(t *testing.T) {
 				close(hold)
 				synctest.Wait()
 				d.wants(t, slices.Repeat([]string{"one"}, test.heard)...)
-				if n := rec.Value("mcp_server.notifications.dropped", "mcp.method.name", test.method, "mcp_server.drop.reason", test.reason); n != test.lost {
+				if n := rec.Value("mcp_server.notifications.dropped", "mcp.method.name", test.method, "mcp_server.drop.reason",
+					test.reason); n != test.lost {
 					t.Errorf("%v notifications were counted as %s, want %v", n, test.reason, test.lost)
 				}
 				if err := w.finish(); err != nil {

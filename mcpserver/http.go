@@ -67,7 +67,8 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
 		watching: newWatchRoom(cfg.MaxWatchedBytes),
 		sessions: sessions{
-			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes), byID: map[string]*httpSession{},
+			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes),
+			byID: map[string]*httpSession{},
 		},
 		assumed: map[mcp.Version]*terms{},
 	}

@@ -106,7 +106,7 @@ func (f *fleet) restore(id string, record sessionRecord, who account, o observer
 	f.share(s, record)
 	p.enter(record.Version, id)
 	s.connection.since = record.Created
-	s.notices.hold() // until somebody reads here
+	s.notices.hold() // until the client reads here
 	s.away.Store(true)
 	return s
 }

@@ -34,7 +34,8 @@ func TestASessionOverHTTPKeepsItsEventsOnItsAccount(t *testing.T) {
 		}
 		all := []*httpSession{send("bob", "bob", 25<<20), send("one", "alice", 20<<20), send("two", "alice", 20<<20)}
 		if kept("bob") != 1 || kept("one") != 0 || kept("two") != 1 {
-			t.Errorf("of one account with two sessions and one with the largest, %d, %d and %d events are kept, want the first of the former gone",
+			t.Errorf("of one account with two sessions and one with the largest, %d, %d and %d events are kept, want the "+
+				"first of the former gone",
 				kept("one"), kept("two"), kept("bob"))
 		}
 		for _, s := range all {

@@ -27,7 +27,8 @@ func TestASessionIsKnownToAllProcesses(t *testing.T) {
 				}
 			}
 			who := `{"jsonrpc":"2.0","id":1,"method":"example.com/who"}`
-			if one, other := a.post(who, "Mcp-Session-Id", session), b.post(who, "Mcp-Session-Id", session); one.body != other.body || one.status != 200 {
+			if one, other := a.post(who, "Mcp-Session-Id", session), b.post(who, "Mcp-Session-Id",
+				session); one.body != other.body || one.status != 200 {
 				t.Errorf("%s: want both to know the same of the client, got %s and %s", version, one.body, other.body)
 			}
 			if p := b.post(pingRequest, "Mcp-Session-Id", "nobody"); p.status != http.StatusNotFound {
@@ -92,7 +93,7 @@ func TestChangesInOneProcessReachTheStreamInAnother(t *testing.T) {
 				if p := b.post(initialized, "Mcp-Session-Id", session); p.status != http.StatusAccepted {
 					t.Fatalf("notifications/initialized got %d", p.status)
 				}
-				b.change() // nobody listens yet
+				b.change() // the client does not listen yet
 				time.Sleep(time.Second)
 				s := a.stream("GET", "", "Mcp-Session-Id", session)
 				for _, p := range []process{a, b, a, b} {
@@ -317,7 +318,8 @@ func TestACancellationReachesTheProcessThatAnswers(t *testing.T) {
 		synctest.Wait()
 		s = b.resumed(session, first.ID)
 		s.next()
-		if p := b.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"bored"}}`, "Mcp-Session-Id", session); p.status != 202 {
+		if p := b.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"bored"}}`,
+			"Mcp-Session-Id", session); p.status != 202 {
 			t.Errorf("the notification got %d, want 202", p.status)
 		}
 		if err := <-cause; err.Error() != "cancelled by the client: bored" {
@@ -422,7 +424,8 @@ func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{ConfirmTimeout: -1}, func(t *testing.T, a, b process) {
 		s, address := a.oldSession("http://localhost/mcp")
 		synctest.Wait()
-		for id, body := range []string{initializeAs("2024-11-05"), callOf(1, "greet", `{"name":"x"}`), callOf(2, "greet", `{"name":"x"}`)} {
+		for id, body := range []string{initializeAs("2024-11-05"), callOf(1, "greet", `{"name":"x"}`),
+			callOf(2, "greet", `{"name":"x"}`)} {
 			if p := b.post(body, address); p.status != http.StatusAccepted {
 				t.Fatalf("%s got %d with %s, want 202", body, p.status, p.body)
 			}

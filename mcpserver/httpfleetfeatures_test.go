@@ -67,7 +67,8 @@ func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
 					}
 					return text
 				}
-				for _, body := range []string{answer("nobody-1", 1), answer(strings.Repeat("x", 100)+"-1", 1), answer("x", 1), answer(ids[0], 1)} {
+				for _, body := range []string{answer("nobody-1", 1), answer(strings.Repeat("x", 100)+"-1", 1), answer("x", 1),
+					answer(ids[0], 1)} {
 					if p := b.post(body, "Mcp-Session-Id", session); p.status != http.StatusAccepted {
 						t.Errorf("a response got %d with %s, want 202", p.status, p.body)
 					}

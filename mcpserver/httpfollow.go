@@ -239,7 +239,8 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 }
 
 var errAbandoned = &mcp.Error{
-	Code: mcp.CodeInternalError, Message: "the process that was handling the request has ended; the request may have had its effect",
+	Code:    mcp.CodeInternalError,
+	Message: "the process that was handling the request has ended; the request may have had its effect",
 }
 
 // conclude ends a stream to which no process writes any more. If there is an event that has not been read here yet, the
@@ -268,7 +269,7 @@ type reader struct {
 	first  bool               // all processes know that it is the one: others that read before it have given way
 }
 
-// reads notes that somebody reads a stream from the store, instead of the one who did before, and returns the number.
+// reads notes a new reader of a stream from the store, which takes the place of the one before, and returns its number.
 func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -99,7 +99,8 @@ func TestHostsThatNoRequestCanHavePanic(t *testing.T) {
 					t.Errorf("%q: the panic is %q, want what is wrong", host, v)
 				}
 			}()
-			newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{AllowedHosts: []string{"mcp.example:80", "[::1]", "::1", "*", host}})
+			newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{AllowedHosts: []string{"mcp.example:80",
+				"[::1]", "::1", "*", host}})
 		}()
 	}
 }

@@ -27,8 +27,8 @@ func headerMismatch(format string, args ...any) error {
 // message. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
 type headers http.Header
 
-// single returns the value of a header, which must be there once. Where it is there more often, whoever looked at it on
-// the way may have seen another value.
+// single returns the value of a header, which must be there once. Where it is there more often, a proxy on the way
+// may have gone by another value.
 func (h headers) single(name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:

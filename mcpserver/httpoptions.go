@@ -104,7 +104,7 @@ type HTTPOptions struct {
 	// See BodyTimeout for middleware without it.
 	WriteTimeout time.Duration
 
-	// KeepAlive is how often a quiet stream gets a comment, so that nobody on the way closes it. Zero means 15 s.
+	// KeepAlive is how often a quiet stream gets a comment, so that no proxy on the way closes it. Zero means 15 s.
 	KeepAlive time.Duration
 
 	// Retry is how long clients are asked to wait before they open a stream again that broke, as far as the revision lets
@@ -132,10 +132,10 @@ type HTTPOptions struct {
 	// was handling are answered with an error to clients that come back for them. Zero means 10 s.
 	Lease time.Duration
 
-	// Principal says who is asking, as whatever authenticates requests has noted it in their contexts; empty for nobody.
-	// A session belongs to the principal that opened it: to all others it does not exist. Nil means whom bearer.Require
-	// has let in, see bearer.Identity; without that, nobody, and then sessions and tasks belong to whoever knows their
-	// ids.
+	// Principal says who is asking, as the middleware that authenticates requests has noted it in their contexts; empty
+	// if that is unknown. A session belongs to the principal that opened it: to all others it does not exist. Nil means
+	// whom bearer.Require has let in, see bearer.Identity. Without a principal, sessions and tasks belong to every
+	// client that knows their ids.
 	Principal func(*http.Request) string
 
 	// TrustTraceContext lets clients without a principal decide about traces, too. With it, and always for those that have

@@ -25,7 +25,7 @@ type response struct {
 	buf    []byte      // guarded by mu
 }
 
-// errGone says that nobody reads the response any more.
+// errGone is the error of a write that can reach no client.
 var errGone = errors.New("the client does not read the response any more")
 
 // Values of headers that are always the same.
@@ -186,7 +186,7 @@ func (r *response) close() {
 type ending struct {
 	mu    sync.Mutex
 	over  bool          // guarded by mu
-	ended chan struct{} // guarded by mu; closed when it is over; nil unless somebody waits
+	ended chan struct{} // guarded by mu; closed when it is over; nil until done is called
 }
 
 // come has it be over, and reports whether it was not.

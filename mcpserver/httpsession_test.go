@@ -110,7 +110,8 @@ func TestThereAreOnlySoManySessions(t *testing.T) {
 	}
 	w.do("DELETE", "", "Mcp-Session-Id", first)
 	w.open("2025-11-25")
-	if p := w.post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`); p.status != http.StatusServiceUnavailable {
+	if p := w.post(`{"jsonrpc":"2.0","id":1,"method":"initialize",` +
+		`"params":{}}`); p.status != http.StatusServiceUnavailable {
 		t.Errorf("the third session got %d, want 503", p.status)
 	}
 	stream.leave()
@@ -155,7 +156,7 @@ func TestChangesReachTheOpenStreamOfASession(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
 		session := w.open("2025-06-18")
-		server.RemoveTools("fail") // nobody listens yet
+		server.RemoveTools("fail") // the client does not listen yet
 		server.RemoveTools("echo")
 		time.Sleep(time.Second)
 		s := w.stream("GET", "", "Mcp-Session-Id", session)

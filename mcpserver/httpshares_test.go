@@ -161,7 +161,8 @@ func TestWhatIsHandledKeepsItsPlaceWhenItsClientLeaves(t *testing.T) {
 func TestAccountsLeavePlacesAndRoomToOthers(t *testing.T) {
 	const frame = 1 << 20
 	who := func(r *http.Request) string { return r.Header.Get(from) }
-	for name, o := range map[string]mcpserver.HTTPOptions{"principal": {Principal: who}, "account": {Account: who}, "address": {}} {
+	for name, o := range map[string]mcpserver.HTTPOptions{"principal": {Principal: who}, "account": {Account: who},
+		"address": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o.MaxRequests = 16

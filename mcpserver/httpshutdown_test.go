@@ -26,7 +26,8 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 		start := time.Now()
 		go w.end()
 		synctest.Wait()
-		if p := w.post(asked(2, "tools/list", bothMetas, ""), modernHeaders("tools/list", "")...); p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
+		if p := w.post(asked(2, "tools/list", bothMetas, ""),
+			modernHeaders("tools/list", "")...); p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("a new request got %d with %v, want 503 and when to try again", p.status, p.header)
 		}
 		for range 2 {

@@ -140,7 +140,8 @@ func TestWhoeverPostsToTheEndpointIsAnsweredOnItsStream(t *testing.T) {
 		go func() {
 			discover := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` + versionMeta +
 				`,"io.modelcontextprotocol/clientCapabilities":{}}}}`
-			if p := w.post(discover, address, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover"); p.status != 202 {
+			if p := w.post(discover, address, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method",
+				"server/discover"); p.status != 202 {
 				t.Errorf("got %d with %s, want 202", p.status, p.body)
 			}
 		}()

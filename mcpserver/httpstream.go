@@ -18,8 +18,8 @@ import (
 var ErrNotResumable = errors.New("the client cannot come back for the rest")
 
 // CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request of ctx, so that
-// nobody has to hold a connection while the handler works on. The client is asked to come back after the given time,
-// zero for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
+// neither end has to hold a connection while the handler works on. The client is asked to come back after the given
+// time, zero for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
 //
 // The error is [ErrNotResumable] where that cannot be: in modern revisions and on any other transport, and in revisions
 // before 2025-11-25 as long as nothing has been sent that the client could begin behind. Then nothing has happened.
@@ -48,7 +48,7 @@ type stream struct {
 	asked  asked        // where other processes want to know
 
 	mu     sync.Mutex
-	reader *response // guarded by mu; nil while nobody reads
+	reader *response // guarded by mu; nil while the client does not read
 	begun  bool      // guarded by mu; it has events: the response is no JSON
 	primed bool      // guarded by mu; its reader knows the id of an event
 	over   bool      // guarded by mu
@@ -98,7 +98,7 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 	return err
 }
 
-// endWithout ends the stream without an answer. Whoever follows it in another process is told. mu is held.
+// endWithout ends the stream without an answer. A process that follows it reads the end in the store. mu is held.
 func (t *stream) endWithout(ctx context.Context) {
 	if t.s.shared != nil && t.begun && t.events != nil {
 		t.latest++
@@ -127,7 +127,7 @@ func (t *stream) begin(ctx context.Context) {
 // primes reports whether the client expects an event without data.
 func (t *stream) primes() bool { return t.events != nil && t.s.version() == mcp.Version20251125 }
 
-// append keeps an event and writes it to whoever reads. mu is held.
+// append keeps an event and writes it to the client if that reads. mu is held.
 func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	t.latest++
 	e := message(frame)

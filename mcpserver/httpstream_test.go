@@ -83,7 +83,8 @@ func TestAClientThatTakesOnlyStreamsGetsOne(t *testing.T) {
 		}
 		s.over()
 	}
-	if p := w.post(asked(1, "nothing", bothMetas, ""), append(modernHeaders("nothing", ""), "Accept", "text/event-stream")...); p.status != 404 {
+	if p := w.post(asked(1, "nothing", bothMetas, ""),
+		append(modernHeaders("nothing", ""), "Accept", "text/event-stream")...); p.status != 404 {
 		t.Errorf("a refusal got %d, want its status", p.status)
 	}
 }
@@ -132,7 +133,8 @@ func gated(t *testing.T, o mcpserver.Options) (s *mcpserver.Server, gate chan st
 	return s, gate, cause
 }
 
-const gatedCall = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"gated","arguments":{}}}`
+const gatedCall = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"progressToken":1},` +
+	`"name":"gated","arguments":{}}}`
 
 func TestAModernClientCancelsByLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +160,8 @@ func TestALegacyClientCancelsByANotification(t *testing.T) {
 		s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
 		s.next()
 		s.next()
-		if p := w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"bored"}}`, "Mcp-Session-Id", session); p.status != 202 {
+		if p := w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"bored"}}`,
+			"Mcp-Session-Id", session); p.status != 202 {
 			t.Errorf("the notification got %d, want 202", p.status)
 		}
 		synctest.Wait()
@@ -286,7 +289,8 @@ func TestAQuietStreamIsNotCutOff(t *testing.T) {
 }
 
 func TestABodyThatDoesNotComeIsNotAwaited(t *testing.T) {
-	for kind, want := range map[string]int{"application/json": http.StatusRequestTimeout, "text/plain": http.StatusUnsupportedMediaType} {
+	for kind, want := range map[string]int{"application/json": http.StatusRequestTimeout,
+		"text/plain": http.StatusUnsupportedMediaType} {
 		t.Run(kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{BodyTimeout: 5 * time.Second})

@@ -96,7 +96,8 @@ func TestEveryFormOfHTTP(t *testing.T) {
 				attrs[string(a.Key)] = a.Value.String()
 			}
 			for key, want := range map[string]string{
-				"network.transport": "tcp", "network.protocol.name": "http", "network.protocol.version": f.version, "mcp.protocol.version": "2026-07-28",
+				"network.transport": "tcp", "network.protocol.name": "http", "network.protocol.version": f.version,
+				"mcp.protocol.version": "2026-07-28",
 			} {
 				if attrs[key] != want {
 					t.Errorf("attribute %s is %q, want %q", key, attrs[key], want)
@@ -150,7 +151,8 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 			t.Run(version+" "+who, func(t *testing.T) {
 				traced, trusted := who != "untraced", who == "trusted"
 				rec := telemetrytest.Recorder(t)
-				h := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: trusted})
+				s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
+				h := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: trusted})
 				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					h.ServeHTTP(w, r.WithContext(trace.ContextWithSpanContext(r.Context(), ambient)))
 				}), h)

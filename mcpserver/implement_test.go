@@ -22,7 +22,8 @@ type toolbox struct{}
 func (toolbox) ListTools(_ context.Context, r *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
 	if r.Cursor == nil {
 		return &mcp.ListToolsResult{NextCursor: new(""), Tools: []*mcp.Tool{{
-			Name: "one", Title: "One", Icons: []mcp.Icon{{Src: "https://example.com/1.png"}}, OutputSchema: json.RawMessage(`{"type":"array"}`),
+			Name: "one", Title: "One", Icons: []mcp.Icon{{Src: "https://example.com/1.png"}},
+			OutputSchema: json.RawMessage(`{"type":"array"}`),
 		}}}, nil
 	}
 	switch *r.Cursor {
@@ -60,7 +61,8 @@ func (toolbox) CallTool(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.C
 type shelf struct{}
 
 func (shelf) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {
-	return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: "file:///a", Name: "a", Title: "A", Icons: []mcp.Icon{{Src: "https://example.com/y.png"}}}}}, nil
+	return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: "file:///a", Name: "a", Title: "A",
+		Icons: []mcp.Icon{{Src: "https://example.com/y.png"}}}}}, nil
 }
 
 func (shelf) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -74,20 +76,23 @@ type templates struct{}
 
 func (templates) ListResourceTemplates(context.Context, *mcpserver.ListRequest) (*mcp.ListResourceTemplatesResult,
 	error) {
-	return &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{{URITemplate: "file:///{x}", Name: "x", Title: "X"}}}, nil
+	return &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{{URITemplate: "file:///{x}",
+		Name: "x", Title: "X"}}}, nil
 }
 
 type phrasebook struct{}
 
 func (phrasebook) ListPrompts(context.Context, *mcpserver.ListRequest) (*mcp.ListPromptsResult, error) {
-	return &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{{Name: "p", Title: "P", Arguments: []mcp.PromptArgument{{Name: "x", Title: "X", Required: true}}}}}, nil
+	return &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{{Name: "p", Title: "P",
+		Arguments: []mcp.PromptArgument{{Name: "x", Title: "X", Required: true}}}}}, nil
 }
 
 func (phrasebook) GetPrompt(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	if r.Name == "nil" {
 		return nil, nil
 	}
-	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text(r.Name + r.Arguments["x"])}}}, nil
+	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser,
+		Content: mcp.Text(r.Name + r.Arguments["x"])}}}, nil
 }
 
 func (phrasebook) Complete(_ context.Context, r *mcpserver.CompleteRequest) ([]string, error) {
@@ -284,7 +289,8 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 		}
 	}
 	s := empty(t, &mcpserver.Options{Logging: true})
-	for _, f := range []func(*mcpserver.Server) error{implement(toolbox{}), implement(shelf{}), implement(new(leveled)), prompt, completion} {
+	for _, f := range []func(*mcpserver.Server) error{implement(toolbox{}), implement(shelf{}), implement(new(leveled)),
+		prompt, completion} {
 		if err := f(s); err != nil {
 			t.Errorf("what does not concern the same methods was refused: %v", err)
 		}
@@ -313,7 +319,8 @@ func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
 	tests := []struct {
 		version, method, params, want string
 	}{
-		{"2025-11-25", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one","title":"One","icons":[{"src":"https://example.com/1.png"}],` + schema + `}]}`},
+		{"2025-11-25", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one","title":"One",` +
+			`"icons":[{"src":"https://example.com/1.png"}],` + schema + `}]}`},
 		{"2024-11-05", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one",` + schema + `}]}`},
 		{"2025-06-18", "tools/list", `{"cursor":"two"}`,
 			`{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
@@ -496,7 +503,7 @@ func TestALevelSetterHearsOfLevelsAndMayRefuseThem(t *testing.T) {
 	})
 }
 
-// slowWatcher takes its time to let somebody watch.
+// slowWatcher takes its time over a subscription.
 type slowWatcher struct {
 	*watcher
 	asked, proceed chan struct{}

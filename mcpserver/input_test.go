@@ -17,7 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-const ableMetas = versionMeta + `,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`
+const ableMetas = versionMeta + `,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},` +
+	`"elicitation":{"form":{},"url":{}}}`
 
 // caller is a modern client that calls one tool again and again.
 type caller struct {
@@ -106,11 +107,13 @@ func with(answers, state any) string {
 // nameAndColor asks for a name, then for a color.
 func nameAndColor(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	var name, color mcp.ElicitResult
-	if err := mcpserver.AskAll(ctx, mcpserver.AskElicit("name", &mcp.ElicitParams{Message: "name?", RequestedSchema: nameForm}, &name)); err != nil {
+	if err := mcpserver.AskAll(ctx, mcpserver.AskElicit("name",
+		&mcp.ElicitParams{Message: "name?", RequestedSchema: nameForm}, &name)); err != nil {
 		return nil, err
 	}
 	form := json.RawMessage(`{"type":"object","properties":{"color":{"type":"string","enum":["red","blue"]}}}`)
-	if err := mcpserver.AskAll(ctx, mcpserver.AskElicit("color", &mcp.ElicitParams{Message: "color?", RequestedSchema: form}, &color)); err != nil {
+	if err := mcpserver.AskAll(ctx, mcpserver.AskElicit("color",
+		&mcp.ElicitParams{Message: "color?", RequestedSchema: form}, &color)); err != nil {
 		return nil, err
 	}
 	return toldBy("%v %s %v %s", name.Content["name"], name.Action, color.Content["color"], color.Action)
@@ -174,7 +177,7 @@ func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
 		first := c.needs("")
 		for _, members := range []string{
 			with(`{}`, first.RequestState),
-			with(`{"wrong":{"action":"accept"},"color":7}`, first.RequestState), // nobody has asked for these
+			with(`{"wrong":{"action":"accept"},"color":7}`, first.RequestState), // the handler has not asked for these
 			`"inputResponses":null,"requestState":null`,
 			with(`{"wrong":1}`, nil),
 		} {
@@ -316,7 +319,8 @@ func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 			t.Fatalf("the client is asked %v, want four things under keys of their own", first.InputRequests)
 		}
 		again := c.needs("")
-		if !maps.EqualFunc(first.InputRequests, again.InputRequests, func(a, b mcp.InputRequest) bool { return string(a.Params) == string(b.Params) }) {
+		if !maps.EqualFunc(first.InputRequests, again.InputRequests,
+			func(a, b mcp.InputRequest) bool { return string(a.Params) == string(b.Params) }) {
 			t.Errorf("the second time the client is asked %v, want the same as before: %v", again.InputRequests,
 				first.InputRequests)
 		}
@@ -347,7 +351,8 @@ func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				if _, err := mcpserver.Once(ctx, "large", func() (string, error) { return strings.Repeat("x", 1<<20), nil }); err != nil {
+				if _, err := mcpserver.Once(ctx, "large",
+					func() (string, error) { return strings.Repeat("x", 1<<20), nil }); err != nil {
 					return nil, err
 				}
 				_, err := mcpserver.ListRoots(ctx)
@@ -357,7 +362,8 @@ func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
 			t.Errorf("the answer is %s, %v, want -32603", m.Result, m.Error)
 		}
 		c.finish()
-		if text := rec.Log("mcp_server.request.exception").Text("error"); !strings.Contains(text, "takes more than 1048576 bytes") {
+		if text := rec.Log("mcp_server.request.exception").Text("error"); !strings.Contains(text,
+			"takes more than 1048576 bytes") {
 			t.Errorf("the log says %q, want why", text)
 		}
 	})
@@ -418,7 +424,8 @@ func TestPromptsAndResourcesAskToo(t *testing.T) {
 func TestLegacyRequestsHaveNoRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
-		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"x"},"inputResponses":7,"requestState":7}}`)
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"x"},` +
+			`"inputResponses":7,"requestState":7}}`)
 		if m := w.reply(t); m.Error != nil {
 			t.Errorf("the answer is %v, want members that the revision does not have ignored", m.Error)
 		}

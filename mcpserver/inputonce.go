@@ -57,8 +57,8 @@ func (r *rounds) once(ctx context.Context, c *call, key string, f func() (json.R
 	}
 }
 
-// enter returns the result under a key, or what to wait for until somebody else has it, or neither: then it is for the
-// caller to do.
+// enter returns the result under a key, or what to wait for until another goroutine has it, or neither: then it is for
+// the caller to do.
 func (r *rounds) enter(c *call, key string) (raw json.RawMessage, busy <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

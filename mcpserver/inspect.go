@@ -33,7 +33,8 @@ func (s *Server) enlist() {
 // moment; these moments are one after the other, for a server has no lock of all its connections.
 func (s *Server) Inspect() inspect.Server {
 	i := inspect.Server{
-		Time: time.Now(), Number: s.number, Name: s.cfg.Name, InstanceID: s.cfg.InstanceID, Server: s.info.Name, Version: s.info.Version,
+		Time: time.Now(), Number: s.number, Name: s.cfg.Name, InstanceID: s.cfg.InstanceID, Server: s.info.Name,
+		Version:  s.info.Version,
 		Versions: slices.Clone(s.cfg.versions),
 		Tools:    s.tools.len(), Resources: s.resources.len(), Templates: s.resources.templates.len(),
 		Prompts: s.prompts.len(),
@@ -44,7 +45,8 @@ func (s *Server) Inspect() inspect.Server {
 		Places: s.total.inspect(),
 	}
 	s.mu.Lock()
-	conns, handlers, audiences := slices.Collect(maps.Keys(s.conns)), slices.Collect(maps.Keys(s.handlers)), maps.Clone(s.audiences)
+	conns, handlers := slices.Collect(maps.Keys(s.conns)), slices.Collect(maps.Keys(s.handlers))
+	audiences := maps.Clone(s.audiences)
 	observers := slices.Collect(maps.Values(s.observers))
 	s.mu.Unlock()
 
@@ -104,7 +106,8 @@ func among[T any](first []T, v T, compare func(a, b T) int) []T {
 
 func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 	state := inspect.HTTP{
-		MaxRequests: h.cfg.MaxRequests, MaxSessions: h.cfg.MaxSessions, MaxSubscriptions: h.cfg.MaxSubscriptions, Shared: h.fleet != nil,
+		MaxRequests: h.cfg.MaxRequests, MaxSessions: h.cfg.MaxSessions, MaxSubscriptions: h.cfg.MaxSubscriptions,
+		Shared:        h.fleet != nil,
 		Subscriptions: h.audience.len(),
 	}
 	h.gate.mu.Lock()
@@ -125,7 +128,8 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 
 func (in *inspector) connection(c *connection, session string) {
 	see := inspect.Connection{
-		Number: c.number, Transport: c.network.Transport, Protocol: c.network.Protocol, Since: c.since, Age: in.Time.Sub(c.since),
+		Number: c.number, Transport: c.network.Transport, Protocol: c.network.Protocol, Since: c.since,
+		Age:    in.Time.Sub(c.since),
 		Asking: c.asks.len(), Watching: c.watched.len(),
 	}
 	if session != "" {
@@ -188,7 +192,8 @@ func (in *inspector) done() inspect.Server {
 	for _, c := range in.calls {
 		ref := c.op.Ref() // it never changes
 		in.Requests = append(in.Requests, inspect.Request{
-			Connection: c.conn, ID: shortID(c.info.ID.String()), Method: excerpt(c.info.Method), Target: excerpt(c.target), URI: excerpt(c.uri),
+			Connection: c.conn, ID: shortID(c.info.ID.String()), Method: excerpt(c.info.Method), Target: excerpt(c.target),
+			URI:   excerpt(c.uri),
 			Since: c.arrived, Age: in.Time.Sub(c.arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
 		})
 	}

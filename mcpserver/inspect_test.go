@@ -243,7 +243,8 @@ func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
 		}
 		release()
 		text := rec.Log(event).Text("mcp_server.flight_record.text")
-		for _, part := range []string{"handler tools/call hold", "session failed: connection_lost", "failure failed: connection_lost"} {
+		for _, part := range []string{"handler tools/call hold", "session failed: connection_lost",
+			"failure failed: connection_lost"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("want %q in the record, got:\n%s", part, text)
 			}

@@ -32,7 +32,8 @@ func introduction(params json.RawMessage) (p mcp.InitializeParams, weight int, e
 			continue
 		}
 		if n += values(raw); len(kept)+len(raw) > maxIntroduction || n > maxIntroductionValues {
-			return p, 0, fmt.Errorf("the client says too much about itself: %s and what is before it exceed %d bytes or %d values",
+			return p, 0, fmt.Errorf("the client says too much about itself: "+
+				"%s and what is before it exceed %d bytes or %d values",
 				name, maxIntroduction, maxIntroductionValues)
 		}
 		if len(kept) > 1 {

@@ -9,21 +9,22 @@ import (
 // limiter bounds how many requests are handled at once, over all connections and sessions of a server, and sees to it
 // that none of these takes what others need. A nil limiter lets everything in.
 //
-// A connection may take as many places as there are, until somebody else finds none. For a while after that, those that
-// hold more than their share get no more, and give theirs back as their requests are answered. Those with requests that
-// wait for a place are told when there may be one.
+// A connection may take as many places as there are, until one that holds none finds all taken. For a while after that,
+// those that hold more than their share get no more, and give theirs back as their requests are answered. Those with
+// requests that wait for a place are told when there may be one.
 type limiter struct {
 	limit int
 
 	mu      sync.Mutex
 	used    int         // guarded by mu
 	holders int         // guarded by mu; connections that hold a place, and requests that have no connection
-	scarce  time.Time   // guarded by mu; until then, nobody gets more than a share; zero if nobody wants for a place
+	scarce  time.Time   // guarded by mu; until then, no connection gets more than a share; zero if places are not scarce
 	over    *time.Timer // guarded by mu; fires then; nil before the first time
 	hungry  []*calls    // guarded by mu; that have requests which wait for a place, in the order in which they found none
 }
 
-// scarcity is how long a place is kept for somebody who found none: as long as it takes to ask again.
+// scarcity is how long a place is kept for a connection, or a request without one, that found none: as
+// long as it takes to ask again.
 const scarcity = 2 * time.Second
 
 func newLimiter(limit int) *limiter {
@@ -105,7 +106,7 @@ func (l *limiter) forget(t *calls) {
 	l.hungry = slices.DeleteFunc(l.hungry, func(other *calls) bool { return other == t })
 }
 
-// beScarce keeps a place for somebody who found none. mu is held.
+// beScarce keeps a place for a connection, or a request without one, that found none. mu is held.
 func (l *limiter) beScarce() {
 	l.scarce = time.Now().Add(scarcity)
 	if l.over == nil {

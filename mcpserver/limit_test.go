@@ -131,7 +131,7 @@ func TestAPlaceThatSomebodyWantedForIsKeptForThem(t *testing.T) {
 			t.Errorf("the other one got %d results and %d refusals, want 2 and none: its share", results, busy)
 		}
 		hog.taken()
-		time.Sleep(10 * time.Second) // nobody wants for a place any more
+		time.Sleep(10 * time.Second) // places are not scarce any more
 		hog.taken()
 		time.Sleep(time.Second)
 		if results, _ := answered(t, hog.taken()); results != 4 {
@@ -171,7 +171,7 @@ func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
 			hog.send(callOf(id+1, "tool", "{}"))
 		}
 		other.send(callOf(9, "tool", "{}")) // refused, so that the hog has to give a place back
-		time.Sleep(3 * time.Second)         // nobody has come for it
+		time.Sleep(3 * time.Second)         // the other client has not come for it
 		hog.send(callOf(4, "tool", "{}"))
 		time.Sleep(time.Minute)
 		for _, w := range []*wire{hog, other} {
@@ -202,7 +202,8 @@ func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 		go func() { first <- w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", session) }()
 		synctest.Wait()
 		other := w.open("2025-11-25")
-		for era, p := range map[string]page{"modern": w.post(body, headers...), "legacy": w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", other)} {
+		for era, p := range map[string]page{"modern": w.post(body, headers...),
+			"legacy": w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", other)} {
 			if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" ||
 				!strings.Contains(p.body, "-32603") {
 				t.Errorf("the %s request too many got %d, %v, %s; want 503 and when to come back", era, p.status, p.header, p.body)

@@ -89,7 +89,8 @@ func TestAPageIsNotChangedByWhatIsRemovedLater(t *testing.T) {
 }
 
 func TestCursorsOfOthersAreRefused(t *testing.T) {
-	for _, cursor := range []string{"", "x", "!", "YWZ0ZXI6", "YWZ0ZXI6MA", "YWZ0ZXI6LTE", "YWZ0ZXI6MDE", "YWZ0ZXI6MQ==", "YmVmb3JlMQ"} {
+	for _, cursor := range []string{"", "x", "!", "YWZ0ZXI6", "YWZ0ZXI6MA", "YWZ0ZXI6LTE", "YWZ0ZXI6MDE", "YWZ0ZXI6MQ==",
+		"YmVmb3JlMQ"} {
 		if n, ok := readCursor(&cursor); ok {
 			t.Errorf("cursor %q is read as %d, want it refused", cursor, n)
 		}

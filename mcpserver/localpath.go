@@ -25,7 +25,7 @@ import (
 // it is absolute or empty, has an empty element or one that is . or .., a backslash, a control character, bytes that
 // are not UTF-8, or what the system has other plans with, such as NUL or a colon on Windows; and also if it still has a
 // dot, slash, backslash, percent sign or control character in percent-encoding: a variable has been decoded once, and
-// whoever encodes these twice hopes that somebody decodes once more.
+// a client that encodes these twice hopes that the handler decodes once more.
 //
 // A path says nothing of symbolic links. An [os.Root] follows none that leads out of it; a path that is only joined to
 // a directory does. (specification 2026-07-28, server/resources, "Security Considerations")

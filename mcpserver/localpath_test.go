@@ -15,10 +15,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// badPaths are names that lead elsewhere, or that nobody needs.
+// badPaths are names that lead elsewhere, or that no handler needs.
 var badPaths = []string{
-	"", ".", "..", "../a", "a/..", "a/../b", "a/../../b", "./a", "a/.", "a//b", "/a", "//a", "a/", "/", "/etc/passwd", `..\a`, `a\..\..\b`, `C:\a`,
-	"a\x00b", "a\nb", "a\x7fb", "\xff", "a\xc0\xaf..", "%2e%2e/a", "%2E%2E/a", "..%2fa", "a%2F..%2Fb", "a%5cb", "a%00b", "%252e%252e/a", "%0a", "a%7f",
+	"", ".", "..", "../a", "a/..", "a/../b", "a/../../b", "./a", "a/.", "a//b", "/a", "//a", "a/", "/", "/etc/passwd",
+	`..\a`, `a\..\..\b`, `C:\a`,
+	"a\x00b", "a\nb", "a\x7fb", "\xff", "a\xc0\xaf..", "%2e%2e/a", "%2E%2E/a", "..%2fa", "a%2F..%2Fb", "a%5cb", "a%00b",
+	"%252e%252e/a", "%0a", "a%7f",
 }
 
 func TestPathsThatLeadElsewhereAreRefused(t *testing.T) {
@@ -27,7 +29,8 @@ func TestPathsThatLeadElsewhereAreRefused(t *testing.T) {
 			t.Errorf("LocalPath(%q) = %q, %v, want an invalid name", name, got, err)
 		}
 	}
-	for _, name := range []string{"a", "a/b.txt", "a b", "...", "a..b", "..a", ".hidden", "ä/ö", "100%", "100%.txt", "%zz", "a%20b", "a%2", "~", "$HOME"} {
+	for _, name := range []string{"a", "a/b.txt", "a b", "...", "a..b", "..a", ".hidden", "ä/ö", "100%", "100%.txt", "%zz",
+		"a%20b", "a%2", "~", "$HOME"} {
 		if got, err := mcpserver.LocalPath(name); err != nil || got != filepath.FromSlash(name) {
 			t.Errorf("LocalPath(%q) = %q, %v, want it as it is", name, got, err)
 		}
@@ -45,7 +48,7 @@ func FuzzLocalPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for decoded, i := got, 0; i < 3; i++ { // however often somebody decodes it
+		for decoded, i := got, 0; i < 3; i++ { // however often a handler decodes it
 			if !filepath.IsLocal(decoded) || !strings.HasPrefix(filepath.Join(root, decoded), root+string(filepath.Separator)) {
 				t.Errorf("LocalPath(%q) = %q, which is %q in the end, outside of the directory", name, got, decoded)
 			}
@@ -89,7 +92,8 @@ func TestATemplateOfFilesKeepsToItsDirectory(t *testing.T) {
 			t.Errorf("a file of the directory: %+v", got)
 		}
 		for _, path := range []string{
-			"../secret", "%2e%2e/secret", "%2e%2e%2fsecret", "%252e%252e/secret", "sub/../../secret", "sub/..%2f..%2fsecret", "..%5csecret", "link", "/secret",
+			"../secret", "%2e%2e/secret", "%2e%2e%2fsecret", "%252e%252e/secret", "sub/../../secret", "sub/..%2f..%2fsecret",
+			"..%5csecret", "link", "/secret",
 		} {
 			if got := c.ask("resources/read", `"uri":"file:///docs/`+path+`"`); got.Error == nil ||
 				got.Error.Code != mcp.CodeInvalidParams {

@@ -20,7 +20,8 @@ import (
 
 // allLevels are those of the protocol, from the least severe on.
 var allLevels = []mcp.LoggingLevel{
-	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency,
+	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert,
+	mcp.LevelEmergency,
 }
 
 // logAll logs at every level.
@@ -59,7 +60,8 @@ func setLevel(level string) string {
 }
 
 func withLevel(id int, level string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tool","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tool",`+
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":%s}}}`, id, level)
 }
 

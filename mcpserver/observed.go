@@ -22,7 +22,7 @@ type measured interface {
 func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
 
 // errNoPlace is returned by a sink for a notification for which the client has opened no stream. It is no error of
-// whoever sends: the client does not want to know.
+// the sender: the client does not want to know.
 var errNoPlace = errors.New("the client has no stream for it")
 
 // tellQuietly sends a notification that is counted and has no span of its own.
@@ -71,7 +71,7 @@ func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 	return in
 }
 
-// stopwatch measures how long decoding takes, if anybody wants to know.
+// stopwatch measures how long decoding takes, if telemetry asks for it.
 type stopwatch struct{ begun time.Time }
 
 func (o *observer) stopwatch() (w stopwatch) {
@@ -81,7 +81,7 @@ func (o *observer) stopwatch() (w stopwatch) {
 	return w
 }
 
-// stop returns the time since the start, zero if nobody wants to know.
+// stop returns the time since the start, zero if it is not measured.
 func (w stopwatch) stop() time.Duration {
 	if w.begun.IsZero() {
 		return 0

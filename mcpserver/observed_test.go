@@ -20,5 +20,5 @@ func checked(t testing.TB) *telemetry.Telemetry {
 	return telemetrytest.Recorder(t, telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator())).Telemetry()
 }
 
-// quiet is a logger that nobody listens to.
+// quiet is a logger that discards its records.
 var quiet = slog.New(slog.DiscardHandler)

@@ -82,9 +82,9 @@ type Options struct {
 	// means not at all.
 	CacheTTL time.Duration
 
-	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic] where nobody in particular
-	// is asking, and [mcp.CachePrivate] in the answers to a request with a principal (see [HTTPOptions.Principal]): what
-	// was shown to one user may not be what another may see. Name a scope if it is the same for all.
+	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic] in the answers to a
+	// request without a principal, and [mcp.CachePrivate] in those to a request with one (see [HTTPOptions.Principal]):
+	// what was shown to one user may not be what another may see. Name a scope if it is the same for all.
 	// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
 	CacheScope mcp.CacheScope
 
@@ -152,8 +152,10 @@ func newConfig(o *Options, name string) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for field, v := range map[string]int64{
-		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
-		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "KeepAlive": int64(c.KeepAlive), "StateTTL": int64(c.StateTTL),
+		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout),
+		"FrameLimit": int64(c.FrameLimit),
+		"PageSize":   int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "KeepAlive": int64(c.KeepAlive),
+		"StateTTL": int64(c.StateTTL),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)

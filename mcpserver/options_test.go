@@ -24,12 +24,14 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 		"options: MaxConcurrent is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{MaxConcurrent: -1}},
 		"options: RequestTimeout is negative": {mcp.Implementation{Name: "x"},
 			mcpserver.Options{RequestTimeout: -1}},
-		"options: FrameLimit is negative":              {mcp.Implementation{Name: "x"}, mcpserver.Options{FrameLimit: -1}},
-		"options: PageSize is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{PageSize: -1}},
-		"options: CacheTTL is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheTTL: -1}},
-		`options: CacheScope "secret" is neither "pub`: {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheScope: "secret"}},
-		"options: StateTTL is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{StateTTL: -1}},
-		"options: StateKeys[0] has 3 bytes, want 32":   {mcp.Implementation{Name: "x"}, mcpserver.Options{StateKeys: [][]byte{[]byte("key")}}},
+		"options: FrameLimit is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{FrameLimit: -1}},
+		"options: PageSize is negative":   {mcp.Implementation{Name: "x"}, mcpserver.Options{PageSize: -1}},
+		"options: CacheTTL is negative":   {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheTTL: -1}},
+		`options: CacheScope "secret" is neither "pub`: {mcp.Implementation{Name: "x"},
+			mcpserver.Options{CacheScope: "secret"}},
+		"options: StateTTL is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{StateTTL: -1}},
+		"options: StateKeys[0] has 3 bytes, want 32": {mcp.Implementation{Name: "x"},
+			mcpserver.Options{StateKeys: [][]byte{[]byte("key")}}},
 	}
 	for want, tt := range tests {
 		t.Run(want, func(t *testing.T) {
@@ -45,9 +47,11 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 
 func TestModernClientsAreToldForHowLongAListIsGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, mcpserver.Options{CacheTTL: 90 * time.Second, CacheScope: mcp.CachePrivate, Instructions: "use with care"})
+		s := newServer(t, mcpserver.Options{CacheTTL: 90 * time.Second, CacheScope: mcp.CachePrivate,
+			Instructions: "use with care"})
 		w := serve(t, t.Context(), s)
-		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
+		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientCapabilities":{}}}`
 		for _, method := range []string{"tools/list", "server/discover"} {
 			w.send(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + meta + `}`)
 			if m := w.reply(t); !strings.Contains(string(m.Result), `"ttlMs":90000,"cacheScope":"private"`) {

@@ -39,7 +39,7 @@ func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, mes
 	return err
 }
 
-// progress is what has been told about one request. Whoever holds the turn owns the rest.
+// progress is what has been told about one request. The goroutine that holds the turn owns the rest.
 type progress struct {
 	token jsonrpc.ID
 	turn  lock.Mutex // one holds it: no notification follows the answer, nor a larger value

@@ -14,7 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-const callWithProgress = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool","_meta":{"progressToken":"t"}}}`
+const callWithProgress = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool",` +
+	`"_meta":{"progressToken":"t"}}}`
 
 func TestProgressOutsideOfARequestDoesNothing(t *testing.T) {
 	r := mcpserver.RequestFrom(t.Context())

@@ -29,7 +29,8 @@ func prompting(t *testing.T) *mcpserver.Server {
 	t.Helper()
 	s := bare(t, mcpserver.Options{})
 	must(t, s.AddPrompt(&mcp.Prompt{
-		Name: "review", Title: "R", Description: "d", Icons: []mcp.Icon{{Src: "https://example.com/a.png"}}, Meta: mcp.Meta(`{"k":1}`),
+		Name: "review", Title: "R", Description: "d", Icons: []mcp.Icon{{Src: "https://example.com/a.png"}},
+		Meta:      mcp.Meta(`{"k":1}`),
 		Arguments: []mcp.PromptArgument{{Name: "code", Title: "C", Description: "e", Required: true}, {Name: "style"}},
 	}, review))
 	must(t, s.AddPrompt(&mcp.Prompt{Name: "nothing"}, saying(nil, nil)))
@@ -47,7 +48,8 @@ func TestPromptsAreListedAsEachRevisionHasThem(t *testing.T) {
 			`"title":"R",`, "") +
 			`"description":"d",` + c.since(mcp.Version20251125, `"icons":[{"src":"https://example.com/a.png"}],`, "") +
 			`"arguments":[{"name":"code",` + c.since(mcp.Version20250618, `"title":"C",`, "") +
-			`"description":"e","required":true},{"name":"style"}]},{"name":"nothing"},{"name":"broken"},{"name":"null"},{"name":"empty"}]}`
+			`"description":"e","required":true},{"name":"style"}]},` +
+			`{"name":"nothing"},{"name":"broken"},{"name":"null"},{"name":"empty"}]}`
 		if got := c.result("prompts/list", ""); got != want {
 			t.Errorf("the prompts are\n%s, want\n%s", got, want)
 		}
@@ -58,8 +60,10 @@ func TestPromptsInEachRevision(t *testing.T) {
 	inEachRevision(t, prompting, func(t *testing.T, c *talk) {
 		message := func(text string) string { return `{"role":"user","content":{"type":"text","text":"` + text + `"}}` }
 		for params, want := range map[string]string{
-			`"name":"review","arguments":{"code":"x"}`:                       `{"description":"review","messages":[` + message("map[code:x]") + `]}`,
-			`"name":"review","arguments":{"code":"","style":"s","more":"m"}`: `{"description":"review","messages":[` + message("map[code: more:m style:s]") + `]}`,
+			`"name":"review","arguments":{"code":"x"}`: `{"description":"review","messages":[` +
+				message("map[code:x]") + `]}`,
+			`"name":"review","arguments":{"code":"","style":"s","more":"m"}`: `{"description":"review","messages":[` +
+				message("map[code: more:m style:s]") + `]}`,
 			`"name":"nothing"`: `{"messages":[]}`,
 		} {
 			if got := c.result("prompts/get", params); got != want {

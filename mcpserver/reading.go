@@ -20,7 +20,7 @@ type reading struct {
 	ctx  context.Context // ends the reading
 	done chan lastWord   // gets what ended it
 
-	buffered func() bool // whether more has come than was received; true where nobody knows
+	buffered func() bool // whether more has come than was received; true where the connection cannot tell
 
 	turn   atomic.Uint64 // number of the goroutine that reads; changed when another is to
 	latest time.Time     // when the latest request arrived; owned by the goroutine that reads
@@ -34,7 +34,7 @@ type reading struct {
 }
 
 const (
-	// patience is about how long nobody reads for the sake of a request that was thought to be quick.
+	// patience is about how long the client is not read for the sake of a request that was thought to be quick.
 	patience = time.Millisecond
 	// steady is the time between two requests below which a look now and then costs less than handing them over.
 	steady = 250 * time.Microsecond
@@ -170,7 +170,7 @@ func (r *reading) passOn() {
 	}
 	r.here = nil
 	r.turn.Add(1)
-	r.conn.group.start(r) // which is not closed while somebody reads
+	r.conn.group.start(r) // which is not closed while a goroutine reads
 }
 
 // watch begins to look now and then. mu is held.
@@ -184,7 +184,7 @@ func (r *reading) watch() {
 	}
 }
 
-// look lets another goroutine read if nobody has for too long, and ends the watch if there is no need for it.
+// look lets another goroutine read if none has for too long, and ends the watch if there is no need for it.
 func (r *reading) look() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,7 +203,7 @@ func (r *reading) look() {
 	r.timer.Reset(next)
 }
 
-// unwatch ends the watch, now that nobody reads any more.
+// unwatch ends the watch, now that no goroutine reads any more.
 func (r *reading) unwatch() {
 	r.mu.Lock()
 	r.used = false

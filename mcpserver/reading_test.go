@@ -47,7 +47,7 @@ func (w *wire) practise(t *testing.T, runs int) {
 	}
 }
 
-// read reports whether somebody reads what the client sends.
+// read reports whether the server reads what the client sends.
 func (w *wire) read(t *testing.T) bool {
 	t.Helper()
 	w.send(pingRequest)
@@ -192,7 +192,8 @@ func TestAStreamSeesWhetherMoreIsWaiting(t *testing.T) {
 				say(pingRequest+"\n", 1)
 			}
 			if waited := time.Since(start); (waited == 0) != more {
-				t.Errorf("more %v: a ping was answered after %v, want that a tool which takes 20 µs is run here unless more is waiting", more, waited)
+				t.Errorf("more %v: a ping was answered after %v, want that a tool which takes 20 µs is run here unless more is "+
+					"waiting", more, waited)
 			}
 			say("", 1)
 			in.Close()

@@ -41,7 +41,8 @@ func (r *RequestInfo) Client() mcp.Implementation {
 	return r.from.implementation()
 }
 
-// Principal returns who is asking, as [HTTPOptions.Principal] tells it; empty for nobody, and on any other connection.
+// Principal returns who is asking, as [HTTPOptions.Principal] tells it; empty if that is unknown, and on any other
+// connection.
 func (r *RequestInfo) Principal() string {
 	if r == nil || r.call == nil {
 		return ""
@@ -107,7 +108,7 @@ func (r *Request) Decode(v any) error {
 	return nil
 }
 
-// decodeCopy decodes raw, if there is any, and leaves it as it is. Icons that nobody should load are left out.
+// decodeCopy decodes raw, if there is any, and leaves it as it is. Icons that no client should load are left out.
 func decodeCopy(raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil

@@ -58,7 +58,8 @@ func TestWithoutHTTPThereIsNoHTTPRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), withTool(t, mcpserver.Options{}, "tool", origins))
 		w.send(callOf(1, "tool", "{}"))
-		if m := w.reply(t); !strings.Contains(string(m.Result), `{\"in a session\":true,\"principal\":\"\",\"session\":\"\"}`) {
+		if m := w.reply(t); !strings.Contains(string(m.Result),
+			`{\"in a session\":true,\"principal\":\"\",\"session\":\"\"}`) {
 			t.Errorf("the handler saw %s, want a session and nothing else", m.Result)
 		}
 		if err := w.finish(); err != nil {

@@ -29,8 +29,8 @@ type ReadResourceRequest struct {
 // get those of the resource. A nil result, and [ResourceNotFound] as an error, say that there is no such resource. An
 // error of type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message.
 //
-// What the CacheHint of the result leaves open is that a modern client keeps nothing, and shares it with nobody; the
-// CacheTTL of [Options] is not meant for contents.
+// What the CacheHint of the result leaves open is that a modern client keeps nothing, and shares it with no other user;
+// the CacheTTL of [Options] is not meant for contents.
 //
 // It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may
 // be returned again.

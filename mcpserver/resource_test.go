@@ -53,11 +53,13 @@ func TestResourcesAreListedAsEachRevisionHasThem(t *testing.T) {
 		cache := c.since(mcp.Version20260728, `"ttlMs":0,"cacheScope":"public",`, "")
 
 		want := `{` + cache + `"resources":[{` + meta + `"uri":"test://a","name":"a",` + title("A") +
-			`"description":"d","mimeType":"text/plain",` + annotations + `,"size":7` + icons + `},{"uri":"test://b","name":"b"}]}`
+			`"description":"d","mimeType":"text/plain",` + annotations + `,"size":7` + icons +
+			`},{"uri":"test://b","name":"b"}]}`
 		if got := c.result("resources/list", ""); got != want {
 			t.Errorf("the resources are\n%s, want\n%s", got, want)
 		}
-		want = `{` + cache + `"resourceTemplates":[{` + meta + `"uriTemplate":"test://user/{id}","name":"user",` + title("U") +
+		want = `{` + cache + `"resourceTemplates":[{` + meta + `"uriTemplate":"test://user/{id}","name":"user",` +
+			title("U") +
 			`"description":"d","mimeType":"application/json",` + annotations + icons + `}]}`
 		if got := c.result("resources/templates/list", ""); got != want {
 			t.Errorf("the templates are\n%s, want\n%s", got, want)
@@ -69,17 +71,19 @@ func TestResourcesAreReadInEachRevision(t *testing.T) {
 	inEachRevision(t, library, func(t *testing.T, c *talk) {
 		cache := c.since(mcp.Version20260728, `"ttlMs":0,"cacheScope":"private",`, "")
 		for uri, want := range map[string]string{
-			"test://a":          `{"uri":"test://a","mimeType":"text/plain","text":"test://a map[]"}`,
-			"test://b":          `{"uri":"test://b","text":"test://b map[]"}`,
-			"test://user/x%2Fy": `{"uri":"test://user/x%2Fy","mimeType":"application/json","text":"test://user/x%2Fy map[id:x/y]"}`,
-			"test://user/":      `{"uri":"test://user/","mimeType":"application/json","text":"test://user/ map[id:]"}`,
+			"test://a": `{"uri":"test://a","mimeType":"text/plain","text":"test://a map[]"}`,
+			"test://b": `{"uri":"test://b","text":"test://b map[]"}`,
+			"test://user/x%2Fy": `{"uri":"test://user/x%2Fy","mimeType":"application/json","text":"test://user/x%2Fy ` +
+				`map[id:x/y]"}`,
+			"test://user/": `{"uri":"test://user/","mimeType":"application/json","text":"test://user/ map[id:]"}`,
 		} {
 			if got := c.result("resources/read", `"uri":"`+uri+`"`); got != `{`+cache+`"contents":[`+want+`]}` {
 				t.Errorf("%s reads %s, want in it %s", uri, got, want)
 			}
 		}
 		for params, want := range map[string]string{
-			``: "-32602 params.uri is missing, empty or no string", `"uri":7`: "-32602 params.uri is missing, empty or no string",
+			``:        "-32602 params.uri is missing, empty or no string",
+			`"uri":7`: "-32602 params.uri is missing, empty or no string",
 		} {
 			if got := c.refused("resources/read", params); got != want {
 				t.Errorf("{%s} is refused with %s, want %s", params, got, want)
@@ -101,7 +105,8 @@ func TestAMissingResourceIsAnErrorOfTheRevision(t *testing.T) {
 		if c.version.Era() == mcp.Modern {
 			code = mcp.CodeInvalidParams
 		}
-		for uri, named := range map[string]string{"test://nobody": "test://nobody", "test://nil": "test://nil", "test://said": "test://other"} {
+		for uri, named := range map[string]string{"test://nobody": "test://nobody", "test://nil": "test://nil",
+			"test://said": "test://other"} {
 			m := c.ask("resources/read", `"uri":"`+uri+`"`)
 			if m.Error == nil || m.Error.Code != code || m.Error.Message != "resource not found" ||
 				string(m.Error.Data) != `{"uri":"`+named+`"}` {
@@ -119,7 +124,8 @@ func TestErrorsOfResourceHandlersAreKept(t *testing.T) {
 		must(t, s.AddResource(&mcp.Resource{URI: "test://null", Name: "x"},
 			reading(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}, nil)))
 		c := speak(t, s, mcp.Version20251125)
-		for uri, want := range map[string]string{"test://secret": "-32603 internal error", "test://own": "5 m", "test://null": "-32603 internal error"} {
+		for uri, want := range map[string]string{"test://secret": "-32603 internal error", "test://own": "5 m",
+			"test://null": "-32603 internal error"} {
 			if got := c.refused("resources/read", `"uri":"`+uri+`"`); got != want {
 				t.Errorf("%s is refused with %s, want %s", uri, got, want)
 			}
@@ -304,7 +310,8 @@ func TestAServerMayDeclareWhatItDoesNotHaveYet(t *testing.T) {
 			t.Errorf("the capability of the options has become %+v, want it left alone", declared)
 		}
 		for method, want := range map[string]string{
-			"resources/list": `{"resources":[]}`, "resources/templates/list": `{"resourceTemplates":[]}`, "prompts/list": `{"prompts":[]}`,
+			"resources/list": `{"resources":[]}`, "resources/templates/list": `{"resourceTemplates":[]}`,
+			"prompts/list": `{"prompts":[]}`,
 		} {
 			if got := c.result(method, ""); got != want {
 				t.Errorf("%s got %s, want %s", method, got, want)

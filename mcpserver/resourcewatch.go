@@ -29,7 +29,7 @@ func (s *Server) ResourceUpdated(uri string) {
 	}
 }
 
-// watchlist are the URIs of the resources that somebody watches. It is safe for concurrent use, and nil is empty.
+// watchlist are the URIs of the resources that a client watches. It is safe for concurrent use, and nil is empty.
 type watchlist struct {
 	mu     sync.Mutex
 	uris   map[string]struct{} // guarded by mu
@@ -158,7 +158,7 @@ func (w *watchlist) snapshot() []string {
 	return uris
 }
 
-// watch lets somebody watch a resource, if that exists.
+// watch has a client watch a resource, if that exists.
 func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
 	if h := r.subscriber.Load(); h != nil {
 		if err := (*h).SubscribeResource(ctx, uri); err != nil {
@@ -182,7 +182,7 @@ func (r *resources) unwatch(ctx context.Context, uri string) error {
 	return nil
 }
 
-// unwatchAll empties a list of somebody who does not watch anything any more.
+// unwatchAll empties the list of a client that does not watch anything any more.
 func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	if x.s.resources.subscriber.Load() == nil {
 		return

@@ -118,11 +118,12 @@ func TestUnwatchedResourcesAreTakenOutOfWhatIsHeldBack(t *testing.T) {
 		w := serveWeb(t, s, nil)
 		id := w.open("2025-11-25")
 		for _, uri := range []string{"test://a", "test://b"} {
-			if p := w.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`, "Mcp-Session-Id", id); !strings.Contains(p.body, `"result":{}`) {
+			if p := w.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`,
+				"Mcp-Session-Id", id); !strings.Contains(p.body, `"result":{}`) {
 				t.Fatalf("subscribing got %d with %s, want an empty result", p.status, p.body)
 			}
 		}
-		for range 3 { // nobody reads the stream yet
+		for range 3 { // the client does not read the stream yet
 			s.ResourceUpdated("test://a")
 			s.ResourceUpdated("test://b")
 			time.Sleep(time.Second)
@@ -179,7 +180,8 @@ func TestAModernClientHearsOfTheResourcesThatItNames(t *testing.T) {
 		c := speak(t, s, mcp.Version20260728)
 		c.send(listenFor(1, filter))
 		c.send(listenFor(2, `"resourcesListChanged":true`))
-		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{` + meta + `,"notifications":{"resourceSubscriptions":["test://a","test://user/1"]}}}`
+		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{` + meta +
+			`,"notifications":{"resourceSubscriptions":["test://a","test://user/1"]}}}`
 		if out := c.taken(); len(out) != 2 || out[0] != want {
 			t.Errorf("the server sent\n%q, want first\n%s", out, want)
 		}

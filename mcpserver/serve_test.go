@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	initialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
 	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 	pingRequest = `{"jsonrpc":"2.0","id":"ping","method":"ping"}`
 )
@@ -258,7 +259,8 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("Serve returned after %v, want a bound of a few seconds", took)
 		}
-		if n := rec.Count("mcp.server.operation.duration", "error.type", "cancelled", "mcp.method.name", "tools/call"); n != 1 {
+		if n := rec.Count("mcp.server.operation.duration", "error.type", "cancelled", "mcp.method.name",
+			"tools/call"); n != 1 {
 			t.Errorf("%d calls were given up, want the one that waited", n)
 		}
 		close(free)
@@ -357,8 +359,10 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 		synctest.Wait()
 		out := w.taken()
 		want := []string{
-			`{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"protocol violation: frame_too_large: frame of 2000 bytes is above the limit of 1000"}}`,
-			`{"jsonrpc":"2.0","id":"b","error":{"code":-32600,"message":"protocol violation: frame_too_large: frame of 2000 bytes is above the limit of 1000"}}`,
+			`{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"protocol violation: frame_too_large: frame of 2000 ` +
+				`bytes is above the limit of 1000"}}`,
+			`{"jsonrpc":"2.0","id":"b","error":{"code":-32600,"message":"protocol violation: frame_too_large: frame of 2000 ` +
+				`bytes is above the limit of 1000"}}`,
 		}
 		if !slices.Equal(out, want) {
 			t.Errorf("the server sent %q, want %q", out, want)
@@ -411,7 +415,8 @@ func TestListChangesAreToldOnceForAll(t *testing.T) {
 		}
 		s.RemoveTools("nobody")
 		time.Sleep(time.Second)
-		if out := ready.taken(); !slices.Equal(out, []string{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`}) {
+		if out := ready.taken(); !slices.Equal(out,
+			[]string{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`}) {
 			t.Errorf("the client with a session was sent %q, want one notification", out)
 		}
 		for _, w := range all[1:] {
@@ -430,7 +435,8 @@ func TestListChangesAreToldOnceForAll(t *testing.T) {
 		release()
 		synctest.Wait()
 		if out := ready.taken(); len(out) != 2 {
-			t.Errorf("a client that took nothing for a while was sent %q, want the notification that waited and one for the rest", out)
+			t.Errorf("a client that took nothing for a while was sent %q, want the notification that waited and one for the "+
+				"rest", out)
 		}
 		for _, w := range all {
 			if err := w.finish(); err != nil {

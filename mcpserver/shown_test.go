@@ -119,7 +119,8 @@ func TestANotificationThatIsLostIsAnError(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
-		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.NotificationToolListChanged, "error.type", "connection_lost"); n != 1 {
+		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.NotificationToolListChanged, "error.type",
+			"connection_lost"); n != 1 {
 			t.Errorf("notifications lost: got %d, want 1", n)
 		}
 		if n := rec.Value("mcp_server.notifications", "mcp.method.name", mcp.NotificationToolListChanged); n != 0 {

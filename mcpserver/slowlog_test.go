@@ -59,10 +59,11 @@ var toldOf = map[string]string{
 	"a notification without a handler": `{"jsonrpc":"2.0","method":"x/other"}`,
 	"a notification with a handler":    `{"jsonrpc":"2.0","method":"x/news"}`,
 	"a notification that is none":      `{"jsonrpc":"2.0","method":"x/news","params":[]}`,
-	"a cancellation of nothing":        `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":987654321}}`,
-	"a second initialize":              strings.Replace(initialize, `"id":1`, `"id":"i"`, 1),
-	"an unknown method":                `{"jsonrpc":"2.0","id":"m","method":"x/unknown"}`,
-	"params that are none":             `{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[]}`,
+	"a cancellation of nothing": `{"jsonrpc":"2.0","method":"notifications/cancelled",` +
+		`"params":{"requestId":987654321}}`,
+	"a second initialize":  strings.Replace(initialize, `"id":1`, `"id":"i"`, 1),
+	"an unknown method":    `{"jsonrpc":"2.0","id":"m","method":"x/unknown"}`,
+	"params that are none": `{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[]}`,
 }
 
 // slowLogServer returns a server whose log handler is stuck.

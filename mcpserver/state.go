@@ -18,7 +18,7 @@ import (
 )
 
 // defaultStateTTL is long enough for a person to fill in a form, or to sign in at another site, and short enough that a
-// state which somebody else has got hold of is soon worth nothing.
+// state which another client has got hold of is soon worth nothing.
 const defaultStateTTL = 15 * time.Minute
 
 // Bounds on a sealed state.

@@ -73,12 +73,14 @@ func TestNoBitOfASealedStateCanBeChanged(t *testing.T) {
 			bit := rapid.IntRange(0, 8*len(raw)-1).Draw(t, "bit")
 			changed := bytes.Clone(raw)
 			changed[bit/8] ^= 1 << (bit % 8)
-			if _, err := s.open(base64.RawURLEncoding.EncodeToString(changed), []byte("binding"), someTime); !errors.Is(err, errStateInvalid) {
+			if _, err := s.open(base64.RawURLEncoding.EncodeToString(changed), []byte("binding"), someTime); !errors.Is(err,
+				errStateInvalid) {
 				t.Errorf("with bit %d flipped the state opens with %v, want %v", bit, err, errStateInvalid)
 			}
 			i := rapid.IntRange(0, len(text)-1).Draw(t, "character")
 			other := []byte(text)
-			other[i] = rapid.SampledFrom([]byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \n")).Draw(t, "to")
+			other[i] = rapid.SampledFrom([]byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= "+
+				"\n")).Draw(t, "to")
 			if string(other) == text {
 				continue
 			}
@@ -86,7 +88,8 @@ func TestNoBitOfASealedStateCanBeChanged(t *testing.T) {
 				t.Errorf("with character %d changed the state opens with %v, want %v", i, err, errStateInvalid)
 			}
 		}
-		for _, other := range []string{"", text + "A", text + "-TAMPERED", text + "\n", text[:len(text)-1], text + "=", text[:8]} {
+		for _, other := range []string{"", text + "A", text + "-TAMPERED", text + "\n", text[:len(text)-1], text + "=",
+			text[:8]} {
 			if _, err := s.open(other, []byte("binding"), someTime); !errors.Is(err, errStateInvalid) {
 				t.Errorf("%q opens with %v, want %v", other, err, errStateInvalid)
 			}
@@ -169,11 +172,13 @@ func TestABindingKnowsTheParamsHoweverTheyAreWritten(t *testing.T) {
 		}
 		return string(b)
 	}
-	const params = `{"name":"order","arguments":{"item":"caf\u00e9","count":9007199254740993,"list":[1,2]},"_meta":{"a":1}}`
+	const params = `{"name":"order","arguments":{"item":"caf\u00e9","count":9007199254740993,"list":[1,2]},` +
+		`"_meta":{"a":1}}`
 	mine := bindingOf("alice", "tools/call", params)
 	for _, same := range []string{
 		`{ "arguments" : {"count":9007199254740993, "list":[1,2], "item":"café"}, "name":"order" }`,
-		`{"name":"order","arguments":{"item":"café","count":9007199254740993,"list":[1,2]},"inputResponses":{},"requestState":"x"}`,
+		`{"name":"order","arguments":{"item":"café","count":9007199254740993,"list":[1,2]},"inputResponses":{},` +
+			`"requestState":"x"}`,
 	} {
 		if bindingOf("alice", "tools/call", same) != mine {
 			t.Errorf("%s has another binding, want that of the same params", same)

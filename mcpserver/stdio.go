@@ -25,7 +25,7 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // interruptible returns a reader of r whose Close ends a Read that waits.
 func interruptible(r io.ReadCloser) io.ReadCloser {
 	read, write := io.Pipe()
-	go func() { // ends with r, or with the first input that nobody reads any more
+	go func() { // ends with r, or with the first input after read was closed
 		_, err := io.Copy(write, r)
 		_ = write.CloseWithError(errors.Join(err, r.Close()))
 	}()

@@ -73,7 +73,8 @@ func child(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-const noisyConversation = initialize + "\n" + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"noise"}}` + "\n"
+const noisyConversation = initialize + "\n" +
+	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"noise"}}` + "\n"
 
 // checkNoisy holds that output has two frames and the line that follows the server's end, and nothing else.
 func checkNoisy(t *testing.T, output []byte) {

@@ -94,7 +94,9 @@ func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
 				for m := range kind.Methods() {
 					asked++
 					var err error
-					if failure := usercode.Apart(func() { err = ask(t, reflect.ValueOf(store).MethodByName(m.Name)) }); failure != nil {
+					if failure := usercode.Apart(func() {
+						err = ask(t, reflect.ValueOf(store).MethodByName(m.Name))
+					}); failure != nil {
 						t.Errorf("%v.%s: %v\n%s", kind, m.Name, failure, failure.Stack)
 					}
 					if _, ok := errors.AsType[*usercode.Failure](err); !ok && m.Name != "Forget" {

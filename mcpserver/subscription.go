@@ -165,8 +165,8 @@ func (sub *subscription) run() {
 	sub.watched.release()
 }
 
-// revoke tells the client that the server ends the subscription, unless it is not the server that does: then nobody is
-// there to hear of it, or the client knows.
+// revoke tells the client that the server ends the subscription, unless it is not the server that does: then the client
+// has gone, or knows.
 func (sub *subscription) revoke() {
 	c := sub.call
 	if why := context.Cause(c.ctx); why != nil && !errors.Is(why, errShuttingDown) {

@@ -23,7 +23,8 @@ func listenFor(id int, filter string) string {
 
 const (
 	toolsFilter = `"toolsListChanged":true`
-	allFilters  = `"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["test://x"]`
+	allFilters  = `"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,` +
+		`"resourceSubscriptions":["test://x"]`
 )
 
 func TestASubscriptionOverStdio(t *testing.T) {
@@ -31,14 +32,16 @@ func TestASubscriptionOverStdio(t *testing.T) {
 		server := newServer(t, mcpserver.Options{MaxConcurrent: 1})
 		w := serve(t, t.Context(), server)
 		w.send(listenFor(1, allFilters), listenFor(2, `"promptsListChanged":true`))
-		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}`
+		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}`
 		if out := w.taken(); len(out) != 2 || out[0] != want || !strings.Contains(out[1], `"notifications":{}`) {
 			t.Errorf("the server sent %q, want first %s", out, want)
 		}
 		server.RemoveTools("echo")
 		server.RemoveTools("fail")
 		time.Sleep(time.Second)
-		want = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}`
+		want = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}`
 		if out := w.taken(); len(out) != 1 || out[0] != want {
 			t.Errorf("the server sent %q, want once %s", out, want)
 		}
@@ -55,7 +58,8 @@ func TestASubscriptionOverStdio(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Error(err)
 		}
-		cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2},` +
+		cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2},` +
 			`"requestId":2,"reason":"the server is shutting down"}}`
 		want = `{"jsonrpc":"2.0","id":2,"result":{"_meta":{`
 		if out := w.taken(); len(out) != 2 || out[0] != cancelled || !strings.HasPrefix(out[1], want) ||
@@ -121,7 +125,8 @@ func TestASubscriptionNeedsAStream(t *testing.T) {
 	if p.status != http.StatusNotAcceptable {
 		t.Errorf("a client that takes no stream got %d with %s, want 406", p.status, p.body)
 	}
-	if p := w.post(asked(1, "subscriptions/listen", bothMetas, `"notifications":7`), modernHeaders("subscriptions/listen", "")...); decoded(t, p.body).Error == nil {
+	if p := w.post(asked(1, "subscriptions/listen", bothMetas, `"notifications":7`),
+		modernHeaders("subscriptions/listen", "")...); decoded(t, p.body).Error == nil {
 		t.Errorf("a filter that is none got %s, want an error", p.body)
 	}
 }

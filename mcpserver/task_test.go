@@ -97,11 +97,13 @@ func TestArgumentsThatDoNotFitMakeNoTask(t *testing.T) {
 
 func TestOnlyClientsThatKnowTasksHaveThem(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		if m := c.askAs(bothMetas, "tools/call", `"name":"compute","arguments":{"seconds":0}`); !strings.Contains(string(m.Result), "awake") {
+		if m := c.askAs(bothMetas, "tools/call",
+			`"name":"compute","arguments":{"seconds":0}`); !strings.Contains(string(m.Result), "awake") {
 			t.Errorf("a client that does not know tasks got %s, want the result", m.Result)
 		}
 		for method, params := range map[string]string{
-			"tools/call": `"name":"strict","arguments":{"how":"error"}`, "tasks/get": `"taskId":"x"`, "tasks/cancel": `"taskId":"x"`,
+			"tools/call": `"name":"strict","arguments":{"how":"error"}`, "tasks/get": `"taskId":"x"`,
+			"tasks/cancel":         `"taskId":"x"`,
 			"tasks/update":         `"taskId":"x","inputResponses":{}`,
 			"subscriptions/listen": `"notifications":{"taskIds":["x"]}`,
 		} {
@@ -111,7 +113,8 @@ func TestOnlyClientsThatKnowTasksHaveThem(t *testing.T) {
 				t.Errorf("%s of a client that does not know tasks got %+v, want the capability named", method, m.Error)
 			}
 		}
-		if m := c.askAs(bothMetas, "tools/call", `"name":"compute","arguments":{"seconds":0},"task":{"ttl":60000}`); !strings.Contains(string(m.Result), "awake") {
+		if m := c.askAs(bothMetas, "tools/call",
+			`"name":"compute","arguments":{"seconds":0},"task":{"ttl":60000}`); !strings.Contains(string(m.Result), "awake") {
 			t.Errorf("a call with the task of another revision got %s, want the result", m.Result)
 		}
 		for _, method := range []string{"tasks/result", "tasks/list"} {
@@ -124,6 +127,7 @@ func TestOnlyClientsThatKnowTasksHaveThem(t *testing.T) {
 
 func TestTasksAreDeclaredWhereTheyExist(t *testing.T) {
 	const tasks = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
+	extended := mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"x/y": mcp.Object("{}")}}
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
 			server *mcpserver.Server
@@ -132,7 +136,7 @@ func TestTasksAreDeclaredWhereTheyExist(t *testing.T) {
 			"task tools":  {newTaskServer(t, mcpserver.Options{}), true},
 			"options":     {newServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{}}), true},
 			"neither":     {newServer(t, mcpserver.Options{}), false},
-			"a setting":   {newTaskServer(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"x/y": mcp.Object("{}")}}}), true},
+			"a setting":   {newTaskServer(t, mcpserver.Options{Capabilities: extended}), true},
 			"old clients": {newTaskServer(t, mcpserver.Options{Versions: []mcp.Version{mcp.Version20250618}}), false},
 		} {
 			w := serve(t, t.Context(), test.server)
@@ -190,7 +194,8 @@ func TestLegacyClientsWaitForTheirAnswers(t *testing.T) {
 func TestUnknownTasksAreRefused(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		for _, params := range []string{`"taskId":"nobody"`, `"taskId":""`, `"taskId":7`, ``} {
-			for method, more := range map[string]string{"tasks/get": "", "tasks/cancel": "", "tasks/update": `"inputResponses":{}`} {
+			for method, more := range map[string]string{"tasks/get": "", "tasks/cancel": "",
+				"tasks/update": `"inputResponses":{}`} {
 				if more != "" && params != "" {
 					more = "," + more
 				}
@@ -423,7 +428,8 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 		if took := time.Since(start); took != 11*time.Second {
 			t.Errorf("Shutdown took %v, want its time and a second for handlers", took)
 		}
-		for id, want := range map[string]mcp.TaskStatus{quick: mcp.TaskCompleted, slow: mcp.TaskFailed, deaf: mcp.TaskFailed} {
+		for id, want := range map[string]mcp.TaskStatus{quick: mcp.TaskCompleted, slow: mcp.TaskFailed,
+			deaf: mcp.TaskFailed} {
 			r, err := store.Load(context.Background(), id)
 			if err != nil || r.Status != want {
 				t.Errorf("want a task that is %s, got %+v, %v", want, r, err)
@@ -469,7 +475,8 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 		t.Error("methods of tasks with handlers of one's own: got no error, want one")
 	}
 	for name, o := range map[string]mcpserver.TaskOptions{
-		"PollInterval": {PollInterval: -1}, "MaxRunning": {MaxRunning: -1}, "MaxResult": {MaxResult: -1}, "Lease": {Lease: -1},
+		"PollInterval": {PollInterval: -1}, "MaxRunning": {MaxRunning: -1}, "MaxResult": {MaxResult: -1},
+		"Lease": {Lease: -1},
 	} {
 		func() {
 			defer func() {

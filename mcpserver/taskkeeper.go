@@ -37,7 +37,7 @@ type taskKeeper struct {
 	watches map[string]map[taskListener]struct{} // guarded by mu; by the tasks that they are about
 	claims  map[askedKey]*taskWait               // guarded by mu; who puts what a task asks to its client
 	places  shares                               // guarded by mu; of those that run
-	unwatch func()                               // guarded by mu; ends to watch the store, nil while nobody does
+	unwatch func()                               // guarded by mu; ends to watch the store, nil while it is not watched
 	closed  bool                                 // guarded by mu; no task begins any more
 }
 
@@ -247,7 +247,7 @@ func (k *taskKeeper) left() []*taskRun {
 	return slices.Collect(maps.Values(k.runs))
 }
 
-// disown fails tasks that nobody waits for any more.
+// disown fails tasks whose handlers the shutdown does not wait for any more.
 func (k *taskKeeper) disown(runs []*taskRun) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

@@ -60,8 +60,8 @@ func (c *call) legacyTasks() bool {
 	return c.x.conn == nil || agreed.declared.Tasks.Allows(mcp.MethodCallTool)
 }
 
-// wantsTask reports whether a call asks for a task of 2025-11-25. Whoever has not been told of them asks for nothing.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Support and Handling")
+// wantsTask reports whether a call asks for a task of 2025-11-25. A client that has not been told of them asks for
+// none. (specification 2025-11-25, basic/utilities/tasks, "Task Support and Handling")
 func (c *call) wantsTask() bool { return c.task != nil && c.legacyTasks() }
 
 // wishForTask returns what a call asks for that asks for a task of 2025-11-25, nil if it does not.
@@ -169,7 +169,8 @@ func (r *taskRun) legacyError(err error) error {
 func (k *taskKeeper) shownLegacy(r *store.Task) mcp.LegacyTask {
 	t := k.shown(r).Task
 	return mcp.LegacyTask{
-		TaskID: t.TaskID, Status: t.Status, StatusMessage: t.StatusMessage, CreatedAt: t.CreatedAt, LastUpdatedAt: t.LastUpdatedAt,
-		TTL: t.TTLMs, PollInterval: t.PollIntervalMs,
+		TaskID: t.TaskID, Status: t.Status, StatusMessage: t.StatusMessage, CreatedAt: t.CreatedAt,
+		LastUpdatedAt: t.LastUpdatedAt,
+		TTL:           t.TTLMs, PollInterval: t.PollIntervalMs,
 	}
 }

@@ -251,7 +251,8 @@ func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		c.taken()
-		for _, tool := range []string{`"name":"compute","arguments":{"seconds":0}`, `"name":"greet","arguments":{"name":"x"}`} {
+		for _, tool := range []string{`"name":"compute","arguments":{"seconds":0}`,
+			`"name":"greet","arguments":{"name":"x"}`} {
 			if r := c.result("tools/call", tool+`,"task":{}`); !strings.Contains(r, `"content"`) {
 				t.Errorf("the call was answered with %s, want its result", r)
 			}
@@ -316,7 +317,7 @@ func TestWaitingForALegacyTaskHasNoTimeout(t *testing.T) {
 	})
 }
 
-// Whoever waits for a task whose time is up is told so.
+// A client that waits for a task whose time is up is told so.
 func TestALegacyTaskIsForgottenWhileItIsWaitedFor(t *testing.T) {
 	inLegacyBubble(t, func(t *testing.T, c *talk) {
 		c.send(c.request("tools/call", `"name":"compute","arguments":{"seconds":60},"task":{"ttl":5000}`))

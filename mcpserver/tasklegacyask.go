@@ -115,7 +115,7 @@ type taskWait struct {
 // askedKey is a request of a task.
 type askedKey struct{ id, key string }
 
-// ask puts to the client what the task asks and nobody else does, and withdraws what it does not ask any more.
+// ask puts to the client what the task asks and no other wait does, and withdraws what it does not ask any more.
 func (w *taskWait) ask(t *store.Task) {
 	for key, cancel := range w.inquiries {
 		if _, open := t.Requests[key]; !open {
@@ -177,7 +177,8 @@ func (w *taskWait) respond(key string, response relayed) {
 	}
 }
 
-// claim makes w the one who puts a request of a task to the client, and reports false if somebody else is who can.
+// claim makes w the one who puts a request of a task to the client, and reports false if it is another wait, whose
+// client reads.
 func (k *taskKeeper) claim(key askedKey, w *taskWait) bool {
 	k.mu.Lock()
 	holder := k.claims[key]
@@ -194,7 +195,7 @@ func (k *taskKeeper) claim(key askedKey, w *taskWait) bool {
 	return true
 }
 
-// unclaim lets somebody else put the request to the client.
+// unclaim lets another wait put the request to the client.
 func (k *taskKeeper) unclaim(key askedKey, w *taskWait) {
 	k.mu.Lock()
 	var others []taskListener
@@ -208,10 +209,10 @@ func (k *taskKeeper) unclaim(key askedKey, w *taskWait) {
 	}
 }
 
-// unheard reports whether nobody reads what is sent to the client on behalf of a request.
+// unheard reports whether the client does not read what is sent to it on behalf of a request.
 func (c *call) unheard() bool { return !c.out.reach().read }
 
-// relaying is a question whose answer is for somebody else to read.
+// relaying is a question whose answer is for the handler of a task to read.
 type relaying struct {
 	name   string
 	answer json.RawMessage

@@ -166,10 +166,12 @@ func TestLegacyTasksNeedNoSession(t *testing.T) {
 			time.Since(start) != 3*time.Second {
 			t.Errorf("after %v the result is %+v, want it when the task is done", time.Since(start), m)
 		}
-		if m := c.ask("tasks/cancel", about(c.begin("compute", `{"seconds":60}`))); !strings.Contains(string(m.Result), `"status":"cancelled"`) {
+		if m := c.ask("tasks/cancel", about(c.begin("compute", `{"seconds":60}`))); !strings.Contains(string(m.Result),
+			`"status":"cancelled"`) {
 			t.Errorf("tasks/cancel got %+v, want the task cancelled", m)
 		}
-		if m := c.ask("tasks/result", about(c.begin("interview", "{}"))); !strings.Contains(string(m.Result), `"isError":true`) {
+		if m := c.ask("tasks/result", about(c.begin("interview", "{}"))); !strings.Contains(string(m.Result),
+			`"isError":true`) {
 			t.Errorf("a task that cannot ask has the result %+v, want the error", m)
 		}
 		w.end()

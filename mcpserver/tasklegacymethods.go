@@ -82,7 +82,7 @@ func (w *taskWait) wait() (*store.Task, error) {
 			return t, err
 		}
 		w.ask(t)
-		pause := k.cfg.Lease // a server that has died tells nobody
+		pause := k.cfg.Lease // a server that has died tells of nothing
 		if !t.Expires.IsZero() {
 			pause = min(pause, time.Until(t.Expires))
 		}

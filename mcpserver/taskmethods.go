@@ -157,7 +157,8 @@ func statusFor(open mcp.InputRequests) mcp.TaskStatus {
 // (tasks extension, "Tasks")
 func (k *taskKeeper) shown(r *store.Task) mcp.DetailedTask {
 	t := mcp.DetailedTask{Task: mcp.Task{
-		TaskID: r.ID, Status: r.Status, StatusMessage: r.Message, CreatedAt: timestamp(r.Created), LastUpdatedAt: timestamp(r.Updated),
+		TaskID: r.ID, Status: r.Status, StatusMessage: r.Message, CreatedAt: timestamp(r.Created),
+		LastUpdatedAt:  timestamp(r.Updated),
 		PollIntervalMs: new(max(1, k.cfg.PollInterval.Milliseconds())),
 	}}
 	if !r.Expires.IsZero() {

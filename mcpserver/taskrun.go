@@ -22,7 +22,7 @@ import (
 // then on to the server.
 type taskRun struct {
 	k    *taskKeeper
-	id   string // of the task, if it becomes one: 128 bits and more that nobody can guess
+	id   string // of the task, if it becomes one: 128 bits and more that cannot be guessed
 	tool *tool
 	work taskWork
 	peer *peer       // that has sent the call, and on whose account the task goes
@@ -139,7 +139,7 @@ func (r *taskRun) bind(arguments json.RawMessage) (work taskWork, err error) {
 	return work, err
 }
 
-// begin makes the call a task: when it returns nil, the task is there for whoever asks.
+// begin makes the call a task: when it returns nil, requests about the task find it.
 // (tasks extension, "Task Creation")
 func (r *taskRun) begin(ctx context.Context) error {
 	release, err := r.take(ctx)
@@ -185,7 +185,8 @@ func (r *taskRun) begin(ctx context.Context) error {
 func (r *taskRun) newRecord(now time.Time) *store.Task {
 	record := &store.Task{
 		ID: r.id, Revision: 1, Change: 1, Principal: r.peer.principal, Version: r.info.Version, Method: r.info.Method,
-		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner, Lease: now.Add(r.k.cfg.Lease),
+		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner,
+		Lease: now.Add(r.k.cfg.Lease),
 	}
 	if r.ttl > 0 {
 		record.Expires = now.Add(r.ttl)
@@ -334,7 +335,7 @@ func (r *taskRun) latest() *store.Task {
 	return r.record
 }
 
-// changed is told that somebody has saved the task.
+// changed is told that the task was saved, by this process or another.
 func (r *taskRun) changed(revision int64) {
 	if t := r.latest(); t == nil || t.Revision < revision {
 		r.errand.ask()

@@ -38,12 +38,14 @@ func TestTheWorkOfATaskHasASpanOfItsOwn(t *testing.T) {
 		}
 		for status, arguments := range map[string]string{"failed": `{"how":"panic"}`, "completed": `{"how":"error"}`} {
 			c.call("strict", arguments)
-			if n := rec.Count("mcp_server.task.duration", "gen_ai.tool.name", "strict", "mcp_server.task.status", status); n != 1 {
+			if n := rec.Count("mcp_server.task.duration", "gen_ai.tool.name", "strict", "mcp_server.task.status",
+				status); n != 1 {
 				t.Errorf("the duration of a task that is %s was recorded %d times, want once", status, n)
 			}
 		}
 		c.cancel(c.call("compute", `{"seconds":60}`).TaskID)
-		if n := rec.Count("mcp_server.task.duration", "mcp_server.task.status", "cancelled", "error.type", "cancelled"); n != 1 {
+		if n := rec.Count("mcp_server.task.duration", "mcp_server.task.status", "cancelled", "error.type",
+			"cancelled"); n != 1 {
 			t.Errorf("the duration of a task that is cancelled was recorded %d times, want once", n)
 		}
 		if n := len(rec.Logs("mcp_server.task.end")); n != 4 {

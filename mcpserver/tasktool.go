@@ -18,8 +18,8 @@ import (
 // Clients of 2025-11-25 know tasks of another kind, and ask for each with the call: then it becomes one, whatever its
 // arguments, and is kept as long as the client asks for, but no longer than it would be anyway. What h asks the client
 // for waits until the client waits for the result. A task that is cancelled stays so, whatever h returns, and a result
-// with isError fails it. Tasks belong to the principal; where there is none, to whoever knows the id, which nobody can
-// guess.
+// with isError fails it. Tasks belong to the principal; where there is none, to every client that knows the id, which
+// cannot be guessed.
 //
 // For all other clients, and calls that ask for no task, h runs as that of any tool, while they wait; if the Execution
 // of t says [mcp.TaskRequired] they are refused instead, modern ones with -32021 and legacy ones with -32601.

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	tasksMeta   = versionMeta + `,"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	tasksMeta = versionMeta + `,"io.modelcontextprotocol/clientCapabilities":` +
+		`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	tasksFilter = `"taskIds":[%s]`
 )
 

@@ -76,7 +76,8 @@ func TestASubscriberHearsOfItsTasks(t *testing.T) {
 		talks := elsewhere.call("talk", `{"messages":["a"],"pause":1}`).TaskID
 		sub, _ = c.listen(talks)
 		time.Sleep(3 * time.Second)
-		if got, want := c.statuses(sub), []string{"working1 of 10false", "completed0true"}; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got, want := c.statuses(sub), []string{"working1 of 10false",
+			"completed0true"}; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the server sent %q, want %q", got, want)
 		}
 		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, sub))
@@ -182,7 +183,8 @@ func TestTasksOverHTTP(t *testing.T) {
 				}
 			}
 		}
-		if p := w.post(asked(1, "tasks/get", bothMetas, fmt.Sprintf(`"taskId":%q`, id)), modernHeaders("tasks/get", id)...); p.status != http.StatusBadRequest || !strings.Contains(p.body, "-32021") {
+		if p := w.post(asked(1, "tasks/get", bothMetas, fmt.Sprintf(`"taskId":%q`, id)),
+			modernHeaders("tasks/get", id)...); p.status != http.StatusBadRequest || !strings.Contains(p.body, "-32021") {
 			t.Errorf("a client that does not know tasks got %d with %s, want 400 and the capability", p.status, p.body)
 		}
 		webTask(w, "compute", `{"seconds":60}`)

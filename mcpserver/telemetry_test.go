@@ -28,7 +28,8 @@ func TestATracedCallIsASpanOfTheCallersTrace(t *testing.T) {
 			})
 		w := serve(t, t.Context(), s)
 		w.send(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"tool","_meta":{` +
-			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` + traceParent + `}}}`)
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+			traceParent + `}}}`)
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +183,8 @@ func TestNotificationsInTelemetry(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 		w := opened(t, t.Context(), s)
-		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","arguments":{"values":[1,2]},"_meta":{"progressToken":1}}}`)
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","arguments":{"values":[1,2]},` +
+			`"_meta":{"progressToken":1}}}`)
 		s.RemoveTools("add")
 		time.Sleep(time.Second)
 		changed := ""
@@ -217,7 +219,8 @@ func TestALostAnswerIsAnErrorInTelemetry(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
-		if n := rec.Count("mcp.server.operation.duration", "error.type", "connection_lost", "mcp.method.name", "tools/call"); n != 1 {
+		if n := rec.Count("mcp.server.operation.duration", "error.type", "connection_lost", "mcp.method.name",
+			"tools/call"); n != 1 {
 			t.Errorf("%d answers were lost, want 1", n)
 		}
 	})

@@ -96,13 +96,14 @@ func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 	return n
 }
 
-// TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server that
-// nobody observes. (TELEMETRY.md, section 3)
+// TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server
+// without telemetry. (TELEMETRY.md, section 3)
 func TestTelemetryStaysWithinItsBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
-	for path, cost := range map[string]func(testing.TB, *telemetry.Telemetry) float64{"stream": costOnAStream, "http": costOverHTTP} {
+	for path, cost := range map[string]func(testing.TB, *telemetry.Telemetry) float64{"stream": costOnAStream,
+		"http": costOverHTTP} {
 		t.Run(path, func(t *testing.T) {
 			absent := cost(t, telemetry.Off())
 			for _, in := range []struct {

@@ -62,7 +62,9 @@ func TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 			w.in <- frameOf(`{"jsonrpc":"2.0","id":"e%d","method":"acme/%[1]d"}`, i)
 			w.in <- frameOf(`{"jsonrpc":"2.0","method":"notifications/%d"}`, i)
 			w.in <- frameOf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i+many)
-			w.in <- frameOf(`{"jsonrpc":"2.0","id":"f%d","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v%[1]d","io.modelcontextprotocol/clientCapabilities":{}}}}`, i)
+			w.in <- frameOf(`{"jsonrpc":"2.0","id":"f%d","method":"tools/list",`+
+				`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v%[1]d",`+
+				`"io.modelcontextprotocol/clientCapabilities":{}}}}`, i)
 			w.in <- frameOf(`{"jsonrpc":"%d","id":1}`, i)
 			if i%500 == 0 {
 				synctest.Wait()
@@ -101,7 +103,8 @@ func (h *hostile) answer(ctx context.Context, frame []byte) {
 	switch {
 	case method == mcp.MethodInitialize:
 		h.calls++
-		send(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":{"name":"n%d","version":"%[2]d"}}}`, id, h.calls)
+		send(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},`+
+			`"resources":{}},"serverInfo":{"name":"n%d","version":"%[2]d"}}}`, id, h.calls)
 	case id == "", method == "": // a notification, or an answer
 	default:
 		h.calls++

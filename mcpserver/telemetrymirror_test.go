@@ -46,7 +46,8 @@ func TestStreamsOfEachKindAreInTelemetry(t *testing.T) {
 				t.Errorf("streams of kind %s that were open: got %v, want one for 10 s", kind, points)
 			}
 		}
-		if opened, closed := len(rec.Logs("mcp_server.stream.opened")), len(rec.Logs("mcp_server.stream.closed")); opened != 3 || closed != 3 {
+		opened, closed := len(rec.Logs("mcp_server.stream.opened")), len(rec.Logs("mcp_server.stream.closed"))
+		if opened != 3 || closed != 3 {
 			t.Errorf("records: got %d of streams that opened and %d that closed, want 3 and 3", opened, closed)
 		}
 	})
@@ -132,7 +133,8 @@ func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
 		s := newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry(), Logging: true})
 		w := serveWeb(t, s, nil)
 		session := w.open("2025-11-25")
-		progress := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","arguments":{"values":[1,2]},"_meta":{"progressToken":1}}}`
+		progress := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","arguments":{"values":[1,2]},` +
+			`"_meta":{"progressToken":1}}}`
 		if p := w.post(progress, "Mcp-Session-Id", session, "Accept", "application/json"); p.status != http.StatusOK {
 			t.Fatalf("the call got %d with %s", p.status, p.body)
 		}

@@ -49,7 +49,8 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 					headers[1] = w.open(version)
 				}
 				for i, trusted := range []string{"", "yes"} {
-					if p := w.post(asked(i, "tools/call", meta, `"name":"echo"`), append(headers, "Trusted", trusted)...); p.status != 200 {
+					if p := w.post(asked(i, "tools/call", meta, `"name":"echo"`),
+						append(headers, "Trusted", trusted)...); p.status != 200 {
 						t.Fatalf("got %d with %s", p.status, p.body)
 					}
 				}

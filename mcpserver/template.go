@@ -137,7 +137,7 @@ func variablesOf(text string) iter.Seq2[string, variable] {
 			}
 			var list string
 			list, text, _ = strings.Cut(rest, "}")
-			separator, repeats := ",", "," // shown so for ?id=1&id=2, too: nobody wants to see the name between values
+			separator, repeats := ",", "," // shown so for ?id=1&id=2, too: handlers have no use for the name between values
 			if operator := list[0]; strings.IndexByte("+#./;?&", operator) >= 0 {
 				list = list[1:]
 				switch operator {

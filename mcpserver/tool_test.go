@@ -15,7 +15,8 @@ import (
 
 // modernCall is a call in the newest revision.
 func modernCall(tool, arguments string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
+		`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{}},"name":"` + tool + `","arguments":` + arguments + `}}`
 }
 
@@ -109,7 +110,8 @@ func TestTypedTools(t *testing.T) {
 			`{"content":` + textOf(`{"x":7}`) + `,"structuredContent":{"x":7}}`},
 		{"large number", `{"x":9007199254740993}`, typed(identity[point]),
 			`{"content":` + textOf(`{"x":9007199254740993}`) + `,"structuredContent":{"x":9007199254740993}}`},
-		{"lone surrogate", `{"x":1,"tags":["\ud83d"]}`, typed(identity[point]), `{"content":` + textOf("{\"x\":1,\"tags\":[\"\uFFFD\"]}") + `,"structuredContent":{"x":1,"tags":["` + "\uFFFD" + `"]}}`},
+		{"lone surrogate", `{"x":1,"tags":["\ud83d"]}`, typed(identity[point]), `{"content":` +
+			textOf("{\"x\":1,\"tags\":[\"\uFFFD\"]}") + `,"structuredContent":{"x":1,"tags":["` + "\uFFFD" + `"]}}`},
 
 		{"missing argument", `{}`, typed(identity[point]), isError(`invalid arguments: missing "x" (schema /required)`)},
 		{"unknown argument", `{"x":1,"z":2}`, typed(identity[point]),
@@ -274,7 +276,8 @@ func TestMethodsThatCannotBeHandled(t *testing.T) {
 func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{
-			Logging: mcp.Object{}, Completions: mcp.Object{}, Tasks: &mcp.TasksCapability{}, Extensions: map[string]mcp.Object{"example.com/x": {}},
+			Logging: mcp.Object{}, Completions: mcp.Object{}, Tasks: &mcp.TasksCapability{},
+			Extensions: map[string]mcp.Object{"example.com/x": {}},
 		}})
 		nothing := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
 		if err := s.HandleRequest(mcp.MethodSetLevel, nothing); err != nil {
@@ -283,21 +286,24 @@ func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
 		w := serve(t, t.Context(), s)
 		w.send(strings.Replace(initialize, "2025-11-25", "2024-11-05", 1))
 		m := w.reply(t)
-		if want := `"capabilities":{"tools":{"listChanged":true},"logging":{},"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
+		if want := `"capabilities":{"tools":{"listChanged":true},"logging":{},` +
+			`"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
 			t.Errorf("initialize got %s, want in it %s", m.Result, want)
 		}
 		w.send(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)
 		if m := w.reply(t); string(m.Result) != "{}" {
 			t.Errorf("got %+v, want an empty result", m)
 		}
-		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
+		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientCapabilities":{}}}`
 		w.send(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":` + meta + `}`)
 		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
 			t.Errorf("got %+v, want that the newest revision has no such method", m)
 		}
 		w.send(`{"jsonrpc":"2.0","id":3,"method":"server/discover","params":` + meta + `}`)
 		m = w.reply(t)
-		if want := `"capabilities":{"tools":{"listChanged":true},"completions":{},"logging":{},"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
+		if want := `"capabilities":{"tools":{"listChanged":true},"completions":{},"logging":{},` +
+			`"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
 			t.Errorf("server/discover got %s, want in it %s", m.Result, want)
 		}
 		if err := w.finish(); err != nil {
@@ -330,7 +336,9 @@ func TestResultsOfHandledMethods(t *testing.T) {
 					t.Fatal(err)
 				}
 				w := serve(t, t.Context(), s)
-				w.send(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+				w.send(`{"jsonrpc":"2.0","id":1,"method":"x",` +
+					`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+					`"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 				m := w.reply(t)
 				got := string(m.Result)
 				if m.Error != nil {

@@ -112,7 +112,8 @@ func (f *file) wideLines() (n int) {
 	printed := false
 	for i, line := range f.lines {
 		comment := bytes.HasPrefix(bytes.TrimSpace(line), []byte("//"))
-		printed = comment && (printed || bytes.Contains(line, []byte("// Output:")))
+		printed = comment && (printed || bytes.Contains(line, []byte("// Output:")) ||
+			bytes.Contains(line, []byte("// Unordered output:")))
 		if utf8.RuneCount(line) > 120 && !inText[i+1] && !printed {
 			n++
 		}
