@@ -167,8 +167,8 @@ func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
 }
 
 func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
-	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"not needed ` +
-		`any more"}}`
+	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,` +
+		`"reason":"not needed any more"}}`
 	for _, tt := range []struct {
 		name  string
 		o     mcpserver.Options
@@ -300,8 +300,8 @@ func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
 		w.in <- received{err: &mcpserver.FrameTooLargeError{Size: 100, Limit: 10,
 			Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
 		synctest.Wait()
-		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"roots/list: the client's answer `+
-			`is broken"}],"isError":true}}`)
+		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text",`+
+			`"text":"roots/list: the client's answer is broken"}],"isError":true}}`)
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}

@@ -23,8 +23,8 @@ func BenchmarkToolCall(b *testing.B) {
 			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 			`"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"},` +
 			`"io.modelcontextprotocol/clientCapabilities":{},` +
-			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},"name":"%s","arguments":{"text":"hello, ` +
-			`world"}}}`
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},"name":"%s",` +
+			`"arguments":{"text":"hello, world"}}}`
 	)
 	telemetries := map[string]*telemetry.Telemetry{"absent": telemetry.Off(), "no SDK": telemetry.New()}
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {

@@ -63,8 +63,9 @@ func richIn(v mcp.Version) []string {
 	newest[4] = `{"type":"text","text":"L (text/plain): test://l\nd","annotations":{"priority":1}}`
 	newest[5] = `{"type":"text","text":"resource: test://m"}`
 	if v == mcp.Version20241105 {
-		newest[2] = `{"type":"text","text":"[audio, audio/wav, 4 bytes: left out, this revision of the protocol has no ` +
-			`audio]","annotations":{"priority":1}}`
+		newest[2] = `{"type":"text",` +
+			`"text":"[audio, audio/wav, 4 bytes: left out, this revision of the protocol has no audio]",` +
+			`"annotations":{"priority":1}}`
 	}
 	return newest
 }

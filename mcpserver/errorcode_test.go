@@ -34,8 +34,8 @@ func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
 		string(e.Data) != `{"row":1}` {
 		t.Errorf("the client gets %+v, want the same with another code", e)
 	}
-	if want := "handler: no such row (-32050), which 2026-07-28 does not allow: the client gets " +
-		"-32603"; err.Error() != want || !errors.Is(err, cause) {
+	const want = "handler: no such row (-32050), which 2026-07-28 does not allow: the client gets -32603"
+	if err.Error() != want || !errors.Is(err, cause) {
 		t.Errorf("the log gets %q, want %q", err, want)
 	}
 	if err := allowed(mcp.Version20251125, cause); err != cause {

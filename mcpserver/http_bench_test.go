@@ -24,8 +24,8 @@ import (
 func BenchmarkHTTPToolCall(b *testing.B) {
 	const (
 		modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` + bothMetas +
-			`,"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"}},"name":%q,"arguments":{"text":"hello, ` +
-			`world"}}}`
+			`,"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"}},"name":%q,` +
+			`"arguments":{"text":"hello, world"}}}`
 		legacy = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"text":"hello, world"}}}`
 	)
 	b.Run("server=floor", func(b *testing.B) {

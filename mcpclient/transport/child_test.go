@@ -69,7 +69,7 @@ type child struct {
 	replies *gob.Encoder
 
 	reads, writes, errors chan command
-	hangUp                chan struct{} // closed when nobody can write to standard input any more
+	hangUp                chan struct{} // closed when standard input has ended
 	resist                chan struct{} // closed when that is to be ignored
 }
 

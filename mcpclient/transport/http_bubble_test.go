@@ -17,7 +17,7 @@ type bubble struct {
 	server http.Server
 
 	mu   sync.Mutex
-	down error // why nobody can connect
+	down error // why no client can connect
 	ends []net.Conn
 }
 
@@ -46,7 +46,7 @@ func (b *bubble) transport() *transport.HTTP {
 	return &transport.HTTP{URL: bubbleURL, Client: b.client()}
 }
 
-// refuse lets nobody connect any more, because of err; nil lets them again.
+// refuse lets no client connect any more, because of err; nil lets them again.
 func (b *bubble) refuse(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -157,7 +157,7 @@ func TestHTTPImpatientCloseShortensAPatientOne(t *testing.T) {
 	}
 }
 
-// A notification that was accepted leaves, a request nobody can get an answer to need not.
+// A notification that was accepted leaves, a request whose answer cannot come any more need not.
 func TestHTTPCloseLetsNotificationsLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string

@@ -130,7 +130,7 @@ type httpPeer struct {
 
 	parts  chan part     // of frames, to be written
 	wrote  chan error    // the answer
-	wanted chan struct{} // somebody wants to receive
+	wanted chan struct{} // the test wants to receive
 	got    chan []byte
 }
 

@@ -18,7 +18,7 @@ const (
 	methodListen      = "subscriptions/listen"
 	firstModern       = "2026-07-28" // later revisions compare greater
 
-	// noticeLimit is how long the exchange of a notification or a response may take. Nobody can cancel it.
+	// noticeLimit is how long the exchange of a notification or a response may take. There is no id to cancel it by.
 	noticeLimit = time.Minute
 
 	// cancelLimit is the same for the notice that a request has been cancelled, whose exchange it keeps alive.
@@ -26,8 +26,8 @@ const (
 )
 
 // exchange is one message on its way to the server, and what comes back. It is the context of its HTTP requests: it has
-// the values of the one who sent the message, for whoever traces HTTP requests, but a life of its own, which stop ends,
-// without a word to Receive.
+// the values of the one who sent the message, for a round tripper that traces requests, but a life of its own, which
+// stop ends, without a word to Receive.
 type exchange struct {
 	life
 	values context.Context // the sender's, and then with what reports to reach

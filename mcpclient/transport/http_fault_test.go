@@ -237,7 +237,7 @@ func TestHTTPRetryAfterMayBeADate(t *testing.T) {
 	}
 }
 
-// Whoever sends a notification hears of no failure, and gets no answer that is none.
+// The sender of a notification hears of no failure, and gets no answer that is none.
 func TestHTTPNotificationsAreQuiet(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"202":          answer(202, ""),
@@ -484,7 +484,7 @@ func TestHTTPUnreachable(t *testing.T) {
 	}
 }
 
-// closedPort returns an address nobody listens at.
+// closedPort returns an address at which no server listens.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -540,7 +540,7 @@ func TestHTTPUnreachableTellsEveryRequest(t *testing.T) {
 	}
 }
 
-// While something is connected, the server is there, and somebody may get through to it some time.
+// While something is connected, the server is there, and a request may get through to it some time.
 func TestHTTPUnreachableThreeTimesInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("no more connections")

@@ -24,7 +24,7 @@ func gunzip(resp *http.Response) {
 	resp.ContentLength, resp.Uncompressed = -1, true
 }
 
-// gunzipped is a compressed body, of which nothing is read before somebody reads it.
+// gunzipped is a compressed body, of which nothing is read before it is read itself.
 type gunzipped struct {
 	io.ReadCloser
 	content *gzip.Reader

@@ -41,7 +41,7 @@ func dialHTTP(t testing.TB, h *transport.HTTP, cfg transport.Config) transport.C
 	return conn
 }
 
-// serveTLS starts a server whose certificate nobody knows.
+// serveTLS starts a server whose certificate no client knows.
 func serveTLS(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/mirror"
 )
 
-// Values of header fields that never change. Nobody writes to them.
+// Values of header fields that never change. They are read only.
 var (
 	jsonOnly     = []string{"application/json"}
 	jsonOrEvents = []string{"application/json, text/event-stream"}

@@ -183,7 +183,7 @@ func TestHTTPKnowsItsNetwork(t *testing.T) {
 
 type ctxKey struct{}
 
-// The request has the values of the sender's context, for whoever traces requests, and not its end.
+// The request has the values of the sender's context, for a round tripper that traces them, and not its end.
 func TestHTTPUsersClientIsUsedAsItIs(t *testing.T) {
 	release := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -47,7 +47,7 @@ var behaviours = map[string]http.HandlerFunc{
 	},
 }
 
-// Whatever the server does to its answer, a request that nobody cancels comes to exactly one end.
+// Whatever the server does to its answer, a request that is not cancelled comes to exactly one end.
 func TestHTTPRequestsComeToOneEnd(t *testing.T) {
 	names := make([]string, 0, len(behaviours))
 	for name := range behaviours {

@@ -52,11 +52,11 @@ func TestHTTPReceiverRestsUntilThereIsSomething(t *testing.T) {
 				woken := resting(t, conn)
 				synctest.Wait()
 				if isClosed(woken) {
-					t.Fatal("want nobody woken before it happens")
+					t.Fatal("want no one woken before it happens")
 				}
 				test.happens(t, b, conn)
 				<-woken
-				f, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() { t.Error("woken though nobody rests") })
+				f, err := conn.(seam.Rester[transport.Frame]).ReceiveOrRest(func() { t.Error("woken though no receiver rests") })
 				if got := err == nil; got != test.frame || err == seam.ErrResting {
 					t.Errorf("want a frame: %t, got %.200s and %v", test.frame, f.Data, err)
 				}

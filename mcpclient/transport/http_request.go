@@ -99,7 +99,7 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 	}
 }
 
-// private reports whether nobody sees requests but a transport of our own, so that they may have parts in common.
+// private reports whether requests are seen by a transport of our own only, so that they may have parts in common.
 func (q *requester) private() bool {
 	return q.own != nil && q.authorizer == nil && q.target.User == nil
 }
@@ -194,7 +194,7 @@ func (q *requester) review(resp *http.Response, attempt int) (again bool, failur
 }
 
 // redirect returns where the response sends the request, if it may be sent there: the same request, to the same origin.
-// Session ids, credentials and the user's header are nobody else's business.
+// Session ids, credentials and the user's header are for the server only.
 func redirect(from *url.URL, resp *http.Response) *url.URL {
 	if resp.StatusCode != http.StatusTemporaryRedirect && resp.StatusCode != http.StatusPermanentRedirect {
 		return nil

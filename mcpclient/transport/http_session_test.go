@@ -272,7 +272,7 @@ func TestHTTPInitializeLeavesTheProbeAlone(t *testing.T) {
 	})
 }
 
-// A notification nobody answers does not stay for ever.
+// A notification to which no response comes does not stay for ever.
 func TestHTTPNotificationsAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

@@ -214,7 +214,7 @@ func TestHTTPListeningFindsTheSessionGone(t *testing.T) {
 	})
 }
 
-// A server that is down while nobody asks it anything is found to be so, in a while.
+// A server that is down while no request is sent is found to be so, in a while.
 func TestHTTPListeningFindsTheServerDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, b := listen(t, transport.Config{}, events(""))
@@ -268,7 +268,7 @@ func seq[T any](c <-chan T) func(func(T) bool) {
 	}
 }
 
-// A stream nobody receives from holds one frame and reads no further.
+// A stream that the client does not receive from holds one frame and reads no further.
 func TestHTTPStreamsHoldOneFrameEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 64 << 10 // more than any buffer between
@@ -282,7 +282,7 @@ func TestHTTPStreamsHoldOneFrameEach(t *testing.T) {
 		})
 		synctest.Wait()
 		if n := len(wrote); n > 1 {
-			t.Errorf("nobody receives: want one frame written and one being written, got %d written", n)
+			t.Errorf("the client does not receive: want one frame written and one being written, got %d written", n)
 		}
 		for i := range 5 {
 			if f := receive(t, conn); !strings.Contains(string(f.Data[:60]), fmt.Sprintf(`"n":%d,`, i)) {

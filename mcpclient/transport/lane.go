@@ -33,7 +33,7 @@ const laneKept = 1024
 
 type laneFrame struct {
 	data  []byte
-	since time.Time // zero if nobody wants to know
+	since time.Time // zero if it is not measured
 }
 
 // offer accepts a copy of data, or returns ErrBusy or ErrClosed at once. With ErrBusy comes a channel that is closed

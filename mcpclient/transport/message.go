@@ -48,7 +48,7 @@ type Message struct {
 
 // Frame is what one Receive returns: Data, or Err instead of it.
 type Frame struct {
-	Data    []byte        // one frame, without its framing; nobody else refers to it
+	Data    []byte        // one frame, without its framing; it has no other owner
 	Request int64         // the request whose own stream carried the frame, 0 for one that came on a shared stream
 	Err     *RequestError // one request has failed and the connection has not
 }

@@ -34,8 +34,8 @@ var longAgo = time.Unix(1, 0)
 // as no process that could hold the other end survives its job.
 func (o *outlet) cut() { o.end(&o.severed) }
 
-// interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while somebody
-// reads.
+// interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while a
+// goroutine reads.
 func (o *outlet) interrupt() {
 	o.end(&o.interrupted)
 	o.mu.Lock()
@@ -97,7 +97,7 @@ func (o *outlet) drain() {
 	_ = o.f.SetReadDeadline(time.Time{})
 }
 
-// Read reads from the pipe. After a cut, it reads what is there, but not more than a pipe holds, lest somebody who
+// Read reads from the pipe. After a cut, it reads what is there, but not more than a pipe holds, lest a process that
 // writes on and on keep it open.
 func (o *outlet) Read(p []byte) (int, error) {
 	n, err := o.f.Read(p)

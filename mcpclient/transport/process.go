@@ -14,7 +14,7 @@ type process struct {
 	pid int
 	descent
 
-	// mu is held to signal and to reap, and reaped is set when the child's id may belong to somebody else.
+	// mu is held to signal and to reap, and reaped is set when the child's id may belong to another process.
 	mu     sync.Mutex
 	reaped bool
 
@@ -23,7 +23,7 @@ type process struct {
 	signal string        // and the signal instead of it
 }
 
-// startProcess starts the command. The caller must see to it that somebody calls wait.
+// startProcess starts the command. The caller must see to it that wait is called.
 func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{}), code: -1}
 	if err := p.start(); err != nil {

@@ -36,7 +36,7 @@ func (p *process) awaitExit() {
 	for {
 		err := unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
-			return // ended, or somebody else has reaped it
+			return // ended, or another goroutine has reaped it
 		}
 	}
 }

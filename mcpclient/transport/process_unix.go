@@ -30,7 +30,7 @@ func (p *process) send(sig syscall.Signal) {
 	if p.reaped {
 		return
 	}
-	_ = syscall.Kill(-p.pid, sig) // an error says that there is nobody to signal
+	_ = syscall.Kill(-p.pid, sig) // an error says that there is no process to signal
 	_ = p.cmd.Process.Signal(sig)
 }
 

@@ -137,7 +137,7 @@ func withTraceContext(env []string, cfg *Config) []string {
 // streams are one end each of the pipes to the child's standard streams.
 type streams struct{ in, out, err *os.File }
 
-// openStreams makes the pipes. Our ends are in non-blocking mode and stay so as long as nobody calls their Fd method.
+// openStreams makes the pipes. Our ends are in non-blocking mode and stay so as long as their Fd method is not called.
 func openStreams() (ours, theirs streams, err error) {
 	defer func() {
 		if err != nil {

@@ -198,7 +198,7 @@ func TestProcessOutOfReachThatWritesOnAndOnKeepsNothingOpen(t *testing.T) {
 	h.do(child, command{Op: opFork, N: 1})
 	grandchild := h.next()
 	h.do(grandchild, command{Op: opResist})
-	go func() { // until nobody can read it any more
+	go func() { // until no process has the other end
 		_, _ = grandchild.tell(h.within(patience),
 			command{Op: opWrite, Data: []byte(strings.Repeat("z", 1000) + "\n"), N: 1 << 30})
 	}()

@@ -17,7 +17,7 @@ const statusWait = 250 * time.Millisecond
 
 // reader is what Receive needs, guarded by reading.
 type reader struct {
-	reading sync.Mutex // held while somebody waits for a frame
+	reading sync.Mutex // held while a goroutine waits for a frame
 	in      *ndjson.Reader
 	skip    bool
 	over    error // what every Receive returns from now on

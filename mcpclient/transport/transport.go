@@ -48,7 +48,7 @@ type Config struct {
 	SkipOversize bool
 
 	// Logger gets what concerns no call, such as the lines of the server's standard error, as records of the telemetry
-	// schema at debug level. Nil means nobody wants to know. A client never leaves it nil.
+	// schema at debug level. Nil means that they are dropped. A client never leaves it nil.
 	Logger *slog.Logger
 
 	// QueueWait, if not nil, is called with the time an accepted frame has waited in the outbound queue, when it has left,
@@ -154,9 +154,9 @@ type Conn interface {
 	// The connection must not keep m.Data after Send has returned; one that needs it longer copies it.
 	Send(ctx context.Context, m Message) error
 
-	// Cancel tells the connection that nobody awaits an answer to the request with this id any more. The connection frees
-	// what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing the
-	// request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a
+	// Cancel tells the connection that the answer to the request with this id is not awaited any more. The connection
+	// frees what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing
+	// the request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a
 	// best effort: a notice that finds no space is lost. As in Send, notice.Data must not be kept.
 	Cancel(id int64, notice Message)
 

@@ -1,4 +1,4 @@
-// Package transporttest is the contract of package transport in executable form. Whoever writes a [transport.Transport]
+// Package transporttest is the contract of package transport in executable form. The author of a [transport.Transport]
 // calls [TestTransport] from a test, with a function that makes the transport and lets the test play the server:
 //
 //	func TestContract(t *testing.T) {

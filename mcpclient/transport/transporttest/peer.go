@@ -95,7 +95,7 @@ var promises = []promise{
 	{"the end of receive's context loses no part of a frame", receivePartResumes},
 	{"a context that has ended asks for nothing", receiveEnded},
 	{"receive does not keep its context", receiveForgets},
-	{"a peer nobody receives from is stopped", receivePulls},
+	{"a peer that the client does not receive from is stopped", receivePulls},
 	{"frames before the peer's end arrive, then an error that stays", receivePeerEnds},
 
 	{"frames leave whole and in order", sendInOrder},

@@ -167,7 +167,7 @@ func receivePulls(r *rig) {
 		r.does("peer sends", err)
 	}
 	if taken == enough {
-		r.Fatalf("want a peer to be stopped when nobody receives, got %d frames of %d bytes taken", taken, size)
+		r.Fatalf("want a peer to be stopped when the client does not receive, got %d frames of %d bytes taken", taken, size)
 	}
 	for i := range taken {
 		r.receives(r.within(patience), conn, tagged(i, size))
