@@ -64,5 +64,5 @@ func Part(source, name string) (string, error) {
 	for i, line := range lines {
 		lines[i] = strings.TrimPrefix(line, strings.Repeat("\t", tabs))
 	}
-	return strings.Join(lines, ""), nil
+	return strings.Trim(strings.Join(lines, ""), "\n") + "\n", nil
 }

@@ -49,7 +49,7 @@ func TestGoBlocksAreCopiesOfCodeThatIsTested(t *testing.T) {
 }
 
 func TestABlockIsMadeOfItsPart(t *testing.T) {
-	const source = "package x\n\nfunc f() {\n\t// docs:a\n\tif true {\n\t\tg()\n\t}\n\n\th()\n\t// docs:end\n}\n"
+	const source = "package x\n\nfunc f() {\n\t// docs:a\n\n\tif true {\n\t\tg()\n\t}\n\n\th()\n\t// docs:end\n}\n"
 	read := func(string) (string, error) { return source, nil }
 	for _, test := range []struct{ name, page, want, fails string }{
 		{"a page without code", "# Title\n", "# Title\n", ""},

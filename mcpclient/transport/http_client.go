@@ -46,8 +46,8 @@ var origins struct {
 	clients map[origin]*originClient // guarded by mu; those that have users
 }
 
-// joinOrigin returns the client for the origin of a URL, and that URL, which is not to be changed. The one that gets
-// the client leaves it.
+// joinOrigin returns the client for the origin of a URL, which the caller has to leave, and that URL, which is not to
+// be changed.
 func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 	like, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -30,7 +30,7 @@ type worker struct {
 	events *sse.Reader
 }
 
-// run has ex done. The caller holds tasks meanwhile.
+// run has ex done. The count of tasks is not zero meanwhile.
 func (p *pool) run(ex *exchange) {
 	w := p.take()
 	if w == nil {

@@ -23,7 +23,7 @@ type process struct {
 	signal string        // and the signal instead of it
 }
 
-// startProcess starts the command. The caller must see to it that wait is called.
+// startProcess starts the command. wait has to be called for it, once.
 func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{}), code: -1}
 	if err := p.start(); err != nil {

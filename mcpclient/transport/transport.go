@@ -44,7 +44,8 @@ type Config struct {
 	SendQueue int
 
 	// SkipOversize, if true, skips a frame over the limit and reports it in [Frame.Err]. Otherwise such a frame ends the
-	// connection with a [*FrameTooLargeError].
+	// connection with a [*FrameTooLargeError]. Of a frame that is skipped, [RequestError.Head] and [RequestError.Tail]
+	// have to be kept, in which the client finds the request that it answers, unless [Frame.Request] says so.
 	SkipOversize bool
 
 	// Logger gets what concerns no call, such as the lines of the server's standard error, as records of the telemetry
@@ -145,8 +146,8 @@ type Conn interface {
 	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a
 	// frame of the limit at least: a client tries three times, about 10 ms apart, unless its user lets calls wait for
 	// room. An error that wraps [ErrClosed] says that the connection
-	// is closed or the peer gone; Receive tells why. A connection that breaks while a frame is half written has accepted
-	// it: Send returns nil and Receive reports.
+	// is closed or the peer gone, which it is at the latest when Receive has said so; Receive tells why. A connection that
+	// breaks while a frame is half written has accepted it: Send returns nil and Receive reports.
 	//
 	// ctx bounds the acceptance: if it has ended, nothing is sent and its cause is returned. Its values serve the whole
 	// exchange, which matters where a request has a stream of its own, as in HTTP.
