@@ -62,7 +62,8 @@ func TestErrorsReadWell(t *testing.T) {
 }
 
 func TestKindsHaveNames(t *testing.T) {
-	for kind, want := range map[Kind]string{Request: "request", Notification: "notification", Response: "response", 0: "Kind(0)"} {
+	for kind, want := range map[Kind]string{Request: "request", Notification: "notification", Response: "response",
+		0: "Kind(0)"} {
 		if got := kind.String(); got != want {
 			t.Errorf("want %q, got %q", want, got)
 		}

@@ -33,7 +33,8 @@ func ExampleInMemory() {
 		return
 	}
 	defer conn.Close(context.Background())
-	if err := conn.Send(context.Background(), transport.Message{Data: []byte(`{"jsonrpc":"2.0","method":"hello"}`)}); err != nil {
+	hello := transport.Message{Data: []byte(`{"jsonrpc":"2.0","method":"hello"}`)}
+	if err := conn.Send(context.Background(), hello); err != nil {
 		fmt.Println(err)
 		return
 	}

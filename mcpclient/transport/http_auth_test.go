@@ -64,7 +64,8 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 		if err := conn.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"POST Bearer old", "POST Bearer new", "POST Bearer new", "GET Bearer new", "DELETE Bearer new"}; !slices.Equal(seen, want) {
+		want := []string{"POST Bearer old", "POST Bearer new", "POST Bearer new", "GET Bearer new", "DELETE Bearer new"}
+		if !slices.Equal(seen, want) {
 			t.Errorf("want %q, got %q", want, seen)
 		}
 		if want := []string{"POST 401 1", "POST 200 2", "POST 202 1", "GET 200 1", "DELETE 405 1"}; !slices.Equal(log, want) {

@@ -74,10 +74,11 @@ func TestHTTPCloseDoesNotCallAServerThatIsDown(t *testing.T) {
 		b := newBubble(t, new(legacyServer).ServeHTTP)
 		h := b.transport()
 		dials := 0
-		h.Client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 			dials++
 			return b.dial(ctx, network, address)
-		}}}
+		}
+		h.Client = &http.Client{Transport: &http.Transport{DialContext: dial}}
 		conn := dialHTTP(t, h, transport.Config{})
 		startSession(t, conn)
 		synctest.Wait()

@@ -49,7 +49,8 @@ func headersOf(t *testing.T, h *transport.HTTP, messages ...transport.Message) [
 func TestHTTPHeadersOfTheLegacyEra(t *testing.T) {
 	traced := call(2)
 	traced.Header = map[string]string{"Mcp-Param-Region": "eu"}
-	traced.Traceparent, traced.Tracestate, traced.Baggage = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b", "user=7"
+	traced.Traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	traced.Tracestate, traced.Baggage = "a=b", "user=7"
 	first := initialize(1)
 	first.ProtocolVersion = "2025-11-25"
 	got := headersOf(t, &transport.HTTP{}, first, traced, modernCall(3))
@@ -82,8 +83,9 @@ func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 	got := headersOf(t, &transport.HTTP{}, m, plain)
 	want := []http.Header{
 		{
-			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"},
-			"Mcp-Method": {"tools/call"}, "Mcp-Name": {"=?base64?U3RyYcOfZQ==?="},
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {"2026-07-28"},
+			"Mcp-Method":           {"tools/call"}, "Mcp-Name": {"=?base64?U3RyYcOfZQ==?="},
 			"Mcp-Param-Region": {"eu west"}, "Mcp-Param-Text": {"=?base64?IHBhZGRlZA==?="},
 		},
 		{

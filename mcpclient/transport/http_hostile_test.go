@@ -55,7 +55,8 @@ func (o *observing) Review(resp *http.Response, _ int) (bool, error) {
 func TestHTTPTellsTheAuthorizerWhichRequestWasAnswered(t *testing.T) {
 	client := &http.Client{Transport: forgetful(func(*http.Request) (*http.Response, error) {
 		return &http.Response{
-			StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(result(1))),
+			StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+			Body:          io.NopCloser(strings.NewReader(result(1))),
 			ContentLength: -1,
 		}, nil
 	})}

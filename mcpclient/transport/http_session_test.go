@@ -92,7 +92,8 @@ func TestHTTPSessionBeginsAndEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{
-			"POST initialize", "POST notifications/initialized session-1", "GET  session-1", "POST tools/call session-1", "DELETE  session-1",
+			"POST initialize", "POST notifications/initialized session-1", "GET  session-1", "POST tools/call session-1",
+			"DELETE  session-1",
 		}
 		if got := s.notes(); !slices.Equal(got, want) {
 			t.Errorf("want the server to see\n%q, got\n%q", want, got)
@@ -229,7 +230,8 @@ func TestHTTPNothingOvertakesInitialized(t *testing.T) {
 
 // A server may ask back at once, and loses that while there is no stream to ask on.
 func TestHTTPWaitsForTheStreamToListenOn(t *testing.T) {
-	for _, c := range []struct{ opens, leaves time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond}, {time.Hour, 500 * time.Millisecond}} {
+	for _, c := range []struct{ opens, leaves time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond},
+		{time.Hour, 500 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {
 			start, s := time.Now(), new(legacyServer)
 			s.listen = func(w http.ResponseWriter, r *http.Request) {

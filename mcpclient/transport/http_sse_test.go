@@ -94,7 +94,8 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 			}
 			synctest.Wait()
 			want := []string{
-				"POST /mcp initialize", "GET /mcp", "POST /messages?session=1 initialize", "POST /messages?session=1 notifications/initialized",
+				"POST /mcp initialize", "GET /mcp", "POST /messages?session=1 initialize",
+				"POST /messages?session=1 notifications/initialized",
 				"POST /messages?session=1 tools/call", "POST /messages?session=1 notifications/cancelled",
 			}
 			if got := s.notes()[dial*len(want):]; !slices.Equal(got, want[dial:]) {
@@ -244,7 +245,8 @@ func TestHTTPFallbackThatFailsLeavesTheFirstAnswer(t *testing.T) {
 
 func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
 	for _, endpoint := range []string{
-		"http://evil.test/messages", "https://server.test/messages", "http://server.test:8080/messages", "//evil.test/", "javascript:alert(1)", "http://[",
+		"http://evil.test/messages", "https://server.test/messages", "http://server.test:8080/messages", "//evil.test/",
+		"javascript:alert(1)", "http://[",
 	} {
 		for _, mode := range []transport.HTTPMode{transport.Auto, transport.SSE} {
 			synctest.Test(t, func(t *testing.T) {

@@ -276,7 +276,8 @@ func TestHTTPStreamsHoldOneFrameEach(t *testing.T) {
 		conn, _, _ := listen(t, transport.Config{}, func(w http.ResponseWriter, r *http.Request) {
 			answerEvents(w, ":\n")
 			for i := 0; r.Context().Err() == nil; i++ {
-				writeFlushed(w, event(fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"n":%d,"pad":%q}}`, i, strings.Repeat("x", size))))
+				writeFlushed(w, event(fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"n":%d,"pad":%q}}`, i,
+					strings.Repeat("x", size))))
 				wrote <- i
 			}
 		})
@@ -356,7 +357,8 @@ func TestHTTPResumes(t *testing.T) {
 		},
 		{
 			"from the last event",
-			closing("id: 1\n" + event(progress) + "id: 2\n" + event(progress)), []http.HandlerFunc{cutting("id: 3\n" + event(progress)), events(final)},
+			closing("id: 1\n" + event(progress) + "id: 2\n" + event(progress)),
+			[]http.HandlerFunc{cutting("id: 3\n" + event(progress)), events(final)},
 			[]get{{time.Second, "2", "session-1"}, {2 * time.Second, "3", "session-1"}}, []string{progress, progress, progress,
 				result(2)}, 0,
 		},
@@ -498,10 +500,11 @@ func TestHTTPStreamsThatEndKeepTheirConnection(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		})
-		client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 			dials++
 			return b.dial(ctx, network, address)
-		}}}
+		}
+		client := &http.Client{Transport: &http.Transport{DialContext: dial}}
 		conn := dialHTTP(t, &transport.HTTP{URL: bubbleURL, Client: client}, transport.Config{})
 		for id := range int64(5) {
 			send(t, conn, call(id+1))

@@ -162,12 +162,17 @@ func TestWhatARefusalSays(t *testing.T) {
 // Texts that a peer has a part in are not mistaken for net/http's own.
 func TestWhatHTTP2TurnsAway(t *testing.T) {
 	for text, want := range map[string]bool{
-		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define":   true,
-		"http2: Transport: cannot retry err [stream error: stream ID 3; REFUSED_STREAM; received from peer] after Request.Body was written; define": true,
-		"http2: Transport: cannot retry err [stream error: stream ID 3; PROTOCOL_ERROR; received from peer] after Request.Body was written; define": false,
-		"stream error: stream ID 3; REFUSED_STREAM; received from peer":                                                                             false,
-		`http2: server sent GOAWAY and closed the connection; LastStreamID=3, ErrCode=NO_ERROR, debug="REFUSED_STREAM; received from peer]"`:        false,
-		"http2: Transport: cannot retry err [stream error: stream ID 3; CANCEL; REFUSED_STREAM; received from peer] after Request.Body was written": false,
+		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after " +
+			"Request.Body was written; define": true,
+		"http2: Transport: cannot retry err [stream error: stream ID 3; REFUSED_STREAM; received from peer] after " +
+			"Request.Body was written; define": true,
+		"http2: Transport: cannot retry err [stream error: stream ID 3; PROTOCOL_ERROR; received from peer] after " +
+			"Request.Body was written; define": false,
+		"stream error: stream ID 3; REFUSED_STREAM; received from peer": false,
+		`http2: server sent GOAWAY and closed the connection; LastStreamID=3, ErrCode=NO_ERROR, debug="REFUSED_STREAM; ` +
+			`received from peer]"`: false,
+		"http2: Transport: cannot retry err [stream error: stream ID 3; CANCEL; REFUSED_STREAM; received from peer] after " +
+			"Request.Body was written": false,
 		"EOF": false,
 	} {
 		if got := isTurnedAway(errors.New(text)); got != want {

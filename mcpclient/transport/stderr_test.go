@@ -58,7 +58,8 @@ func TestStandardErrorIsTakenApartByLine(t *testing.T) {
 		{"an empty line behind a long one", long + "\n\n", []string{long, ""}},
 	} {
 		for _, r := range []io.Reader{
-			strings.NewReader(tt.text), iotest.OneByteReader(strings.NewReader(tt.text)), iotest.DataErrReader(strings.NewReader(tt.text)),
+			strings.NewReader(tt.text), iotest.OneByteReader(strings.NewReader(tt.text)),
+			iotest.DataErrReader(strings.NewReader(tt.text)),
 		} {
 			got, _ := read(r)
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -58,7 +58,8 @@ func TestExitStatusAndLastWordsAreInTheError(t *testing.T) {
 	if exit.PID != child.pid || exit.Code != 42 || exit.Signal != "" {
 		t.Errorf("want process %d, status 42, no signal, got %d, %d, %q", child.pid, exit.PID, exit.Code, exit.Signal)
 	}
-	if text := fmt.Sprintf("process %d exited with status 42; its last words: %q", child.pid, want[19]); exit.Error() != text {
+	text := fmt.Sprintf("process %d exited with status 42; its last words: %q", child.pid, want[19])
+	if exit.Error() != text {
 		t.Errorf("want the text %q, got %q", text, exit.Error())
 	}
 	if diff := cmp.Diff(exit, conn.Info().Exit); diff != "" {
