@@ -126,7 +126,6 @@ func TestTheServersOfTheREADMEAreOnesThatAClientTakes(t *testing.T) {
 }
 
 type (
-	Query    struct{ City string }
 	Forecast struct{ Celsius int }
 )
 
@@ -136,6 +135,15 @@ func lookup(_ context.Context, city string) (Forecast, error) {
 	}
 	return Forecast{4}, nil
 }
+
+// docs:query
+
+type Query struct {
+	City string `json:"city" jsonschema:"the name of the city" keywords:"minLength=1"`
+	Days int    `json:"days,omitzero" keywords:"minimum=1,maximum=14,default=3"`
+}
+
+// docs:end
 
 func serverOfTheREADME(mux *http.ServeMux) (*mcpserver.Server, error) {
 	// docs:server
@@ -169,7 +177,7 @@ func TestTheServerOfTheREADMEAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := mcpclient.CallToolAs[Forecast](t.Context(), client, "forecast", Query{"Oslo"})
+	got, err := mcpclient.CallToolAs[Forecast](t.Context(), client, "forecast", Query{City: "Oslo"})
 	if err != nil || got.Celsius != 4 {
 		t.Errorf("got %+v and %v, want 4 degrees", got, err)
 	}
