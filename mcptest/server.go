@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -41,6 +42,7 @@ func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 	s.Server = mcpserver.New(mcp.Implementation{Name: "mcptest", Version: "1.0.0"}, &options)
 	s.memory = transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = s.Serve(ctx, p) })
 	t.Cleanup(func() {
+		s.Refuse(errors.New("the test has ended"))
 		s.Kill()
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Errorf("mcptest: shut down: %v", err)

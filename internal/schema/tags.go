@@ -164,7 +164,7 @@ func applyTag(s *jsonschema.Schema, tag string) error {
 			return fmt.Errorf("%s: %w", set.key, err)
 		}
 	}
-	return defaultFits(s)
+	return checkValues(s)
 }
 
 func kindOf(s *jsonschema.Schema) string {
@@ -260,8 +260,8 @@ func defaultOf(s *jsonschema.Schema, kind, value string) (json.RawMessage, error
 	return json.Marshal(all)
 }
 
-// defaultFits holds what stands in a schema to the schema itself: its values, and that it is one.
-func defaultFits(s *jsonschema.Schema) error {
+// checkValues holds the default and the values of enum to the schema that they stand in, which has to be one.
+func checkValues(s *jsonschema.Schema) error {
 	raw, err := encode(s)
 	if err != nil {
 		return err
@@ -270,15 +270,14 @@ func defaultFits(s *jsonschema.Schema) error {
 	if err != nil {
 		return err
 	}
-	values := s.Enum
 	if s.Items != nil {
-		values = nil
-		if err := defaultFits(s.Items); err != nil {
+		if err := checkValues(s.Items); err != nil {
 			return err
 		}
 	}
+	values := slices.Clone(s.Enum)
 	if s.Default != nil {
-		values = append(slices.Clone(values), s.Default)
+		values = append(values, s.Default)
 	}
 	for _, v := range values {
 		text, err := json.Marshal(v)
