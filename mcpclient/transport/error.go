@@ -16,8 +16,8 @@ var (
 	ErrClosed = errors.New("transport is closed")
 )
 
-// FrameTooLargeError ends a connection: the peer sent a frame over the limit. It has no Tail, since
-// nothing behind the limit is read; a frame that [Config.SkipOversize] skips is a [*RequestError], which has both.
+// FrameTooLargeError ends a connection: the peer sent a frame over the limit. It has no Tail, since nothing behind the
+// limit is read; a frame that [Config.SkipOversize] skips is a [*RequestError], which has both.
 type FrameTooLargeError struct {
 	Size  int    // in bytes, as far as the frame was seen: at least Limit+1
 	Limit int    // in bytes

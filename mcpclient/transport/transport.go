@@ -145,9 +145,9 @@ type Conn interface {
 	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
 	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a
 	// frame of the limit at least: a client tries three times, about 10 ms apart, unless its user lets calls wait for
-	// room. An error that wraps [ErrClosed] says that the connection
-	// is closed or the peer gone, which it is at the latest when Receive has said so; Receive tells why. A connection that
-	// breaks while a frame is half written has accepted it: Send returns nil and Receive reports.
+	// room. An error that wraps [ErrClosed] says that the connection is closed or the peer gone, which it is at the latest
+	// when Receive has said so; Receive tells why. A connection that breaks while a frame is half written has accepted it:
+	// Send returns nil and Receive reports.
 	//
 	// ctx bounds the acceptance: if it has ended, nothing is sent and its cause is returned. Its values serve the whole
 	// exchange, which matters where a request has a stream of its own, as in HTTP.
