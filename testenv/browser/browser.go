@@ -44,12 +44,21 @@ func Chromium() (string, error) {
 	return "", errors.New("Chromium is missing: testenv/browser/install installs it, or name it in CHROMIUM")
 }
 
-// Start starts Chromium with an empty profile. It ends with [Browser.Close].
+// Start starts Chromium with an empty profile. It ends with [Browser.Close]. A Chromium that crashes as it starts, which
+// happens now and then, is started once more.
 func Start(ctx context.Context) (*Browser, error) {
 	path, err := Chromium()
 	if err != nil {
 		return nil, err
 	}
+	b, err := start(ctx, path)
+	if err != nil && ctx.Err() == nil {
+		b, err = start(ctx, path)
+	}
+	return b, err
+}
+
+func start(ctx context.Context, path string) (*Browser, error) {
 	folder, err := os.MkdirTemp("", "mcpotel-browser-")
 	if err != nil {
 		return nil, err

@@ -7,8 +7,11 @@ const flags = [
   '--disable-component-update', '--disable-sync',
 ];
 
+const executablePath = fileURLToPath(new URL('../bin/chromium', import.meta.url));
+
+/** launch starts the browser. One that crashes as it starts, as Chromium does now and then, is started once more. */
 export const launch = () =>
-  chromium.launch({ executablePath: fileURLToPath(new URL('../bin/chromium', import.meta.url)), args: flags });
+  chromium.launch({ executablePath, args: flags }).catch(() => chromium.launch({ executablePath, args: flags }));
 
 // Axes are painted, not in the document, so what is painted is kept beside the canvas.
 function keepPainted() {

@@ -78,6 +78,9 @@ func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, er
 	if err != nil {
 		return nil, err
 	}
+	for tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
+		time.Sleep(time.Millisecond)
+	}
 	o.Structured, o.IsError, o.Progress = r.StructuredContent, r.IsError, progress.Load()
 	for _, c := range r.Content {
 		if text, ok := c.(mcp.TextContent); ok {
