@@ -76,7 +76,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
 		instrument.WithInstanceID(c.instance))
 	c.cfg = &cfg
-	c.core.Init(&cfg.core, t, tel, instrument.RefOf(ctx), hooks{c})
+	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(ctx), hooks{c})
 	c.dispatcher.init(c)
 	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {

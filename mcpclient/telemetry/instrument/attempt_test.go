@@ -16,7 +16,7 @@ func TestAttemptsAreATraceEachAndLinked(t *testing.T) {
 	defer c.Close()
 	ctx, caller := rec.TracerProvider().Tracer("test").Start(t.Context(), "startup")
 
-	in, first := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1, Parent: instrument.RefOf(ctx)})
+	in, first := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1, Parent: instrument.RefFrom(ctx)})
 	_, op := c.StartRequest(in, instrument.Request{Method: "server/discover"})
 	op.End(instrument.Result{})
 	first.End(lost{})

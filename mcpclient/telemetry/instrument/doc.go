@@ -8,6 +8,9 @@
 // operation, [Op.Admit], [Op.Sent] and [Op.Received] accompany it, [Op.End] ends it with a [Result]. No OpenTelemetry
 // type is in the signatures.
 //
+// This package is for authors of clients and servers, and is not stable yet: before v1, its functions may change in any
+// minor version. What it emits is stable as package schema says, row by row.
+//
 // What may surprise:
 //
 //   - A telemetry that is off gives a nil Client or Server, which takes everything and costs nothing. So does the zero

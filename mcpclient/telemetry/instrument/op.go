@@ -164,8 +164,8 @@ func (op *Op) Ref() Ref {
 	return newRef(trace.SpanContextFromContext(op.ctx))
 }
 
-// RefOf names the current span of ctx.
-func RefOf(ctx context.Context) Ref { return newRef(trace.SpanContextFromContext(ctx)) }
+// RefFrom names the current span of ctx.
+func RefFrom(ctx context.Context) Ref { return newRef(trace.SpanContextFromContext(ctx)) }
 
 // Corr returns the correlation id, for the requests that go on with this call.
 func (op *Op) Corr() Corr {

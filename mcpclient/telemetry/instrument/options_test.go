@@ -51,7 +51,7 @@ func TestToolCallUsesTheCallersToolSpan(t *testing.T) {
 		return op
 	}
 	op := call(ctx, "tools/call", instrument.Tool)
-	if op.Ref() != instrument.RefOf(ctx) {
+	if op.Ref() != instrument.RefFrom(ctx) {
 		t.Error("the operation's span is the caller's")
 	}
 	if !outer.IsRecording() {

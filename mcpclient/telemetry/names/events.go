@@ -40,8 +40,8 @@ const (
 	EventMCPClientNotificationSent = "mcp_client.notification.sent"
 	// A notification did not reach its handlers. Debug if one like it did. As rare as records of violations.
 	EventMCPClientNotificationDropped = "mcp_client.notification.dropped"
-	// Nobody waited for a response; the record has the trace of the call that did. Warn if no call ever had its id.
-	// As rare as records of violations.
+	// A response came for which no call waited any more; the record has the trace of the call that did. Warn if no
+	// call ever had its id. As rare as records of violations.
 	EventMCPClientResponseDropped = "mcp_client.response.dropped"
 	// A session is over.
 	EventMCPClientSessionEnd = "mcp_client.session.end"
@@ -110,7 +110,7 @@ const (
 	EventMCPServerNotificationSent = "mcp_server.notification.sent"
 	// A frame broke the protocol. As rare as the client's.
 	EventMCPServerProtocolViolation = "mcp_server.protocol.violation"
-	// Nobody waited for a response.
+	// A response came for which no call waited.
 	EventMCPServerResponseDropped = "mcp_server.response.dropped"
 	// A notification was not sent. Debug if one like it was waiting, or if the client has opened no stream for it.
 	// As rare as records of violations.

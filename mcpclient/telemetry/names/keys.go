@@ -88,7 +88,7 @@ const (
 	KeyMCPClientFrameHeadHash = "mcp_client.frame.head_hash"
 	// How many records like this one were not written before it.
 	KeyMCPClientSuppressed = "mcp_client.suppressed"
-	// Why a message went to nobody.
+	// Why a message was dropped.
 	KeyMCPClientDropReason = "mcp_client.drop.reason"
 	// Time since the call ended that the response answers.
 	KeyMCPClientDropAge = "mcp_client.drop.age"
@@ -159,7 +159,7 @@ const (
 	KeyMCPServerFrameHeadHash = "mcp_server.frame.head_hash"
 	// How many records like this one were not written before it.
 	KeyMCPServerSuppressed = "mcp_server.suppressed"
-	// Why a message went to nobody.
+	// Why a message was dropped.
 	KeyMCPServerDropReason = "mcp_server.drop.reason"
 	// Final status of a task.
 	KeyMCPServerTaskStatus = "mcp_server.task.status"

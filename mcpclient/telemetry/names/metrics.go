@@ -23,7 +23,7 @@ const (
 	MetricMCPClientNotificationsDropped = "mcp_client.notifications.dropped"
 	// Frames that broke the protocol. In {violation}.
 	MetricMCPClientProtocolViolations = "mcp_client.protocol.violations"
-	// Responses that nobody waited for. In {response}.
+	// Responses for which no call waited. In {response}.
 	MetricMCPClientResponsesDropped = "mcp_client.responses.dropped"
 	// Sizes of frames. In By.
 	MetricMCPClientMessageSize = "mcp_client.message.size"
@@ -60,7 +60,7 @@ const (
 	MetricMCPServerNotifications = "mcp_server.notifications"
 	// Frames that broke the protocol. In {violation}.
 	MetricMCPServerProtocolViolations = "mcp_server.protocol.violations"
-	// Responses that nobody waited for. In {response}.
+	// Responses for which no call waited. In {response}.
 	MetricMCPServerResponsesDropped = "mcp_server.responses.dropped"
 	// Notifications that were not sent: the client took none, or one like it was waiting. In {notification}.
 	MetricMCPServerNotificationsDropped = "mcp_server.notifications.dropped"

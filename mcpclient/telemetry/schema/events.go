@@ -122,8 +122,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
 			when(names.KeyJSONRPCRequestID, names.KeyMCPClientDropAge, names.KeyMCPClientSuppressed)), false,
 		names.KeyMCPClientDropAge, "", []string{names.MetricMCPClientResponsesDropped}, Experimental,
-		"Nobody waited for a response; the record has the trace of the call that did. Warn if no call ever had its id. As " +
-			"rare as records of violations."},
+		"A response came for which no call waited any more; the record has the trace of the call that did. Warn if no call " +
+			"ever had its id. As rare as records of violations."},
 	{names.EventMCPClientSessionEnd, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDuration),
 			when(names.KeyMCPProtocolVersion, names.KeyErrorType)), false,
@@ -260,7 +260,7 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyJSONRPCRequestID, names.KeyMCPServerDropAge, names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDropAge, "", []string{names.MetricMCPServerResponsesDropped}, Experimental,
-		"Nobody waited for a response."},
+		"A response came for which no call waited."},
 	{names.EventMCPServerNotificationDropped, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPServerSuppressed)), false, "", "",

@@ -22,7 +22,7 @@ var counterparts = map[string]string{
 
 // oneSided says why a client or a server has rows that the other has not; a star stands for any end.
 var oneSided = []struct{ rows, why string }{
-	{"mcp_client.connection.*", "a server is dialled and dials nobody: it has sessions, and no states or attempts"},
+	{"mcp_client.connection.*", "clients connect to a server: it has sessions, and no states or attempts"},
 	{"mcp_client.process.*", "a server is no child's parent"},
 	{"mcp_client.tombstone*",
 		"a server keeps the last 256 questions that it gave up for each client, which is no matter of counting"},
