@@ -25,12 +25,25 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(built)
-		if out, err := exec.Command("go", "build", "-o", built, "./...").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", built, "./...", "../cmd/mcpotel").CombinedOutput(); err != nil {
 			log.Printf("go build: %v: %s", err, out)
 			return 1
 		}
 		return m.Run()
 	}())
+}
+
+func TestTheFirstProgramCallsTheServerOfTheDemo(t *testing.T) {
+	t.Setenv("PATH", built+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd := exec.Command(filepath.Join(built, "first"))
+	cmd.Env = quiet()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	want := `{"city":"Oslo","days":[{"sky":"clear","celsius_max":9}]}` + "\n" // as the guide has it
+	if err != nil || !strings.HasPrefix(string(out), "forecast\n") || !strings.HasSuffix(string(out), want) {
+		t.Errorf("printed %q, %v, want the tools and %q\n%s", out, err, want, &said)
+	}
 }
 
 func TestTheClientStartsTheServerAndCallsIt(t *testing.T) {
@@ -56,9 +69,9 @@ func TestTheClientStartsTheServerAndCallsIt(t *testing.T) {
 }
 
 func TestTheServiceCallsTheServer(t *testing.T) {
-	server, stop := start(t, filepath.Join(built, "server"), "-http", "127.0.0.1:0")
+	server, stop := start(t, quiet(), "server", "-http", "127.0.0.1:0")
 	defer stop()
-	oslo, stop := start(t, filepath.Join(built, "service"), "-mcp", server, "-http", "127.0.0.1:0")
+	oslo, stop := start(t, quiet(), "service", "-mcp", server, "-http", "127.0.0.1:0")
 	defer stop()
 	for _, test := range []struct {
 		url    string
@@ -87,10 +100,10 @@ func TestTheServiceCallsTheServer(t *testing.T) {
 func quiet() []string { return append(os.Environ(), "OTEL_SDK_DISABLED=true") }
 
 // start runs a program until stop, and returns the URL that it prints first.
-func start(t *testing.T, name string, args ...string) (url string, stop func()) {
+func start(t *testing.T, environ []string, name string, args ...string) (url string, stop func()) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Env = quiet()
+	cmd := exec.Command(filepath.Join(built, name), args...)
+	cmd.Env = environ
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -114,13 +114,16 @@ func TestFlagsMayStandAnywhereBeforeTheServer(t *testing.T) {
 func TestCommandsInTheDocumentsAreUnderstood(t *testing.T) {
 	root := filepath.Join("..", "..")
 	documents := []string{filepath.Join(root, "README.md"), filepath.Join(root, "SECURITY.md")}
-	more, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
+	for _, pattern := range []string{"docs/*.md", "docs/guides/*.md"} {
+		more, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(more) == 0 {
+			t.Fatalf("documents of %s: %v, %v", pattern, more, err)
+		}
+		documents = append(documents, more...)
 	}
 	inText := regexp.MustCompile("`(mcpotel [^`]+)`")
 	commands := 0
-	for _, document := range append(documents, more...) {
+	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
@@ -136,6 +139,7 @@ func TestCommandsInTheDocumentsAreUnderstood(t *testing.T) {
 			}
 		}
 		for _, line := range lines {
+			line, _, _ = strings.Cut(line, " # ") // a comment
 			if words := shellWords(line); len(words) > 1 && words[0] == "mcpotel" {
 				understood(t, document, words)
 				commands++

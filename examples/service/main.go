@@ -45,6 +45,7 @@ func main() {
 }
 
 func run(ctx context.Context, mcpURL, address string) (err error) {
+	// docs:run
 	providers, err := otlp.Setup(ctx, otlp.WithServiceName("wear"))
 	if err != nil {
 		return err
@@ -66,7 +67,10 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 	patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return errors.Join(err, c.Drain(patience), c.Stop(patience))
+	// docs:end
 }
+
+// docs:call
 
 // wear calls the tool on behalf of the request: within its time, and in its trace.
 func wear(c *mcpclient.Client) http.HandlerFunc {
@@ -89,6 +93,8 @@ func wear(c *mcpclient.Client) http.HandlerFunc {
 		}
 	}
 }
+
+// docs:end
 
 // listen serves until ctx ends, and then until the requests in flight have their answers.
 func listen(ctx context.Context, address string, h http.Handler) error {

@@ -1,6 +1,7 @@
 package snippets
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,9 +10,15 @@ import (
 // block is a block of Go in a page, with the comment before it, if there is one.
 var block = regexp.MustCompile("(?m)^(?:<!-- go: (\\S+)#(\\S+) -->\n)?```go\n((?:.*\n)*?)```$")
 
+// indented is a block in a list, which no part can fill.
+var indented = regexp.MustCompile("(?m)^[ \t]+```go$")
+
 // Renew returns the page with each block of Go as its part says, which read returns by the name of the file. An error
 // names the block that comes from nowhere, or a part that is not there.
 func Renew(page string, read func(file string) (string, error)) (string, error) {
+	if indented.MatchString(page) {
+		return "", errors.New("a block of Go is indented; put it behind the list")
+	}
 	var out strings.Builder
 	rest := page
 	for {

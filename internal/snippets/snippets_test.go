@@ -14,11 +14,15 @@ const root = "../.."
 
 func pages(t *testing.T) []string {
 	t.Helper()
-	docs, err := filepath.Glob(root + "/docs/*.md")
-	if err != nil || len(docs) == 0 {
-		t.Fatalf("pages: %v, %v", docs, err)
+	pages := []string{root + "/README.md"}
+	for _, pattern := range []string{"/docs/*.md", "/docs/guides/*.md"} {
+		docs, err := filepath.Glob(root + pattern)
+		if err != nil || len(docs) == 0 {
+			t.Fatalf("pages of %s: %v, %v", pattern, docs, err)
+		}
+		pages = append(pages, docs...)
 	}
-	return append(docs, root+"/README.md")
+	return pages
 }
 
 func TestGoBlocksAreCopiesOfCodeThatIsTested(t *testing.T) {
@@ -57,6 +61,7 @@ func TestABlockIsMadeOfItsPart(t *testing.T) {
 			"x\n<!-- go: f.go#a -->\n```go\nif true {\n\tg()\n}\n\nh()\n```\ny\n", ""},
 		{"another language", "```sh\nls\n```\n", "```sh\nls\n```\n", ""},
 		{"a block from nowhere", "```go\nold\n```\n", "", "does not say where"},
+		{"a block in a list", "- x\n  ```go\n  old\n  ```\n", "", "is indented"},
 		{"a part that is not there", "<!-- go: f.go#b -->\n```go\n```\n", "", `no part "b"`},
 	} {
 		got, err := Renew(test.page, read)
