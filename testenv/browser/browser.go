@@ -44,8 +44,8 @@ func Chromium() (string, error) {
 	return "", errors.New("Chromium is missing: testenv/browser/install installs it, or name it in CHROMIUM")
 }
 
-// Start starts Chromium with an empty profile. It ends with [Browser.Close]. A Chromium that crashes as it starts, which
-// happens now and then, is started once more.
+// Start starts Chromium with an empty profile. It ends with [Browser.Close]. A Chromium that crashes as it starts,
+// which happens now and then, is started once more.
 func Start(ctx context.Context) (*Browser, error) {
 	path, err := Chromium()
 	if err != nil {
