@@ -37,7 +37,7 @@ func BenchmarkIdleServerHTTP(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			h := s.HTTPHandler(nil)
+			h := s.HTTPHandler(&mcpserver.HTTPOptions{MaxSessions: 2 * n}) // one account may have half of them
 			defer h.Shutdown(context.Background())
 			workload.Idle(b, n, func() (func() error, error) { return webSession(h) })
 		})
