@@ -103,7 +103,8 @@ func cost(call func()) (allocs, bytes float64) {
 	return float64(after.Mallocs-before.Mallocs) / calls, float64(after.TotalAlloc-before.TotalAlloc) / calls
 }
 
-// The target of PERFORMANCE.md for a tiny tools/call over stdio, with the arguments in a struct, without an SDK.
+// The target for a tiny tools/call over stdio, with the arguments in a struct, without an SDK. Package
+// benchmarks/peers/cmd/compare has it among its targets, too.
 func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
@@ -177,10 +178,9 @@ func playHTTP() int {
 	return 0
 }
 
-// What telemetry may cost a call, by TELEMETRY.md, section 3, on each path. Over HTTP, the headers that repeat the
-// trace context are part of it: a call with one needs a header of its own, where those without one share theirs. That
-// path has one allocation more than the section says, of a call that takes fewer in all than when none shared its
-// header.
+// What telemetry may cost a call on each path. Over HTTP, the headers that repeat the trace context are part of it: a
+// call with one needs a header of its own, where calls without one share theirs. So that path may take one allocation
+// more.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")

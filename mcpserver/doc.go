@@ -16,16 +16,16 @@
 // tool with a schema of another dialect is refused when it is added, and so is one whose schema refers to another
 // document: nothing is fetched. A form of [Elicit] has the few keywords that the specification gives to forms.
 //
-// [Server.AddResource] and [Server.AddResourceTemplate] offer what can be read, [Server.ResourceUpdated] tells those
-// who watch it; [Server.AddPrompt] offers prompts, and [Server.AddCompletion] completes their arguments. What is added
+// [Server.AddResource] and [Server.AddResourceTemplate] offer what can be read, [Server.ResourceUpdated] tells clients
+// that watch it; [Server.AddPrompt] offers prompts, and [Server.AddCompletion] completes their arguments. What is added
 // is declared; to declare what comes later, set it in the Capabilities of [Options]. Each client is sent what its
 // revision has: members that it does not know are left out, and content of a kind that it does not know is sent to it
 // as text.
 //
-// [Server.Implement] takes all that, or a part of it, from one value with methods for it, which may keep something for
-// each session. [RequestFrom] tells a handler which request it is answering, by whom and in which session, reports
-// progress and sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user or its model for
-// something on the way.
+// [Server.Implement] takes all that, or a part of it, from the methods of one value, which may keep data for each
+// session. [RequestFrom] tells a handler which request it answers, from whom and in which session; by it the handler
+// reports progress and sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user or its
+// model for something on the way.
 //
 // [AddTaskTool] is for what takes longer than a client likes to wait. [HTTPOptions.Principal] says who is asking;
 // package bearer finds that out from access tokens. To test a server, let package mcpclient talk to it without a
@@ -42,14 +42,13 @@
 // What may surprise:
 //
 //   - Handlers run at the same time, up to [Options.MaxConcurrent] for a connection. More requests wait in a queue, and
-//     when that is full they are refused, so that the connection is always read and a cancellation always arrives. A
-//     tool that has been quick is run before the next message is read, which then waits about a millisecond for it at
-//     most.
+//     when that is full they are refused. So the connection is always read, and a cancellation always arrives. A tool
+//     that has been quick is run before the next message is read, which waits about a millisecond for it at most.
 //   - The context of a handler ends when the client cancels the request, and then nothing that the handler returns is
 //     sent.
 //   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output
-//     that does not fit its schema) is told to telemetry, and to the client only that it did.
+//     that does not fit its schema) the telemetry reports; the client learns only that something did.
 //   - Log messages go nowhere without [Options.Logging], progress goes nowhere unless the client has asked for it, and
 //     neither is an error.
 //   - Over HTTP, sessions and tasks belong to every client that knows their ids unless it is known who is asking: by

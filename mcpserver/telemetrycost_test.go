@@ -97,7 +97,7 @@ func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 }
 
 // TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server
-// without telemetry. (TELEMETRY.md, section 3)
+// without telemetry.
 func TestTelemetryStaysWithinItsBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")

@@ -1,6 +1,6 @@
 // Package auth authorizes a client at MCP servers over HTTP: it finds the authorization server, makes itself known
-// there, gets a token, keeps it fresh and puts it into each request. (specification 2026-07-28, basic/authorization,
-// and the revisions back to 2025-03-26)
+// there, gets a token, renews it and puts it into each request. (specification 2026-07-28, basic/authorization, and the
+// revisions back to 2025-03-26)
 //
 // Start at [New] and give the [Authorizer] to the transport:
 //
@@ -9,27 +9,27 @@
 //	defer a.Close()
 //	t := &transport.HTTP{URL: "https://example.com/mcp", Authorizer: a}
 //
-// A server that wants nothing gets nothing: everything begins with its first refusal. [AuthorizationCode] is for a
-// person at a browser, [ClientCredentials] for a program of its own right, [JWTBearer] for a workload with an identity
-// from its platform, [EnterpriseManaged] for an employee whose identity provider decides. [Loopback] brings a person to
-// the browser and back; [NewFileStore] keeps tokens from one run to the next.
+// A server that asks for no authorization gets no token: all of it begins with the first refusal. [AuthorizationCode]
+// is for a person at a browser, [ClientCredentials] for a program that acts for itself, [JWTBearer] for a workload with
+// an identity from its platform, [EnterpriseManaged] for an employee whose identity provider decides. [Loopback] brings
+// a person to the browser and back; [NewFileStore] keeps tokens from one run to the next.
 //
 // What may surprise:
 //
 //   - An Authorizer is for one MCP server, that of the first request. Several can share a [TokenStore]; a store is of
 //     one person.
-//   - A caller who does not wait any more ends nothing: the authorization goes on for [Options.InteractionTimeout],
-//     later callers join it, and its token serves the next request. [Authorizer.Close] is what ends it.
+//   - When a caller stops waiting, the authorization goes on for [Options.InteractionTimeout]. Later callers join it,
+//     and its token serves the next request. [Authorizer.Close] ends it.
 //   - Trouble with the network never costs a token. Only the authorization server's word that it is not valid does.
 //   - What the server does not say is not guessed: without PKCE in the metadata there is no authorization, an issuer
 //     that differs by a slash is another one, and a token that is not bound to its key as it should be is refused. Only
 //     a server that publishes no resource metadata, as those of 2025-03-26, need not name PKCE; the client uses it
 //     there all the same.
-//   - An MCP server is the resource at its own URL and no other: one that says that it is what is above it, as some do
-//     that have one token for several endpoints, is refused unless [Options.Resource] says the same. What is stored for
-//     a server serves no other, whatever they say.
+//   - An MCP server is the resource at its own URL and no other. One that names a resource above itself, as servers do
+//     that have one token for several endpoints, is refused unless [Options.Resource] names the same. A token that is
+//     stored for a server is sent to no other, whatever they say.
 //   - Credentials belong to the authorization server that gave them. When the MCP server names another one, the client
-//     registers anew and everything of the old one stays behind; credentials from Options cannot, which is an error.
+//     registers anew and uses nothing of the old one. Credentials from Options cannot be registered anew: an error.
 //   - Metadata and token requests go to public addresses over https only, unless the MCP server itself is on loopback
 //     or [Options.AllowPrivateAddresses] says otherwise.
 //   - No token is got for an MCP server at a plain http URL, unless that is on loopback: an attacker on the way could

@@ -13,7 +13,7 @@
 //
 // What a skill says is untrusted text for a model. A host shows where it comes from, asks before it acts on a skill for
 // the first time and whenever its entry has changed, and executes nothing without asking. Its key for a skill is its
-// own name for the server together with the URI: the name of a skill identifies nothing. See SECURITY.md.
+// own name for the server together with the URI: the name of a skill identifies nothing.
 package skills
 
 import (

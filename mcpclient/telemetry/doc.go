@@ -1,12 +1,12 @@
-// Package telemetry is everything the client and the server of this module tell the outside: spans and metrics through
-// the OpenTelemetry API, log records through slog, all under one published schema.
+// Package telemetry is what the client and the server of this module emit: spans and metrics through the OpenTelemetry
+// API, log records through slog, all under one published schema.
 //
-// This is the room of those who use a client or a server. Start at [New] and give the result to the client's or the
+// This is the package for users of a client or a server. Start at [New] and give the result to the client's or the
 // server's options; without it they use the global OpenTelemetry providers and log nothing. [WithContentCapture] puts
 // what tools are given and return onto spans; [Operation] and [FlightEntry] are what package inspect shows of the
 // latest requests.
 //
-// The other rooms:
+// The other packages:
 //
 //   - Package telemetry/schema is the contract as data: every event, span, metric and attribute with its type, unit,
 //     values and stability. Package telemetry/names has a constant for each of their names.
@@ -16,8 +16,7 @@
 //
 // What may surprise:
 //
-//   - The package imports the API of OpenTelemetry and never its SDK. Package telemetry/otlp sets up the
-//     SDK.
+//   - The package imports the API of OpenTelemetry and never its SDK. Package telemetry/otlp sets up the SDK.
 //   - mcp.client.* and mcp.server.* are about the sender and the receiver of a message, as the conventions have it. A
 //     client that answers a request of its server records mcp.server.operation.duration. mcp_client.* and mcp_server.*
 //     are ours and are about the process: all that a client emits of its own begins with mcp_client.
@@ -26,10 +25,10 @@
 //   - No span lives as long as a connection or a session. A connection is seen through its attempts, its transitions
 //     and the state gauge.
 //   - A result in which the tool reports an error ends its span with status ERROR and error.type tool_error.
-//   - A caller that names a span which is not sampled keeps the server's from being sampled too, by the SDK's default
-//     sampler, even if the HTTP request around it has a span that is. For callers that are not trusted with that the
-//     server decides by itself, with a link to their span: for those over HTTP that have no principal, see HTTPOptions
-//     of package mcpserver, and for those of whom [WithPublicEndpointFn] says so.
+//   - If a caller's span is not sampled, the SDK's default sampler does not sample the server's span either, even if
+//     the HTTP request around it has a sampled span. For callers that are not trusted the server decides by itself, and
+//     links their span: those over HTTP that have no principal (see HTTPOptions of package mcpserver), and those of
+//     whom [WithPublicEndpointFn] says so.
 //   - Baggage goes over a network only by the keys of [WithBaggageKeys].
 //   - Metrics carry no names without a limit: a tool beyond [WithToolNameLimit], an unknown method and a rare error
 //     code are _OTHER there, and themselves on the span.

@@ -10,15 +10,15 @@
 //
 // What may surprise:
 //
-//   - [Conn.Receive] is the only permission to deliver. A connection from which the client does not receive stops the
-//     peer, by filling its pipe or its window.
+//   - A frame is delivered only to [Conn.Receive]. A client that does not receive stops the peer, whose pipe or window
+//     fills.
 //   - [Conn.Send] never waits for the peer. A frame it accepted may still be on its way; one it refused has not left
 //     and never will.
 //   - Over HTTP, each request has a stream of its own and can fail alone: [Frame.Err] says so and the connection goes
 //     on.
 //   - The context of [Transport.Dial] bounds the dialling. Nothing that happens to it later hurts the connection.
-//   - [Conn.Close] is not polite for longer than its context allows, and forceful at once if that has ended. No process
-//     of the server's process group survives it, nor does any survive the server's own end.
+//   - [Conn.Close] lets the server end by itself as long as its context allows, and then kills it; if the context has
+//     ended, at once. No process of the server's process group survives it, nor does any survive the server's own end.
 //   - A server that leaves its process group, as a daemon does, is out of reach on Unix. On Windows a job object holds
 //     it.
 package transport

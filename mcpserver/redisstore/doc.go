@@ -1,5 +1,5 @@
 // Package redisstore keeps the sessions and events of MCP servers in Redis, so that several processes behind one
-// address serve the same clients, and none is missed when it is killed.
+// address serve the same clients, and any of them may be killed.
 //
 // Start with [New]:
 //
@@ -8,9 +8,9 @@
 //	handler := server.HTTPHandler(&mcpserver.HTTPOptions{Sessions: store.Sessions(), Events: store.Events()})
 //
 // It needs Redis 6.2 or later, or what speaks like it, alone, with Sentinel or as a cluster: all keys of one session
-// have one hash tag. Everything is done by commands and scripts that are atomic. What has to be heard at once is told
-// by pub/sub, which may lose it: readers look for themselves when they are told, when they have subscribed anew, and
-// every few seconds. Each process has one connection for that, however many streams it reads.
+// have one hash tag. All changes are made by commands and scripts that are atomic. Processes tell each other of them by
+// pub/sub, which may lose messages: so readers look when they are told, when they have subscribed anew, and every few
+// seconds. Each process has one connection for that, however many streams it reads.
 //
 // What may surprise:
 //

@@ -67,9 +67,9 @@ The delay is back at its minimum when a session answers a call (ResponseInFlight
 
 ## Before the table
 
-- After the end only UserCall and Stop mean anything.
-- An event of a connection (TransportUp to Request) that carries another epoch than the machine's is stale and means nothing.
-- Elapsed before the deadline means nothing.
+- After the end, all events but UserCall and Stop are ignored.
+- An event of a connection (TransportUp to Request) that carries another epoch than the machine's is stale, and ignored.
+- Elapsed before the deadline is ignored.
 - ProbeLost counts once for each attempt, SessionGone once for each connection; the second time they count as TransportDown.
 - Before the first session the number of attempts may be limited. Then a row that leads to backoff after the last one leads
   to closing instead, with the reason refused and, after its own effects, ReportCause.

@@ -21,7 +21,7 @@ const (
 	StoreSession
 	// Resubscribe asks again for what the user is subscribed to.
 	Resubscribe
-	// ReleaseWaiters lets those go on who wait for the connection to be ready.
+	// ReleaseWaiters lets callers go on that wait for the connection to be ready.
 	ReleaseWaiters
 	// ReportCause tells those who wait for the connection, and the user of the client, why there will be none.
 	ReportCause

@@ -33,9 +33,9 @@ const (
 	FrameSkipped
 	// RequestFailed: one request gets no answer, as its transport can tell, and the connection goes on.
 	RequestFailed
-	// Held: the handshake waits for an authorization, which may take a person a while.
+	// Held: the handshake waits for an authorization, for which a person may need minutes.
 	Held
-	// Resumed: it goes on.
+	// Resumed: the handshake goes on after an authorization.
 	Resumed
 	// Spoke: the server, which is a process, has said something for the first time.
 	Spoke

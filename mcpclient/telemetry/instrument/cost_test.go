@@ -79,7 +79,7 @@ func toolCall(ctx context.Context, c *instrument.Client, p *instrument.Peer) {
 
 var pipe = instrument.Network{Transport: "pipe"}
 
-// The budgets of TELEMETRY.md, section 3.
+// The budgets are those of installations: what a call may cost more than the same call without telemetry.
 func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")

@@ -1,7 +1,7 @@
 // Package instrument is what those who write a client or a server tell its telemetry: one [Client] for each client, one
 // [Server] for each kind of network of a server, and an [Op] for each request, from its sending or arrival to its end.
 // From that come the spans, metrics and log records of package schema, as the user's telemetry.Telemetry says. The
-// client and the server of this module, and the adapters for other SDKs, stand on it; who uses these needs package
+// client and the server of this module, and the adapters for other SDKs, are built on it; their users need package
 // telemetry only.
 //
 // Start at [NewClient] or [NewServer]. Say what happens: [Client.StartRequest] and [Client.StartHandler] begin an

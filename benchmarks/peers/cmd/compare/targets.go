@@ -2,7 +2,7 @@ package main
 
 // target is a limit on one figure of one benchmark.
 type target struct {
-	row string // what PERFORMANCE.md calls it
+	row string // what the table calls it
 
 	// cases is a pattern as -bench of go test has it, without the peer: regular expressions between slashes, each for a
 	// whole element of the name; elements beyond the last are any. Of several cases that match, the worst counts.
