@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/cputime"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -79,7 +80,7 @@ func drive(b *testing.B, callers int, request string, serve func(in, out *os.Fil
 		frames[i] = append(renumber(request, 1000+i), '\n')
 	}
 	b.ReportAllocs()
-	start := processTime()
+	start := cputime.Used()
 	if callers == 1 {
 		for b.Loop() {
 			exchange(frames[0])
@@ -100,7 +101,7 @@ func drive(b *testing.B, callers int, request string, serve func(in, out *os.Fil
 			read()
 		}
 	}
-	b.ReportMetric(float64(processTime()-start)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(cputime.Used()-start)/float64(b.N), "cpu-ns/op")
 	b.StopTimer()
 	_ = fromClient.Close()
 	server.Wait()

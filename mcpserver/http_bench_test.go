@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/cputime"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -143,9 +144,9 @@ func driveHTTP(b *testing.B, h http.Handler, body string, headers ...string) {
 	}
 	exchange()
 	b.ReportAllocs()
-	start := processTime()
+	start := cputime.Used()
 	for b.Loop() {
 		exchange()
 	}
-	b.ReportMetric(float64(processTime()-start)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(cputime.Used()-start)/float64(b.N), "cpu-ns/op")
 }

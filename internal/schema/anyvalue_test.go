@@ -8,12 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/cputime"
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
@@ -70,9 +70,9 @@ type failer interface {
 func checkWork(t failer, s *Schema, instance []byte) (verdict string) {
 	t.Helper()
 	var steps int64
-	cpu := cpuTime()
+	cpu := cputime.Used()
 	memory := heap.Allocated(func() { verdict, steps = work(s, instance) })
-	took := cpuTime() - cpu
+	took := cputime.Used() - cpu
 	if most := 3 * (baseWork + int64(len(instance))) * unit; steps > most {
 		t.Fatalf("%d steps, want at most %d: %.1000s against %.1000s", steps, most, instance, s.raw)
 	}
@@ -114,15 +114,6 @@ func work(s *Schema, instance []byte) (verdict string, steps int64) {
 	s.explain(x, v)
 	paid(x, full)
 	return "invalid", steps
-}
-
-// cpuTime is what the process has used so far.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // hostileRoot draws a schema out of all keywords, with definitions that it refers to.

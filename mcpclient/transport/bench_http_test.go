@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/cputime"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -49,7 +50,7 @@ func BenchmarkHTTPRatio(b *testing.B) {
 				var ratios []float64
 				var id int64
 				spent := func(one func(id int64) error) time.Duration {
-					start := cpuTime()
+					start := cputime.Used()
 					var wg sync.WaitGroup
 					for range callers {
 						first := id
@@ -64,7 +65,7 @@ func BenchmarkHTTPRatio(b *testing.B) {
 						})
 					}
 					wg.Wait()
-					return cpuTime() - start
+					return cputime.Used() - start
 				}
 				for b.Loop() {
 					less := spent(floor)
@@ -193,7 +194,7 @@ func measure(b *testing.B, size, callers int, one func(id int64) error) {
 		ids.last++
 		return ids.last
 	}
-	start := cpuTime()
+	start := cputime.Used()
 	if callers == 1 {
 		for b.Loop() {
 			if err := one(next()); err != nil {
@@ -211,5 +212,5 @@ func measure(b *testing.B, size, callers int, one func(id int64) error) {
 			}
 		})
 	}
-	b.ReportMetric(float64((cpuTime()-start).Nanoseconds())/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64((cputime.Used()-start).Nanoseconds())/float64(b.N), "cpu-ns/op")
 }

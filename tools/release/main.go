@@ -1,0 +1,80 @@
+// Command release makes a release of the repository: a commit, in which the modules require each other at the version
+// and the changelog has the date, and a tag for each module that users require. It pushes nothing.
+//
+//	go -C tools run ./release -dry-run v0.1.0   # what it would do
+//	go -C tools run ./release v0.1.0
+//	go -C tools run ./release -notes v0.1.0     # what the changelog says of it
+//
+// It relies on git, and on the rules of docs/policies.md. The replace directives of nested modules stay: the go command
+// ignores those of a dependency, and in the repository a module goes on being built with its neighbours.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	dryRun := flag.Bool("dry-run", false, "say what would be done, and do nothing")
+	onlyNotes := flag.Bool("notes", false, "print what the changelog says of a version, and do nothing")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go -C tools run ./release [-dry-run|-notes] VERSION, such as v0.1.0")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	do := func() error { return release(".", flag.Arg(0), *dryRun, os.Stdout) }
+	if *onlyNotes {
+		do = func() error { return printNotes(".", flag.Arg(0), os.Stdout) }
+	}
+	if err := do(); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release makes the release of the repository around dir, unless it is a dry run, and prints what there is to push.
+func release(dir, version string, dryRun bool, out io.Writer) error {
+	root, err := git(dir).line("rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	p, err := newPlan(git(root), version, time.Now().UTC())
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		p.print(out, "Nothing was done. Afterwards there would be to push:")
+		return nil
+	}
+	if err := p.carryOut(); err != nil {
+		return err
+	}
+	p.print(out, "Nothing was pushed. Look at it with git show, and then:")
+	return nil
+}
+
+// printNotes prints the section of a version in the changelog of the repository around dir.
+func printNotes(dir, version string, out io.Writer) error {
+	root, err := git(dir).line("rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	changelog, err := os.ReadFile(filepath.Join(root, changelogName))
+	if err != nil {
+		return err
+	}
+	text, err := notes(string(changelog), version)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, text)
+	return err
+}
