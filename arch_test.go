@@ -12,7 +12,7 @@ const module = "github.com/mcpotel/mcpotel"
 
 // leaves import nothing of this module. Every package may import them.
 var leaves = []string{
-	"internal/jsonscan", "internal/sse", "internal/grow", "internal/broadcast", "internal/lock",
+	"internal/jsonscan", "internal/grow", "internal/broadcast", "internal/lock", "internal/oversize",
 	"internal/keepalive", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
@@ -25,6 +25,7 @@ var leaves = []string{
 var arrows = map[string][]string{
 	"internal/jsonscan/jsontest": {},
 	"internal/ndjson":            {},
+	"internal/sse":               {},
 	"internal/bounds":            {},
 	"internal/specification":     {},
 	"dashboards":                 {},
@@ -58,7 +59,7 @@ var arrows = map[string][]string{
 	},
 
 	"mcpclient/internal/machine":         {},
-	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson"},
+	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
 	"mcpclient/transport/transporttest":  {"mcpclient/transport"},
 	"mcpclient/telemetry/internal/words": {},
 	"mcpclient/telemetry/schema":         {"mcpclient/telemetry/internal/words"},
@@ -90,8 +91,8 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/running", "internal/schema", "mcp", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
-		"mcpserver/store",
+		"internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
+		"mcpclient/telemetry/instrument", "mcpserver/store",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
 // BenchmarkFramesRead takes frames out of a pipe that another goroutine fills. The floor reads the same bytes into one
@@ -65,7 +66,7 @@ func BenchmarkFramesRejected(b *testing.B) {
 		b.Run(name+"ours", func(b *testing.B) {
 			r := ndjson.NewReader(feed(b, line), 64<<10, true)
 			each(b, size, func() error {
-				if _, err := r.Next(); !errors.As(err, new(*ndjson.TooLargeError)) {
+				if _, err := r.Next(); !errors.As(err, new(*oversize.Error)) {
 					return fmt.Errorf("want the frame rejected, got %v", err)
 				}
 				return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
@@ -69,7 +70,7 @@ func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
 	if err == nil {
 		return frame, nil
 	}
-	if large, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
+	if large, ok := errors.AsType[*oversize.Error](err); ok {
 		return nil, &FrameTooLargeError{Size: large.Size, Limit: large.Limit, Head: large.Head, Tail: large.Tail}
 	}
 	if ctx.Err() != nil {

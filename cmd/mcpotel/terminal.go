@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -24,8 +25,8 @@ type console struct {
 	person   bool       // a person can be asked
 	in       *bufio.Reader
 
-	turn chan struct{} // of one element; held by the goroutine that asks the person
-	read chan answer   // of one element; nil while no line is read. It belongs to the holder of the turn
+	turn lock.Mutex  // held by the goroutine that asks the person
+	read chan answer // of one element; nil while no line is read. It belongs to the holder of the turn
 
 	mu     sync.Mutex
 	shown  bool               // guarded by mu; there is a line that will be written over
@@ -41,7 +42,7 @@ type answer struct {
 
 func newConsole(s streams) *console {
 	return &console{
-		w: s.err, terminal: isTerminal(s.err), person: s.person, in: bufio.NewReader(s.in), turn: make(chan struct{}, 1),
+		w: s.err, terminal: isTerminal(s.err), person: s.person, in: bufio.NewReader(s.in),
 		clocks: map[*pausable]bool{}, columns: func() int { return columns(s.err) },
 	}
 }
@@ -137,15 +138,13 @@ func (c *console) status(text string) {
 
 // asks begins to ask the person something, and waits until nothing else is asked. done ends it.
 func (c *console) asks(ctx context.Context) (done func(), _ error) {
-	select {
-	case c.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := c.turn.LockContext(ctx); err != nil {
+		return nil, err
 	}
 	c.setAsking(true)
 	return func() {
 		c.setAsking(false)
-		<-c.turn
+		c.turn.Unlock()
 	}, nil
 }
 

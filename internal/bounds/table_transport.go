@@ -6,9 +6,9 @@ var transportArea = area{
 	rows: []row{
 		{
 			what:  "A frame that is being read from a stream",
-			where: []string{"internal/ndjson.ends.head", "internal/ndjson.ends.tail"},
+			where: []string{"internal/oversize.Ends.head", "internal/oversize.Ends.tail"},
 			bound: "{bytes mcpclient/transport.DefaultFrameLimit}, and up to as much again while the buffer grows; of a " +
-				"larger frame, {bytes internal/ndjson.keptEnds} at each end are kept",
+				"larger frame, {bytes internal/oversize.Kept} at each end are kept",
 			option: "mcpclient.Options.FrameLimit",
 			full:   "the connection ends, or with SkipOversize the call of the frame fails",
 			test:   "internal/ndjson.TestReaderReadsLittleMoreThanTheLimitOfAnEndlessLine",
@@ -81,11 +81,11 @@ var transportArea = area{
 		},
 		{
 			what:  "An event of a stream of server-sent events",
-			where: []string{"internal/sse.Reader.data", "internal/sse.Ends.Head", "internal/sse.Ends.Tail"},
+			where: []string{"internal/sse.Reader.data"},
 			bound: "one FrameLimit of data, fields of {bytes internal/sse.maxField}; each stream hands on one event at a " +
 				"time",
 			option: "mcpclient.Options.FrameLimit",
-			full:   "its call fails; of the event, {bytes internal/sse.keptEnds} at each end are kept",
+			full:   "its call fails; of the event, {bytes internal/oversize.Kept} at each end are kept",
 			test:   "mcpclient/transport.TestHTTPStreamsHoldOneFrameEach",
 		},
 		{

@@ -201,3 +201,14 @@ func TestTokens(t *testing.T) {
 		}
 	}
 }
+
+func TestTokens68(t *testing.T) {
+	for s, want := range map[string]bool{
+		"a": true, "Z9-._~+/": true, "YWI=": true, "YQ==": true, "": false, "=": false, "a=b": false, "a b": false,
+		"a,": false, "ä": false, "a\xff": false, "a\"": false,
+	} {
+		if got := Token68(s); got != want {
+			t.Errorf("Token68(%q): got %v, want %v", s, got, want)
+		}
+	}
+}

@@ -56,6 +56,7 @@ func TestJudgementsAreFound(t *testing.T) {
 		`ip.IsLoopback()`:                                  true,
 		`addr.Unmap().IsLoopback() || x`:                   true,
 		`strings.ContainsRune("!#$%&'*+-.^_` + "`|~\", c)": true,
+		`strings.ContainsRune("-._~+/", r)`:                true,
 		`slices.Contains(hosts, u.Host)`:                   true,
 		`u.Host == ""`:                                     false,
 		`"" != u.Hostname()`:                               false,
@@ -116,6 +117,9 @@ func judgements(code ast.Node) (found []judgement) {
 		case *ast.BasicLit:
 			if strings.Contains(n.Value, "!#$%&'*+-.^_") && n.Kind == token.STRING && len(n.Value) < 20 {
 				see(n, "the bytes of a token are listed")
+			}
+			if n.Kind == token.STRING && strings.Contains(n.Value, "-._~+/") {
+				see(n, "the bytes of a token68 are listed")
 			}
 		}
 		return true

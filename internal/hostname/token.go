@@ -1,5 +1,7 @@
 package hostname
 
+import "strings"
+
 // Token reports whether s is a token (RFC 9110 §5.6.2), as the names of header fields are.
 func Token[T string | []byte](s T) bool {
 	for i := range len(s) {
@@ -17,4 +19,12 @@ func TokenByte(c byte) bool {
 		return true
 	}
 	return alphanumeric(rune(c))
+}
+
+// Token68 reports whether s is a token68 (RFC 9110 §11.2), as the tokens of the Bearer scheme are (RFC 6750 §2.1).
+func Token68(s string) bool {
+	body := strings.TrimRight(s, "=")
+	return body != "" && !strings.ContainsFunc(body, func(r rune) bool {
+		return !alphanumeric(r) && !strings.ContainsRune("-._~+/", r)
+	})
 }

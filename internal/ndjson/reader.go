@@ -3,8 +3,9 @@ package ndjson
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+
+	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
 const (
@@ -14,7 +15,6 @@ const (
 	large       = 256 << 10 // from this size on, a frame says what the next may need
 	handOver    = 1 << 20   // from this size on, a frame keeps the buffer it was read into
 	quietFrames = 64        // so many frames below keptBuffer say that the large ones have stopped
-	keptEnds    = 1 << 10   // of a frame that is too large
 )
 
 // Reader reads frames from a stream. It is not safe for concurrent use.
@@ -23,34 +23,22 @@ type Reader struct {
 	limit int
 	skip  bool
 
-	buf        []byte // its length is its capacity
-	start, end int    // what has been read and not been returned
-	scanned    int    // no newline in buf[start:scanned]
-	quiet      int    // frames below keptBuffer in a row
-	expected   int    // the size of a buffer for a frame like the last large one; 0 if there was none lately
-	err        error  // of r, or a TooLargeError that ends the reading
-	skipping   *ends  // of a line that is being dropped
+	buf        []byte         // its length is its capacity
+	start, end int            // what has been read and not been returned
+	scanned    int            // no newline in buf[start:scanned]
+	quiet      int            // frames below keptBuffer in a row
+	expected   int            // the size of a buffer for a frame like the last large one; 0 if there was none lately
+	err        error          // of r, or an oversize.Error that ends the reading
+	skipping   *oversize.Ends // of a line that is being dropped
 }
 
 // ErrInterrupted is an error of a stream that goes on. [Reader.Next] returns it once, and loses nothing.
 var ErrInterrupted = errors.New("interrupted")
 
-// TooLargeError is the error for a frame above the limit.
-type TooLargeError struct {
-	Size  int // in bytes: of the whole frame if it was skipped, else as far as it was seen
-	Limit int
-	Head  []byte // its first KiB
-	Tail  []byte // its last KiB if it was skipped, else nil
-}
-
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("frame of %d bytes or more is above the limit of %d", e.Size, e.Limit)
-}
-
 // NewReader returns a reader of frames of at most limit bytes, the newline not counted; limit must be positive.
 //
-// At a frame above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it
-// is true, the rest of the frame is read and dropped first, up to its newline, and the next Next returns the frame
+// At a frame above the limit, [Reader.Next] returns an [*oversize.Error]: at once, and for good, if skip is false. If
+// it is true, the rest of the frame is read and dropped first, up to its newline, and the next Next returns the frame
 // behind.
 func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	if limit <= 0 {
@@ -112,8 +100,8 @@ func (r *Reader) limited(line []byte) ([]byte, error) {
 	if chomped := chomp(line); len(chomped) <= r.limit {
 		return chomped, nil
 	}
-	var e ends
-	e.add(line)
+	var e oversize.Ends
+	e.Write(line)
 	return nil, r.tooLarge(&e)
 }
 
@@ -129,12 +117,12 @@ func (r *Reader) failed() error {
 // overflow handles a line of which more than the limit has been read and the end has not.
 func (r *Reader) overflow() error {
 	if !r.skip {
-		var e ends
-		e.add(r.buf[r.start:r.end])
+		var e oversize.Ends
+		e.Write(r.buf[r.start:r.end])
 		return r.tooLarge(&e)
 	}
 	if r.skipping == nil {
-		r.skipping = new(ends)
+		r.skipping = new(oversize.Ends)
 	}
 	for !r.drop(r.skipping) {
 		if r.err == ErrInterrupted {
@@ -151,16 +139,16 @@ func (r *Reader) overflow() error {
 }
 
 // drop passes what is in the buffer of the current line to e and reports whether the line's end was there.
-func (r *Reader) drop(e *ends) bool {
+func (r *Reader) drop(e *oversize.Ends) bool {
 	rest := r.buf[r.start:r.end]
 	i := bytes.IndexByte(rest, '\n')
 	if i >= 0 {
-		e.add(rest[:i])
+		e.Write(rest[:i])
 		r.start += i + 1
 		r.scanned = r.start
 		return true
 	}
-	e.add(rest)
+	e.Write(rest)
 	if len(r.buf) > keptBuffer {
 		r.buf = make([]byte, keptBuffer)
 	}
@@ -169,31 +157,13 @@ func (r *Reader) drop(e *ends) bool {
 }
 
 // tooLarge returns the error for the line whose ends are given. Unless such lines are skipped, it is the last one.
-func (r *Reader) tooLarge(e *ends) error {
-	tail := chomp(e.tail)
-	size := e.size - (len(e.tail) - len(tail))
-	err := &TooLargeError{Size: size, Limit: r.limit, Head: e.head[:min(len(e.head), size)]}
-	if r.skip {
-		err.Tail = tail[max(0, len(tail)-keptEnds):]
-		return err
+func (r *Reader) tooLarge(e *oversize.Ends) error {
+	e.Chomp()
+	err := e.Over(r.limit, r.skip)
+	if !r.skip {
+		r.err, r.buf, r.start, r.end, r.scanned = err, nil, 0, 0, 0
 	}
-	r.err, r.buf, r.start, r.end, r.scanned = err, nil, 0, 0, 0
 	return err
-}
-
-// ends remembers the beginning and the end of what it is given, of the end one byte more for a carriage return.
-type ends struct {
-	head, tail []byte
-	size       int
-}
-
-func (e *ends) add(b []byte) {
-	e.size += len(b)
-	e.head = append(e.head, b[:min(len(b), keptEnds-len(e.head))]...)
-	e.tail = append(e.tail, b[max(0, len(b)-keptEnds-1):]...)
-	if n := len(e.tail) - keptEnds - 1; n > 0 {
-		e.tail = append(e.tail[:0], e.tail[n:]...)
-	}
 }
 
 // release returns the line in memory that the reader does not use any more.

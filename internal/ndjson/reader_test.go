@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
 const roomy = 16 << 20
@@ -22,7 +23,7 @@ const roomy = 16 << 20
 func frames(r *ndjson.Reader) (got []string) {
 	for {
 		frame, err := r.Next()
-		switch tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); {
+		switch tooLarge, ok := errors.AsType[*oversize.Error](err); {
 		case err == ndjson.ErrInterrupted:
 		case err == nil:
 			got = append(got, string(frame))
@@ -129,17 +130,13 @@ func TestReaderStopsForGoodAtAFrameTooLarge(t *testing.T) {
 			}
 			for range 3 {
 				frame, err := r.Next()
-				tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err)
+				tooLarge, ok := errors.AsType[*oversize.Error](err)
 				if !ok || frame != nil || tooLarge.Size < 6 || tooLarge.Limit != 5 ||
 					!strings.HasPrefix(string(tooLarge.Head), "1") || tooLarge.Tail != nil {
-					t.Errorf("%.20q, %d bytes a time: %q, %#v, want a *TooLargeError, each time", stream, n, frame, err)
+					t.Errorf("%.20q, %d bytes a time: %q, %#v, want an *oversize.Error, each time", stream, n, frame, err)
 				}
 			}
 		}
-	}
-	e := &ndjson.TooLargeError{Size: 7, Limit: 5}
-	if got, want := e.Error(), "frame of 7 bytes or more is above the limit of 5"; got != want {
-		t.Errorf("Error() = %q, want %q", got, want)
 	}
 }
 
@@ -188,7 +185,7 @@ func TestReaderReturnsTheStreamsError(t *testing.T) {
 	}
 	r = ndjson.NewReader(io.MultiReader(strings.NewReader(strings.Repeat("x", 200)), iotest.ErrReader(cause)), 100, true)
 	if _, err := r.Next(); err == nil || err == cause {
-		t.Errorf("failure inside of a frame that is skipped: %v, want a *TooLargeError first", err)
+		t.Errorf("failure inside of a frame that is skipped: %v, want an *oversize.Error first", err)
 	}
 	if _, err := r.Next(); err != cause {
 		t.Errorf("then: %v, want %v", err, cause)

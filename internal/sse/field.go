@@ -3,6 +3,8 @@ package sse
 import (
 	"bytes"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
 // maxField is the longest line that is looked at, but for data.
@@ -102,17 +104,17 @@ func (r *Reader) fits(value []byte, joined bool) bool {
 // overflow adds a line to data that are above the limit, or are so with it.
 func (r *Reader) overflow(value []byte, joined bool) {
 	if r.over == nil {
-		r.over = new(Ends)
-		r.over.Add(r.held)
-		r.over.Add(r.data)
+		r.over = new(oversize.Ends)
+		r.over.Write(r.held)
+		r.over.Write(r.data)
 		r.held, r.data = nil, nil
 	}
 	if joined {
-		r.over.Add([]byte{'\n'})
+		r.over.Write([]byte{'\n'})
 	}
-	r.over.Add(value)
+	r.over.Write(value)
 	if !r.skip {
-		r.fail(&TooLargeError{Size: r.over.Size, Limit: r.limit, Head: r.over.Head})
+		r.fail(r.over.Over(r.limit, false))
 	}
 }
 
@@ -127,7 +129,7 @@ func (r *Reader) dispatch() (Event, bool, error) {
 		r.lastID = e.ID
 	}
 	if over != nil {
-		return r.event, true, &TooLargeError{Size: over.Size, Limit: r.limit, Head: over.Head, Tail: over.Tail}
+		return r.event, true, over.Over(r.limit, true)
 	}
 	return e, e.HasData || e.HasID || e.Retry >= 0, nil
 }

@@ -3,6 +3,8 @@ package sse
 import (
 	"bytes"
 	"io"
+
+	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
 // Reader reads the events of a stream. It is not safe for concurrent use.
@@ -11,12 +13,12 @@ type Reader struct {
 	limit int
 	skip  bool
 
-	event  Event  // as far as it has been read, without its data
-	named  bool   // it has a name, maybe an empty one
-	held   []byte // its data as a part of the buffer, until that changes, or
-	data   []byte // in memory of their own, or
-	over   *Ends  // what is left of them, once they are above the limit
-	cut    cut    // what becomes of the rest of the line
+	event  Event          // as far as it has been read, without its data
+	named  bool           // it has a name, maybe an empty one
+	held   []byte         // its data as a part of the buffer, until that changes, or
+	data   []byte         // in memory of their own, or
+	over   *oversize.Ends // what is left of them, once they are above the limit
+	cut    cut            // what becomes of the rest of the line
 	lastID string
 	err    error // what every Next returns from now on
 }
@@ -32,8 +34,8 @@ const (
 
 // NewReader returns a reader of events with at most limit bytes of data; limit must be positive.
 //
-// At an event above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it
-// is true, the rest of the event is read and dropped first, and the next Next returns the event behind.
+// At an event above the limit, [Reader.Next] returns an [*oversize.Error]: at once, and for good, if skip is false. If
+// it is true, the rest of the event is read and dropped first, and the next Next returns the event behind.
 func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	if limit <= 0 {
 		panic("sse: limit must be positive")
@@ -139,7 +141,7 @@ func (r *Reader) check(line []byte) {
 // pass takes the next piece of such a line.
 func (r *Reader) pass(piece []byte, last bool) {
 	if r.cut == counted {
-		r.over.Add(piece)
+		r.over.Write(piece)
 	}
 	if last {
 		r.cut = uncut

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
@@ -185,7 +186,7 @@ func TestReaderEndsAtOneByteMore(t *testing.T) {
 			r := sse.NewReader(strings.NewReader(write(limit+1)+"\ndata: x\n\n"), limit, false)
 			for range 2 {
 				_, err := r.Next()
-				e, ok := errors.AsType[*sse.TooLargeError](err)
+				e, ok := errors.AsType[*oversize.Error](err)
 				if !ok || e.Size <= limit || e.Limit != limit || len(e.Head) == 0 || e.Tail != nil {
 					t.Errorf("%s, limit %d: want an error with size and head each time, got %+v", name, limit, err)
 				}
@@ -209,7 +210,7 @@ func TestReaderSkipsWhatIsTooLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = r.Next()
-			e, ok := errors.AsType[*sse.TooLargeError](err)
+			e, ok := errors.AsType[*oversize.Error](err)
 			if !ok || e.Size != c.size || e.Limit != c.limit {
 				t.Fatalf("%s, %v: want an error with size and limit, got %+v", name, c, err)
 			}
@@ -354,7 +355,7 @@ func agree(t interface {
 		r := sse.NewReader(src, limit, true)
 		for {
 			e, err := r.Next()
-			if tooLarge, ok := errors.AsType[*sse.TooLargeError](err); ok {
+			if tooLarge, ok := errors.AsType[*oversize.Error](err); ok {
 				e, err = sse.Event{Retry: time.Duration(tooLarge.Size)}, nil
 			}
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
@@ -82,11 +83,21 @@ func (f *fetcher) ask() bool {
 }
 
 // aboveLimit is what Receive returns of a frame over the limit: a frame that was skipped, or the end of the connection.
-func aboveLimit(e *ndjson.TooLargeError, skip bool) (Frame, error) {
+func aboveLimit(e *oversize.Error, skip bool) (Frame, error) {
 	if !skip {
-		return Frame{}, &FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head}
+		return Frame{}, endedBy(e)
 	}
-	return Frame{Err: &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}}, nil
+	return Frame{Err: skipped(e)}, nil
+}
+
+// endedBy is the error of a connection that a frame over the limit has ended.
+func endedBy(e *oversize.Error) *FrameTooLargeError {
+	return &FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head}
+}
+
+// skipped is the report of a frame over the limit on a connection that goes on.
+func skipped(e *oversize.Error) *RequestError {
+	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
 }
 
 // offer is Send for a connection that writes one stream, until life ends.

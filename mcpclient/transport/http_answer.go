@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -100,7 +101,7 @@ func (ex *exchange) startSession(resp *http.Response) bool {
 // answeredJSON deals with an answer that is one JSON text.
 func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
 	data, err := ex.conn.bound.readBody(w, resp)
-	tooLarge, isTooLarge := errors.AsType[*RequestError](err)
+	tooLarge, isTooLarge := errors.AsType[*oversize.Error](err)
 	switch {
 	case isTooLarge:
 		ex.tooLarge(tooLarge)
@@ -175,12 +176,12 @@ func (ex *exchange) malformed(resp *http.Response, err error) {
 }
 
 // tooLarge deals with an answer above the limit.
-func (ex *exchange) tooLarge(e *RequestError) {
+func (ex *exchange) tooLarge(e *oversize.Error) {
 	if ex.conn.bound.skip {
-		ex.fail(e)
+		ex.fail(skipped(e))
 		return
 	}
-	ex.conn.fail(&FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head})
+	ex.conn.fail(endedBy(e))
 }
 
 // fail reports that there will be no answer. That a notification gets none is news only if it concerns others

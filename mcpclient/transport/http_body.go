@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
@@ -23,8 +24,8 @@ type frameBound struct {
 func (b frameBound) events(body io.Reader) *sse.Reader { return sse.NewReader(body, b.limit, b.skip) }
 
 // readBody returns the body of the response, in memory of just its size if that is known or small. Memory follows what
-// has come: what the server announces costs nothing. A body above the limit is an error, a *RequestError with its size
-// and its ends; it has been read to its end if such frames are skipped.
+// has come: what the server announces costs nothing. A body above the limit is an *oversize.Error; it has been read to
+// its end if such frames are skipped.
 func (b frameBound) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	switch n := resp.ContentLength; {
 	case n > int64(b.limit):
@@ -66,23 +67,16 @@ func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 // passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0
 // if it does not.
 func (b frameBound) passBody(body io.Reader, part []byte, size int) error {
-	var e sse.Ends
-	e.Add(part)
+	var ends oversize.Ends
+	ends.Write(part)
 	if !b.skip {
-		head := make([]byte, 1<<10)
-		n, _ := io.ReadFull(body, head[:max(0, len(head)-len(e.Head))])
-		return &RequestError{Reason: TooLarge, Size: max(size, e.Size), Limit: b.limit, Head: append(e.Head, head[:n]...)}
+		_, _ = io.CopyN(&ends, body, int64(max(0, oversize.Kept-len(part))))
+		e := ends.Over(b.limit, false)
+		e.Size = max(size, e.Size)
+		return e
 	}
-	if _, err := io.Copy((*passed)(&e), body); err != nil {
+	if _, err := io.Copy(&ends, body); err != nil {
 		return err
 	}
-	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: b.limit, Head: e.Head, Tail: e.Tail}
-}
-
-// passed is where a body goes whose ends alone are of interest.
-type passed sse.Ends
-
-func (p *passed) Write(b []byte) (int, error) {
-	(*sse.Ends)(p).Add(b)
-	return len(b), nil
+	return ends.Over(b.limit, true)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
@@ -95,11 +96,11 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, id int64, cur *cursor) (bool, error) {
 	for {
 		e, err := events.Next()
-		tooLarge, isTooLarge := errors.AsType[*sse.TooLargeError](err)
+		tooLarge, isTooLarge := errors.AsType[*oversize.Error](err)
 		frame, complete := Frame{Data: e.Data, Request: id}, false
 		switch {
 		case isTooLarge && !c.bound.skip:
-			c.fail(&FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head})
+			c.fail(endedBy(tooLarge))
 			return false, err
 		case isTooLarge:
 			cur.tries, cur.useless = 0, 0
@@ -127,8 +128,8 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 
 // tooLargeFrame returns the report of an event that was skipped on the stream of a request, or of none. complete says
 // that it was the answer.
-func tooLargeFrame(e *sse.TooLargeError, request int64) (f Frame, complete bool) {
-	f.Err = &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
+func tooLargeFrame(e *oversize.Error, request int64) (f Frame, complete bool) {
+	f.Err = skipped(e)
 	if request != 0 && isAnswerTo(e.Head, e.Tail, request) {
 		f.Request = request
 		return f, true

@@ -1,14 +1,13 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"sync"
-)
 
-const keptEnds = 1 << 10 // of a frame over the limit
+	"github.com/mcpotel/mcpotel/internal/oversize"
+)
 
 // InMemory returns a transport whose server is a function in the same process. Each Dial runs accept in a goroutine of
 // its own, with the other end of a new connection; when accept returns, that connection is over.
@@ -109,14 +108,13 @@ func (c *memoryConn) Receive(ctx context.Context) (Frame, error) {
 	if len(data) <= c.limit {
 		return Frame{Data: data}, nil
 	}
-	head := bytes.Clone(data[:min(len(data), keptEnds)])
-	if !c.skip {
-		err := &FrameTooLargeError{Size: len(data), Limit: c.limit, Head: head}
+	var ends oversize.Ends
+	ends.Write(data)
+	frame, err := aboveLimit(ends.Over(c.limit, c.skip), c.skip)
+	if err != nil {
 		c.in.abandon(err)
-		return Frame{}, err
 	}
-	tail := bytes.Clone(data[max(0, len(data)-keptEnds):])
-	return Frame{Err: &RequestError{Reason: TooLarge, Size: len(data), Limit: c.limit, Head: head, Tail: tail}}, nil
+	return frame, err
 }
 
 func (c *memoryConn) Info() Info { return Info{Queued: c.out.len()} }

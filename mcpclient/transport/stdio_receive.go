@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 )
 
@@ -60,7 +61,7 @@ func (c *stdioConn) nextFrame() (Frame, error) {
 
 // without makes of the reader's error what Receive returns.
 func (c *stdioConn) without(err error) (Frame, error) {
-	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
+	if tooLarge, ok := errors.AsType[*oversize.Error](err); ok {
 		var skipped Frame
 		skipped, c.over = aboveLimit(tooLarge, c.skip)
 		return skipped, c.over

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
@@ -176,7 +177,7 @@ func (c *streamConn) nextFrame() (Frame, error) {
 	if err == nil {
 		return Frame{Data: data}, nil
 	}
-	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
+	if tooLarge, ok := errors.AsType[*oversize.Error](err); ok {
 		var skipped Frame
 		if skipped, err = aboveLimit(tooLarge, c.skip); err == nil {
 			return skipped, nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // tokenOf returns the token of a request (RFC 6750 §2.1). A request with credentials of another scheme has none.
@@ -20,7 +22,7 @@ func tokenOf(r *http.Request) (string, *refusal) {
 		return "", &refusal{status: http.StatusUnauthorized}
 	}
 	token = strings.TrimLeft(token, " ")
-	if body := strings.TrimRight(token, "="); body == "" || strings.ContainsFunc(body, notInToken) {
+	if !hostname.Token68(token) {
 		return "", malformed("the Authorization header has no token of RFC 6750")
 	}
 	return token, nil
@@ -28,9 +30,4 @@ func tokenOf(r *http.Request) (string, *refusal) {
 
 func malformed(why string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: "invalid_request", err: errors.New(why)}
-}
-
-func notInToken(r rune) bool {
-	alphanumeric := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-	return !alphanumeric && !strings.ContainsRune("-._~+/", r)
 }

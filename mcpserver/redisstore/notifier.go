@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // notifier says when there may be something new under a key, by pub/sub. It says so once too often rather than once too
@@ -27,7 +29,7 @@ type notifier struct {
 // topic is one channel, for all who listen on it.
 type topic struct {
 	listeners int
-	changed   chan struct{} // closed, and made anew, when there may be something new
+	changed   broadcast.Signal // guarded by notifier.mu; sent when there may be something new
 }
 
 // poll is how often listeners look for themselves, whatever they are told.
@@ -69,7 +71,7 @@ func (n *notifier) join(ctx context.Context, channel string) (*redis.PubSub, *to
 	}
 	t := n.topics[channel]
 	if t == nil {
-		t = &topic{changed: make(chan struct{})}
+		t = &topic{}
 		n.topics[channel] = t
 	}
 	t.listeners++
@@ -102,7 +104,7 @@ func (n *notifier) part(l *listener) *redis.PubSub {
 func (l *listener) next() <-chan struct{} {
 	l.n.mu.Lock()
 	defer l.n.mu.Unlock()
-	return l.t.changed
+	return l.t.changed.Next()
 }
 
 // wait waits until changed is closed, or long enough to look again.
@@ -133,8 +135,7 @@ func (n *notifier) notify(channel string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if t := n.topics[channel]; t != nil {
-		close(t.changed)
-		t.changed = make(chan struct{})
+		t.changed.Send()
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
@@ -18,16 +20,30 @@ func (r *Recording) Problems() []string {
 	for _, name := range r.spans.open(telemetry.ScopeName) {
 		problems = append(problems, fmt.Sprintf("span %q has not ended", name))
 	}
-	for _, m := range schema.Current.Metrics {
-		if m.Instrument != schema.UpDownCounter || strings.Contains(m.Name, "tombstones") {
-			continue
-		}
-		if n := r.Value(m.Name); n != 0 {
-			problems = append(problems, fmt.Sprintf("%s is %d when all is over", m.Name, n))
-		}
-	}
+	problems = append(problems, unbalanced(r.Metrics())...)
 	slices.Sort(problems)
 	return slices.Compact(problems)
+}
+
+// unbalanced returns a problem for each up-down counter that counts something when all is over.
+func unbalanced(metrics []metricdata.Metrics) (problems []string) {
+	for _, row := range schema.Current.Metrics {
+		if row.Instrument != schema.UpDownCounter || strings.Contains(row.Name, "tombstones") {
+			continue
+		}
+		var sum int64
+		for _, m := range metrics {
+			if m.Name == row.Name {
+				for _, p := range pointsOf(m.Data) {
+					sum += p.Value
+				}
+			}
+		}
+		if sum != 0 {
+			problems = append(problems, fmt.Sprintf("%s is %d when all is over", row.Name, sum))
+		}
+	}
+	return problems
 }
 
 // Missing returns what the schema declares and nothing has shown so far: rows, attributes of rows, levels, statuses,

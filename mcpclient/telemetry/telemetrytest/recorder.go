@@ -49,7 +49,7 @@ func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 		for _, p := range r.lasting() {
 			t.Error("telemetry: " + p)
 		}
-		if err := schemacheck.AppendSeen(schemacheck.Rows(r.signals())); err != nil {
+		if err := schemacheck.AppendSeen(func() schemacheck.Set { return schemacheck.Rows(r.signals()) }); err != nil {
 			t.Error("telemetry: ", err)
 		}
 	})

@@ -89,8 +89,7 @@ func (p *parser) begin(scheme string) {
 func (p *parser) token68() string {
 	element, _, _ := strings.Cut(p.rest, ",")
 	text := strings.Trim(element, " \t")
-	body := strings.TrimRight(text, "=")
-	if body == "" || strings.ContainsFunc(body, func(r rune) bool { return !isToken68(r) }) {
+	if !hostname.Token68(text) {
 		return ""
 	}
 	p.rest = p.rest[len(element):]
@@ -187,9 +186,3 @@ func (p *parser) token() string {
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
-
-func isToken68(r rune) bool { return isAlphanumeric(r) || strings.ContainsRune("-._~+/", r) }
-
-func isAlphanumeric(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-}
