@@ -58,7 +58,7 @@ func readSamples(t *testing.T) map[string]string {
 	return samples
 }
 
-// wrapped breaks a JSON object into lines of 110 columns, between its members.
+// wrapped breaks a JSON object into lines of 80 columns, between its members.
 func wrapped(object []byte) (string, error) {
 	var text strings.Builder
 	column := 0
@@ -67,7 +67,7 @@ func wrapped(object []byte) (string, error) {
 		switch {
 		case column == 0:
 			text.WriteString("{")
-		case column+len(member) > 108:
+		case column+len(member) > 78:
 			text.WriteString(",\n ")
 			column = 0
 		default:
