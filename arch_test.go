@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"internal/page":        {},
 	"internal/house":       {},
 	"internal/snippets":    {},
+	"internal/guides":      {},
 	"internal/traceview":   {"internal/loopback", "internal/otlpsink", "internal/page", "internal/waterfall"},
 	"internal/given":       {"mcp"},
 	"internal/clientinput": {"mcp"},

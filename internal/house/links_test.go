@@ -39,7 +39,7 @@ func TestTheIndexHasEveryPage(t *testing.T) {
 		name, _, _ := strings.Cut(target, "#")
 		linked[path.Join("docs", name)] = true
 	}
-	for _, dir := range []string{"docs", "docs/guides"} {
+	for _, dir := range []string{"docs", "docs/guides", "docs/telemetry"} {
 		pages, err := fs.Glob(root, dir+"/*.md")
 		if err != nil || len(pages) == 0 {
 			t.Fatalf("pages of %s: %v, %v", dir, pages, err)
@@ -111,6 +111,7 @@ var (
 	link   = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	attrib = regexp.MustCompile(`(?:src|href)="([^"]+)"`)
 	title  = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
+	named  = regexp.MustCompile(`<a id="([^"]+)"></a>`)
 )
 
 // linksOf returns where the links and pictures of a page lead, without those in code.
@@ -125,10 +126,15 @@ func linksOf(page string) (targets []string) {
 }
 
 // anchorsOf returns the names that links give to the headings of a page, by GitHub's rule: letters in lower case,
-// digits, hyphens and underscores stay, spaces become hyphens, and a heading that is there already gets a number.
+// digits, hyphens and underscores stay, spaces become hyphens, and a heading that is there already gets a number; and
+// the names that the page gives itself, with <a id="name"></a>.
 func anchorsOf(page string) map[string]bool {
 	anchors := map[string]bool{}
-	for _, m := range title.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+	page = fenced.ReplaceAllString(page, "")
+	for _, m := range named.FindAllStringSubmatch(page, -1) {
+		anchors[m[1]] = true
+	}
+	for _, m := range title.FindAllStringSubmatch(page, -1) {
 		text := link.ReplaceAllString(m[1], "")
 		name := strings.Map(func(r rune) rune {
 			switch {
@@ -154,7 +160,8 @@ func TestALinkIsFollowedToItsHeading(t *testing.T) {
 			"[d](docs) ![e](docs/x.png) [f](https://example.com/x.md) <a href=\"docs/a.md#a-b\"></a>\n" +
 			"`[in code](nowhere)`\n```sh\n[in a block](nowhere)\n```\n")},
 		"docs/a.md": {Data: []byte("## What is not lost, and what is\n### `a_b` \n### `a_b`\n## a-b\n" +
-			"[up](../README.md#title) [second](#a_b-1)\n[file](b.md)\n[heading](a.md#none)\n[block](#no-heading)\n" +
+			"[up](../README.md#title) [second](#a_b-1) <a id=\"a.b\"></a> [named](#a.b)\n" +
+			"[file](b.md)\n[heading](a.md#none)\n[block](#no-heading)\n" +
 			"```sh\n# no heading\n```\n")},
 		"docs/x.png":        {},
 		"testdata/other.md": {Data: []byte("[no page](nowhere)")},
@@ -171,7 +178,7 @@ func TestALinkIsFollowedToItsHeading(t *testing.T) {
 	if strings.Join(problems, "\n") != strings.Join(want, "\n") {
 		t.Errorf("want\n%s\ngot\n%s", strings.Join(want, "\n"), strings.Join(problems, "\n"))
 	}
-	if links != 11 {
-		t.Errorf("%d links were followed, want 11", links)
+	if links != 12 {
+		t.Errorf("%d links were followed, want 12", links)
 	}
 }

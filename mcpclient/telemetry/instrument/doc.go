@@ -22,3 +22,5 @@
 //     bound.
 //   - Instruments of metrics are made with the first client or server of a Telemetry, not by telemetry.New.
 package instrument
+
+//go:generate go test . -run ^TestSamplesAreRecordsOfTheScenario$ -update

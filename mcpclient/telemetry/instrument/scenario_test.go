@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,6 +25,18 @@ var network = instrument.Network{
 var legacy = instrument.Facts{Network: network, MCPVersion: "2025-06-18"}
 
 var errBroken = errors.New("broken pipe")
+
+// stack is that of a handler that panics.
+const stack = "goroutine 34 [running]:\nmain.answer(...)\n\t/src/main.go:52 +0x1d\n"
+
+// passes lets virtual time pass.
+func passes(d time.Duration) { time.Sleep(d) }
+
+// tooLarge is a frame that breaks a limit.
+var tooLarge = instrument.Violation{
+	Reason: "frame_too_large", Size: 5 << 20, Limit: 4 << 20, Direction: telemetry.Received,
+	Head: []byte(`{"jsonrpc":"2.0"`),
+}
 
 // lost is an error with a type of its own.
 type lost struct{}
@@ -64,28 +75,36 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	failing(t, c, p)
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
-	for event, fields := range map[string][]slog.Attr{ // as transports do
-		"mcp_client.process.stderr": {slog.String("mcp_client.process.stderr.line", "starting")},
-		"mcp_client.stream.refused": {slog.String("mcp_client.stream.kind", "get"), slog.String("error", "405")},
-		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"),
-			slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503")},
-	} {
-		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
-	}
+	hearing(t, c)
 	c.ProcessExit(instrument.ProcessExit{PID: 17})
 	c.ProcessExit(instrument.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))
 	c.Untold(3)
-	c.OutputUnchecked("search", errors.New("look-ahead"))
+	c.OutputUnchecked("search", errors.New("unsupported regular expression: invalid or unsupported Perl syntax: `(?=`"))
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
 	c.IconsRejected("tools/list",
 		errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(names.StreamGet)(nil)
-	c.StreamOpened(names.StreamSSE)(lost{})
+	ended := c.StreamOpened(names.StreamSSE)
+	passes(90 * time.Second)
+	ended(lost{})
 	c.CacheLookup("tools/list", false)
 	c.CacheLookup("tools/list", true)
 	// c stays open: a closed client is not among the gauges.
+}
+
+// hearing logs what transports hear beside all calls.
+func hearing(t *testing.T, c *instrument.Client) {
+	for event, fields := range map[string][]slog.Attr{
+		"mcp_client.process.stderr": {slog.String("mcp_client.process.stderr.line", "starting")},
+		"mcp_client.stream.refused": {slog.String("mcp_client.stream.kind", "get"),
+			slog.String("error", "405 Method Not Allowed")},
+		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"),
+			slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503 Service Unavailable")},
+	} {
+		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
+	}
 }
 
 // authorizing takes a step that succeeds and one that fails, within an attempt to connect.
@@ -103,11 +122,13 @@ func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	ctx, first := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "initialize"})
 	op.Admit(nil, 1)
+	passes(30 * time.Millisecond)
 	op.End(instrument.Result{Err: lost{}})
 	first.End(lost{})
 	c.Transition(instrument.Transition{
 		Transition: connstate.Transition{
 			From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown, Attempt: 1, Epoch: 1,
+			Duration: 30 * time.Millisecond,
 		},
 		Attempt: first.Ref(), Err: lost{},
 	})
@@ -133,6 +154,7 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	op.Retry(names.RetryBusy)
 	op.Arguments([]byte(`{"path":"/etc/motd"}`))
 	op.Sent(100)
+	passes(12 * time.Millisecond)
 	op.Received(300)
 	op.Answer([]byte(`{"content":[]}`))
 	op.Decoded(time.Microsecond, nil)
@@ -157,6 +179,8 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	} {
 		_, op := c.StartRequest(t.Context(), tool)
 		op.Admit(p, 3)
+		op.Sent(100)
+		passes(12 * time.Millisecond)
 		op.End(r)
 	}
 	prompt := instrument.Request{Method: "prompts/get", TargetKind: instrument.Prompt, Target: "greet"}
@@ -172,7 +196,7 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 		op.Admit(p, 4)
 		op.Arguments([]byte(`{"name":"Ada","times":3}`))
 		op.Sent(10)
-		time.Sleep(2 * time.Second) // virtual; slow
+		passes(2 * time.Second) // slow
 		op.Received(20)
 		op.End(instrument.Result{ResultType: "input_required"})
 	}
@@ -196,12 +220,14 @@ func answering(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 			Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
 		})
 		op.Sent(50)
-		time.Sleep(2 * time.Second) // virtual; slow
+		passes(2 * time.Second) // slow
 		op.End(r)
 	}
-	_, op := c.StartHandler(t.Context(), instrument.Incoming{Method: "ping", Known: true, ID: "8", Peer: p})
+	ctx, op := c.StartHandler(t.Context(), instrument.Incoming{
+		Method: "sampling/createMessage", Known: true, ID: "8", Peer: p,
+	})
+	c.HandlerPanic(ctx, "sampling/createMessage", "boom", []byte(stack))
 	op.End(instrument.Result{})
-	c.HandlerPanic(t.Context(), "sampling/createMessage", "boom", debug.Stack())
 	refusing(t, c.StartHandler, p)
 }
 
@@ -210,9 +236,10 @@ func refusing(t *testing.T, start func(context.Context, instrument.Incoming) (co
 	p *instrument.Peer) {
 	for i := range 8 {
 		if i == 7 {
-			time.Sleep(time.Second) // virtual; the limiter lets one more through
+			passes(time.Second) // the limiter lets one more through
 		}
 		_, op := start(t.Context(), instrument.Incoming{Method: "roots/list", Known: true, ID: "9", Peer: p})
+		passes(time.Millisecond)
 		op.End(instrument.Result{Code: -32021, HasCode: true, Message: "capability missing"})
 	}
 }
@@ -229,13 +256,14 @@ func notifying(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 		_, op = c.StartHandler(t.Context(), instrument.Incoming{
 			Method: "notifications/resources/updated", Known: true, Notification: true, URI: "file:///x", Peer: p,
 		})
+		passes(time.Millisecond)
 		op.End(r)
 	}
 	c.Notification(telemetry.Received, "notifications/progress")
 	for range 7 {
 		c.NotificationDropped("notifications/message", names.DropQueueFull)
 	}
-	time.Sleep(time.Second) // virtual; the limiter lets one more through
+	passes(time.Second) // the limiter lets one more through
 	c.NotificationDropped("notifications/message", names.DropQueueFull)
 	c.NotificationDropped("notifications/tools/list_changed", names.DropCoalesced)
 }
@@ -243,12 +271,11 @@ func notifying(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 // misbehaving is a server that breaks the protocol more often than the log wants to hear.
 func misbehaving(c *instrument.Client) {
 	for range 7 {
-		c.Violation(instrument.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received,
-			Head: []byte("{")})
+		c.Violation(tooLarge)
 		c.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
 	}
-	time.Sleep(time.Second) // virtual
-	c.Violation(instrument.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+	passes(time.Second)
+	c.Violation(tooLarge)
 	c.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
 	c.MessageSize(telemetry.Received, instrument.KindResponse, 100)
 }
@@ -272,12 +299,12 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 		_, op = s.StartHandler(t.Context(), instrument.Incoming{
 			Method: "notifications/initialized", Known: true, Notification: true, Peer: p,
 		})
+		passes(time.Millisecond)
 		op.End(r)
 	}
 	s.Notification(telemetry.Received, "notifications/progress")
 	for range 7 {
-		s.Violation(instrument.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received,
-			Head: []byte("{")})
+		s.Violation(tooLarge)
 		s.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
 	}
 	s.Dropped(instrument.Drop{Reason: names.DropLateCancelled, Age: time.Second})
@@ -286,27 +313,34 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	s.QueueWait(time.Millisecond)
 	s.Connected(instrument.Connection{Queued: func() int { return 1 },
 		InSession: func() bool { return true }}) // and stays
-	s.StreamOpened(names.StreamListen)()
+	ended := s.StreamOpened(names.StreamListen)
+	passes(90 * time.Second)
+	ended()
 	for range 7 {
 		s.NotificationDropped("notifications/message", names.DropQueueFull)
 	}
-	time.Sleep(time.Second) // virtual; the limiter lets one more through
+	passes(time.Second) // the limiter lets one more through
 	s.NotificationDropped("notifications/message", names.DropQueueFull)
 	s.NotificationDropped("notifications/message", names.DropNoStream)
 	s.Undecodable(time.Microsecond, errBroken)
 	p.SessionEnd(time.Hour, "")
-	p.SessionEnd(time.Hour, names.ErrorShutdown)
+	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
 	working(t, s)
 }
 
 // working ends tasks in each way.
 func working(t *testing.T, s *instrument.Server) {
-	for status, r := range map[string]instrument.Result{
-		"completed": {}, "cancelled": {ErrorType: names.ErrorCancelled, CallerLeft: true},
-		"failed": {Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+	for _, end := range []struct {
+		status string
+		result instrument.Result
+	}{
+		{"completed", instrument.Result{}},
+		{"cancelled", instrument.Result{ErrorType: names.ErrorCancelled, CallerLeft: true}},
+		{"failed", instrument.Result{Code: -32603, HasCode: true, Message: "internal error", Err: errBroken}},
 	} {
 		_, task := s.StartTask(t.Context(), "add")
-		task.End(status, r)
+		passes(40 * time.Second)
+		task.End(end.status, end.result)
 		task.End("failed", instrument.Result{}) // which does not count
 	}
 }
@@ -321,13 +355,14 @@ func asking(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 		_, op := s.StartRequest(t.Context(), instrument.Request{Method: "elicitation/create"})
 		op.Admit(p, 1)
 		op.Sent(60)
+		passes(400 * time.Millisecond)
 		op.Received(80)
 		op.End(r)
 	}
 	_, op := s.StartRequest(t.Context(), instrument.Request{Method: "roots/list"})
 	op.Admit(p, 2)
 	op.Sent(60)
-	time.Sleep(2 * time.Second) // virtual; slow
+	passes(2 * time.Second) // slow
 	op.Received(80)
 	op.End(instrument.Result{})
 }
@@ -350,11 +385,12 @@ func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 		op.Decoded(time.Microsecond, r.Err)
 		op.Arguments([]byte(`{"a":1}`))
 		op.Answer([]byte(`{}`))
+		passes(8 * time.Millisecond)
 		if r.ResultType != "" {
-			time.Sleep(2 * time.Second) // virtual; slow
+			passes(2 * time.Second) // slow
 		}
 		if r.HasCode {
-			s.HandlerPanic(ctx, "tools/call", errBroken, debug.Stack())
+			s.HandlerPanic(ctx, "tools/call", errBroken, []byte(stack))
 		}
 		op.Sent(50)
 		op.End(r)

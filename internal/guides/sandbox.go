@@ -1,0 +1,124 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// sandbox is where the commands are run: a fresh copy of the repository, and an empty home.
+type sandbox struct {
+	dir      string // of all that is removed at the end
+	checkout string
+	environ  []string
+}
+
+// newSandbox makes the folders. Go's caches know a package by its path: so that what it has built is of use the next
+// time, the folders have the same paths each time, and are empty nevertheless.
+func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(root)) // never fails
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("mcpotel-guides-%08x", hash.Sum32()))
+	s := &sandbox{dir: dir, checkout: filepath.Join(dir, "checkout")}
+	s.remove() // what a run that was killed has left
+	home, proxy := filepath.Join(dir, "home"), filepath.Join(dir, "proxy")
+	for _, d := range []string{s.checkout, home, proxy} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	files, err := copyFiles(ctx, root, s.checkout)
+	if err != nil {
+		return nil, err
+	}
+	if err := publish(proxy, s.checkout, files); err != nil {
+		return nil, err
+	}
+	s.environ, err = environment(ctx, home, proxy, cold)
+	return s, err
+}
+
+// remove removes all folders. Go's cache of modules is read-only, and its user need not have the right to write there.
+func (s *sandbox) remove() {
+	_ = exec.Command("chmod", "-R", "u+w", s.dir).Run()
+	_ = os.RemoveAll(s.dir)
+}
+
+// copyFiles copies what git has, or would add, and returns the names.
+func copyFiles(ctx context.Context, root, to string) ([]string, error) {
+	list, err := output(ctx, "git", "-C", root, "ls-files", "-co", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for name := range strings.SplitSeq(list, "\n") {
+		if _, err := os.Lstat(filepath.Join(root, name)); err == nil { // it may be deleted
+			files = append(files, name)
+		}
+	}
+	for _, name := range files {
+		target := filepath.Join(to, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return nil, err
+		}
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(target, data, info.Mode().Perm()); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// environment is this process's, without what belongs to its user or to the run of CI around it.
+func environment(ctx context.Context, home, proxy string, cold bool) ([]string, error) {
+	var environ []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if name == "HOME" || name == "PWD" || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "GO") ||
+			strings.HasPrefix(name, "OTEL_") || strings.HasPrefix(name, "MCPOTEL_") {
+			continue
+		}
+		environ = append(environ, kv)
+	}
+	known, err := output(ctx, "go", "env", "GOPROXY", "GOMODCACHE", "GOCACHE", "GOTOOLCHAIN")
+	if err != nil {
+		return nil, err
+	}
+	of := strings.Split(known, "\n")
+	proxies, gobin := "file://"+proxy+","+of[0], filepath.Join(home, "go", "bin")
+	environ = append(environ, "HOME="+home, "GOBIN="+gobin, "PATH="+gobin+":"+os.Getenv("PATH"), "TERM=dumb",
+		"GONOSUMDB=github.com/mcpotel/*", "GOTOOLCHAIN="+of[3])
+	if cold {
+		return append(environ, "GOPROXY="+proxies, "npm_config_cache="+filepath.Join(home, ".npm")), nil
+	}
+	npm, err := output(ctx, "npm", "config", "get", "cache")
+	if err != nil {
+		return nil, err
+	}
+	downloads := "file://" + filepath.Join(of[1], "cache", "download")
+	return append(environ, "GOPROXY="+downloads+","+proxies, "GOCACHE="+of[2], "npm_config_cache="+npm,
+		"GOFLAGS=-modcacherw"), nil
+}
+
+// output is what a command prints, without the line break at its end.
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, name, args...).Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, failed.Stderr)
+	}
+	return strings.TrimSpace(string(out)), err
+}
