@@ -45,10 +45,11 @@ var arrows = map[string][]string{
 	"internal/house":       {},
 	"internal/snippets":    {},
 	"internal/guides":      {},
-	"internal/traceview":   {"internal/loopback", "internal/otlpsink", "internal/page", "internal/waterfall"},
+	"internal/traceview":   {"internal/loopback", "internal/otlpsink", "internal/page", "internal/waterfall", "mcp"},
 	"internal/given":       {"mcp"},
 	"internal/clientinput": {"mcp"},
 	"internal/running":     {"inspect"},
+	"internal/messages":    {},
 
 	"mcp":       {"internal/jsonrpc"},
 	"mcp/skill": {"mcp"},

@@ -29,7 +29,7 @@ func (e *pathError) Error() string {
 	case errMissing, errNull, errDuplicate:
 		return e.path + " " + e.err.Error()
 	case errNotObject:
-		return e.path + " is no object"
+		return e.path + " must be a JSON object"
 	}
 	return e.path + ": " + e.err.Error()
 }

@@ -63,8 +63,11 @@ func handleElicitation(c *Client, mode mcp.ElicitMode, h ElicitationHandler) err
 			return err
 		}
 	}
-	if c.elicitor[mode] != nil || h == nil {
-		return fmt.Errorf("want one handler for %s, mode %s", mcp.MethodElicit, mode)
+	switch {
+	case h == nil:
+		return fmt.Errorf("want one handler for %s, mode %s, got nil", mcp.MethodElicit, mode)
+	case c.elicitor[mode] != nil:
+		return fmt.Errorf("want one handler for %s, mode %s, got two", mcp.MethodElicit, mode)
 	}
 	c.elicitor[mode] = h
 	return nil

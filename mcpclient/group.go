@@ -111,8 +111,8 @@ func (g *Group) Add(m Member) (*Client, error) {
 	}
 	for _, other := range g.members {
 		if other.prefix == prefix {
-			return nil, fmt.Errorf("group: members %q and %q: the names of the tools of both begin with %s", other.name, m.Name,
-				prefix)
+			return nil, fmt.Errorf("group: members %q and %q: the names of the tools of both would begin with %s; rename one",
+				other.name, m.Name, prefix)
 		}
 	}
 	c, err := New(m.Transport, g.options(m))
@@ -144,8 +144,8 @@ func (g *Group) Remove(ctx context.Context, name string) error {
 	g.mu.Lock()
 	i := slices.IndexFunc(g.members, func(m *member) bool { return m.name == name })
 	if i < 0 {
-		g.mu.Unlock()
-		return fmt.Errorf("remove %q: %w", name, ErrNoMember)
+		defer g.mu.Unlock()
+		return noMember(name, g.members)
 	}
 	m := g.members[i]
 	g.members = slices.Delete(slices.Clone(g.members), i, i+1)
@@ -164,7 +164,16 @@ func (g *Group) Client(name string) (*Client, error) {
 			return m.client, nil
 		}
 	}
-	return nil, &Error{Kind: KindInvalid, Op: "client", Unsent: true, cause: fmt.Errorf("%w: %q", ErrNoMember, name)}
+	return nil, &Error{Kind: KindInvalid, Unsent: true, cause: noMember(name, g.present())}
+}
+
+// noMember is the error for a name that none of the members has. It lists those that there are.
+func noMember(name string, members []*member) error {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.name
+	}
+	return fmt.Errorf("%w: %q; there are %q", ErrNoMember, name, names)
 }
 
 // Members yields the members that there are now, by name, in the order in which they were added: for their states, for

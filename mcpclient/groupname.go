@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -70,7 +71,10 @@ func (n naming) prefix(member string) (string, error) {
 		}
 		p[i] = n.filler()
 	}
-	if len(p) == 0 || len(p)+len(n.separator)+aliasSpace > n.limit {
+	if len(p) == 0 {
+		return "", errors.New("group: a member has no name")
+	}
+	if len(p)+len(n.separator)+aliasSpace > n.limit {
 		return "", fmt.Errorf("group: member %q: want a name of 1 to %d characters", member,
 			n.limit-len(n.separator)-aliasSpace)
 	}

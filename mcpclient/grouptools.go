@@ -142,8 +142,17 @@ func (g *Group) route(ctx context.Context, name string, options []CallOption) (*
 		}
 		return m.client, tool, options, nil
 	}
-	none := fmt.Errorf("tool %q: %w", name, ErrNoMember)
+	none := fmt.Errorf("tool %q: %w; the names of tools begin with %s", name, ErrNoMember, g.prefixes())
 	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
+}
+
+// prefixes are how the names of tools in the group begin, in the order of the members.
+func (g *Group) prefixes() string {
+	var all []string
+	for _, m := range g.present() {
+		all = append(all, m.prefix)
+	}
+	return strings.Join(all, ", ")
 }
 
 // original returns the own name of a tool that has another one in the group: what is remembered of it, or listed.

@@ -88,7 +88,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.MaxInputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.Method,
-			cause: fmt.Errorf("the server has asked for input %d times", cl.input.rounds)}
+			cause: fmt.Errorf("the server has asked for input %d times, Options.MaxInputRounds", cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
@@ -110,7 +110,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 		case err != nil && limited.Err() != nil:
 			return errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		case err != nil:
-			err.Op, err.cause = cl.Method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
+			err.Op, err.cause = cl.Method, fmt.Errorf("the server needs an answer first: %w", err.cause)
 			return err
 		}
 		cl.input.given.InputResponses[key] = answer

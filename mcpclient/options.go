@@ -210,7 +210,7 @@ func (c *config) sortVersions() error {
 	allowed := mcp.SupportedVersions()
 	for _, v := range c.Versions {
 		if !slices.Contains(allowed, v) {
-			return fmt.Errorf("options: unknown protocol version %q", v)
+			return fmt.Errorf("options: Versions: unknown protocol version %q, want some of %q", v, allowed)
 		}
 	}
 	for _, v := range allowed {

@@ -52,8 +52,11 @@ type answering struct {
 
 // add makes h the handler of a method.
 func (a *answering) add(method string, h RequestHandler) error {
-	if a.handlers[method] != nil || h == nil {
-		return fmt.Errorf("want one handler for %s", method)
+	switch {
+	case h == nil:
+		return fmt.Errorf("want one handler for %s, got nil", method)
+	case a.handlers[method] != nil:
+		return fmt.Errorf("want one handler for %s, got two", method)
 	}
 	if a.handlers == nil {
 		a.handlers = map[string]RequestHandler{}

@@ -107,12 +107,16 @@ func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
 // missingCapability refuses a request of a modern client that has not declared what it takes, for which there is a
 // cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingCapability(need mcp.ClientCapabilities, cause error) error {
+	required, err := json.Marshal(need)
+	if err != nil {
+		return err
+	}
 	data, err := json.Marshal(mcp.MissingClientCapabilityData{RequiredCapabilities: need})
 	if err != nil {
 		return err
 	}
 	return &failure{&mcp.Error{
-		Code: mcp.CodeMissingClientCapability, Message: "the request needs capabilities that the client has not declared",
+		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared what this takes: " + string(required),
 		Data: data,
 	}, cause}
 }

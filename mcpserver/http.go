@@ -26,6 +26,10 @@ import (
 // The context of a tool's handler carries the values of the HTTP request's context. It ends when a modern client closes
 // its response; a legacy client has to say that it cancels, and may come back for what it missed while it was not
 // connected.
+//
+// Each request that is handled has a SERVER span of its own. Where otelhttp is around the handler, that makes two: one
+// of HTTP, one of MCP. The latter is below the client's span, with a link to that of otelhttp, if the client is trusted
+// with traces (see [HTTPOptions.TrustTraceContext]); or else below that of otelhttp, with a link to the client's.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
 	engine // of what is answered by itself

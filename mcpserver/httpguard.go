@@ -31,9 +31,9 @@ func checkHosts(allowed []string) error {
 func (g *guard) check(r *http.Request) string {
 	switch {
 	case !g.originAllowed(r):
-		return "the origin is not allowed"
+		return "the origin is not allowed (HTTPOptions.AllowedOrigins)"
 	case !g.hostAllowed(r):
-		return "the host is not allowed"
+		return "the host is not allowed (HTTPOptions.AllowedHosts)"
 	}
 	return ""
 }

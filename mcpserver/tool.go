@@ -157,7 +157,7 @@ func compileSchemas(t *mcp.Tool) (input, output *contract, err error) {
 // (specification 2026-07-28, server/tools, "Tool Names")
 func checkToolName(name string) error {
 	if name == "" {
-		return errors.New("add tool: no name")
+		return errors.New("add tool: the tool has no name")
 	}
 	if len(name) > 128 {
 		return fmt.Errorf("add tool: name of %d characters, want 128 at most", len(name))

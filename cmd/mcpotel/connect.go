@@ -189,7 +189,7 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 		}
 	}
 	if err != nil && o.site != nil && err.Error() != "" {
-		c.console.say("%v", err)
+		c.console.say("%s", inFlags.Replace(err.Error()))
 		err = &exitError{code: codeOf(err)} // it has been reported, before the page is looked at
 	}
 	o.stay(ctx, c.streams.err)

@@ -4,15 +4,19 @@ import (
 	"net/http"
 
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
+	"github.com/mcpotel/mcpotel/internal/page"
+	"github.com/mcpotel/mcpotel/internal/traceview"
 )
 
 // debugPath is where the page of what the clients and servers of this process do is mounted.
 const debugPath = "/debug/mcp/"
 
-// withDebugPage mounts that page beside those of traces, to which it leads.
-func withDebugPage(traces http.Handler) http.Handler {
+// withDebugPage mounts that page beside those of traces. Each leads to the other.
+func withDebugPage(traces traceview.Options) http.Handler {
+	traces.Pages = []page.Link{{Text: "Clients and servers", Href: debugPath}}
 	mux := http.NewServeMux()
-	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly(), debugpage.WithTraceURL("/trace/{trace_id}")))
-	mux.Handle("/", traces)
+	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly(), debugpage.WithTraceURL("/trace/{trace_id}"),
+		debugpage.WithLink("Traces", "/")))
+	mux.Handle("/", traceview.New(traces))
 	return mux
 }

@@ -72,10 +72,19 @@ func exitCode(s streams, err error) int {
 		return exitOK
 	}
 	if text := err.Error(); text != "" {
-		_ = printText(s.err, "mcpotel: "+visible.Indented(text)) // the exit code says it as well
+		_ = printText(s.err, "mcpotel: "+visible.Indented(inFlags.Replace(text))) // the exit code says it as well
 	}
 	return codeOf(err)
 }
+
+// inFlags says in flags of this command what the library advises in its options.
+var inFlags = strings.NewReplacer(
+	"Options.InitTimeout", "--connect-timeout", "Options.StartTimeout", "--connect-timeout",
+	"WithTimeout or Options.RequestTimeout", "--timeout",
+	"Options.Versions", "--pin-version",
+	"HTTP.Authorizer or a field of HTTP.Header gives credentials", "--header NAME=VALUE gives credentials",
+	"; Options.FrameLimit raises it", "",
+)
 
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*exitError](err); ok {

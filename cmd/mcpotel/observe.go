@@ -69,7 +69,7 @@ func (o *observation) publish(w webFlag) error {
 			"(OTEL_EXPORTER_OTLP_…ENDPOINT): unset that")
 	}
 	var err error
-	o.site, err = openSite("web", w.address, withDebugPage(traceview.New(traceview.Options{Snapshot: o.sink.Snapshot})))
+	o.site, err = openSite("web", w.address, withDebugPage(traceview.Options{Snapshot: o.sink.Snapshot}))
 	return err
 }
 

@@ -44,12 +44,20 @@ func newView(s streams) *cobra.Command {
 	return cmd
 }
 
+// jaegerPatience is how long a Jaeger may take to say that it is one.
+const jaegerPatience = 2 * time.Second
+
 // run receives telemetry and shows it on a page, until it is interrupted.
 func (v *viewer) run(ctx context.Context, s streams) (err error) {
 	options := traceview.Options{}
 	if v.jaeger != "" {
 		if options.Jaeger, err = traceview.NewJaeger(v.jaeger); err != nil {
 			return misuse("--jaeger: %w", err)
+		}
+		checking, cancel := context.WithTimeout(ctx, jaegerPatience)
+		defer cancel()
+		if err := options.Jaeger.Check(checking); err != nil {
+			return &exitError{exitConnection, fmt.Errorf("--jaeger: %w", err)}
 		}
 	}
 	if err := v.receive(); err != nil {

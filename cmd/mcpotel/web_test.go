@@ -185,6 +185,10 @@ func TestViewShowsATraceOfJaeger(t *testing.T) {
 	noCollector(t)
 	const id = "450a6458619ee611e4ea03ffb833d2db"
 	jaeger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v3/services" {
+			fmt.Fprint(w, `{"services":["shop"]}`)
+			return
+		}
 		if r.URL.Path != "/api/v3/traces/"+id {
 			http.NotFound(w, r)
 			return

@@ -36,15 +36,28 @@ type Option func(*handler)
 // "http://localhost:16686/trace/{trace_id}" for Jaeger. It is absolute, with http or https, or begins with a slash;
 // another one is a mistake in the program, and WithTraceURL panics.
 func WithTraceURL(template string) Option {
-	u, err := url.Parse(strings.ReplaceAll(template, traceID, "0"))
-	web := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-	if err != nil || !strings.Contains(template, traceID) || !web && !strings.HasPrefix(template, "/") {
+	if !strings.Contains(template, traceID) || !leads(strings.ReplaceAll(template, traceID, "0")) {
 		panic(fmt.Sprintf("debugpage: WithTraceURL: %q is no URL with %s in it", template, traceID))
 	}
 	return func(h *handler) { h.traceURL = template }
 }
 
 const traceID = "{trace_id}"
+
+// WithLink puts a link to another page into the header, such as to that of the traces. url is absolute, with http or
+// https, or begins with a slash; another one is a mistake in the program, and WithLink panics.
+func WithLink(text, url string) Option {
+	if !leads(url) {
+		panic(fmt.Sprintf("debugpage: WithLink: %q is no URL", url))
+	}
+	return func(h *handler) { h.links = append(h.links, page.Link{Text: text, Href: url}) }
+}
+
+// leads reports whether to is a URL that a page may lead to.
+func leads(to string) bool {
+	u, err := url.Parse(to)
+	return err == nil && (strings.HasPrefix(to, "/") || (u.Scheme == "http" || u.Scheme == "https") && u.Host != "")
+}
 
 // WithClients shows these clients, in this order, also when they have ended, instead of all that run in the process.
 // None means none.
@@ -77,6 +90,7 @@ type handler struct {
 	clients  func() []Client
 	servers  func() []Server
 	traceURL string // with traceID in it; empty for none
+	links    []page.Link
 	local    bool
 }
 
@@ -164,7 +178,7 @@ func (h *handler) nav(here, to string) []page.Link {
 	if to != "" {
 		links = append(links, page.Link{Text: page.Cut(24, here), Href: to, Here: true})
 	}
-	return links
+	return append(links, h.links...)
 }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }

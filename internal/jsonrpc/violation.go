@@ -108,7 +108,10 @@ type Violation struct {
 }
 
 func (v *Violation) Error() string {
-	text := "protocol violation: " + v.Reason.String()
+	text := "message breaks the protocol (" + v.Reason.String() + ")"
+	if v.Reason == InvalidJSON {
+		text = "message is not JSON (" + v.Reason.String() + ")"
+	}
 	if v.Cause != nil {
 		return text + ": " + v.Cause.Error()
 	}

@@ -33,14 +33,14 @@ import (
 func InferInput(t reflect.Type) (json.RawMessage, error) {
 	s, err := infer(t)
 	if err != nil {
-		return nil, fmt.Errorf("infer input schema: %w", err)
+		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	switch base(t) {
 	case reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[jsontext.Value]():
 		s.Type = "object"
 	}
 	if s.Type != "object" {
-		return nil, fmt.Errorf("infer input schema: %v is not an object; arguments of a tool are", t)
+		return nil, fmt.Errorf("input schema: the input is %v, and must be a struct or a map: arguments are an object", t)
 	}
 	return encode(s)
 }
@@ -55,7 +55,7 @@ func InferInput(t reflect.Type) (json.RawMessage, error) {
 func InferOutput(t reflect.Type) (raw json.RawMessage, isObject bool, err error) {
 	s, err := infer(t)
 	if err != nil {
-		return nil, false, fmt.Errorf("infer output schema: %w", err)
+		return nil, false, fmt.Errorf("output schema: %w", err)
 	}
 	if s.Type == "" && s.Types == nil {
 		return nil, false, nil

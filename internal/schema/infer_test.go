@@ -206,7 +206,7 @@ func TestInferInputRefuses(t *testing.T) {
 		{reflect.TypeFor[withEmptyTag](), "empty jsonschema tag"},
 	} {
 		raw, err := InferInput(c.t)
-		if err == nil || !strings.HasPrefix(err.Error(), "infer input schema: ") || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "input schema: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: want an error that says %q, got %s, %v", c.t, c.want, raw, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestInferInputRefuses(t *testing.T) {
 
 func TestInferOutputRefuses(t *testing.T) {
 	_, _, err := InferOutput(reflect.TypeFor[struct{ A chan int }]())
-	const want = "infer output schema: struct { A chan int }.A: chan int has no JSON Schema"
+	const want = "output schema: struct { A chan int }.A: chan int has no JSON Schema"
 	if err == nil || err.Error() != want {
 		t.Errorf("want %q, got %v", want, err)
 	}

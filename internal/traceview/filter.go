@@ -20,6 +20,8 @@ type filter struct {
 	Min     time.Duration // those that take so long
 	Level   int           // log records that are as severe
 
+	Connects bool // traces of connecting stand among the others; it holds nothing back
+
 	MinText string // as it was given
 	Bad     string // what was given and makes no sense
 }
@@ -28,7 +30,7 @@ func filterOf(r *http.Request) filter {
 	q := r.URL.Query()
 	f := filter{
 		Service: q.Get("service"), Text: strings.TrimSpace(q.Get("q")), Errors: q.Get("errors") != "",
-		MinText: strings.TrimSpace(q.Get("min")),
+		MinText: strings.TrimSpace(q.Get("min")), Connects: q.Get("connects") != "",
 	}
 	f.Level, _ = strconv.Atoi(q.Get("level"))
 	if f.MinText == "" {
@@ -64,6 +66,9 @@ func (f filter) query() string {
 	}
 	if f.Errors {
 		q.Set("errors", "1")
+	}
+	if f.Connects {
+		q.Set("connects", "1")
 	}
 	if f.Level > 0 {
 		q.Set("level", strconv.Itoa(f.Level))

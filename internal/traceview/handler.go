@@ -25,6 +25,7 @@ type Options struct {
 	Jaeger   *Jaeger                  // whom to ask for traces that have not been received; nil for none
 	GRPC     string                   // where to export to, to tell who sees an empty list: "host:port"
 	HTTP     string                   // the same over HTTP: "http://host:port"
+	Pages    []page.Link              // of the same site, to which the header leads
 }
 
 // How often the script of a page looks for news.
@@ -67,6 +68,7 @@ func (v *view) frame(title string, data any) page.Page {
 		l.Here = l.Text == title
 		p.Nav = append(p.Nav, l)
 	}
+	p.Nav = append(p.Nav, v.Pages...)
 	return p
 }
 

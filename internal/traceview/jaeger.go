@@ -35,6 +35,29 @@ func NewJaeger(base string) (*Jaeger, error) {
 	return &Jaeger{strings.TrimSuffix(u.String(), "/"), &http.Client{Timeout: 10 * time.Second}}, nil
 }
 
+// Check returns an error if no Jaeger answers there. It asks for the names of services, which every Jaeger has.
+func (j *Jaeger) Check(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+"/api/v3/services", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := j.client.Do(r)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return fmt.Errorf("no Jaeger answers at %s: %w", j.base, err)
+	}
+	defer answer.Body.Close()
+	var services struct{ Services []string }
+	err = json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&services)
+	if answer.StatusCode != http.StatusOK || err != nil {
+		return fmt.Errorf("%s is not a Jaeger with the API of version 3: it answers %s to /api/v3/services; want the URL of "+
+			"its page, such as http://127.0.0.1:16686", j.base, answer.Status)
+	}
+	return nil
+}
+
 // maxAnswer bounds what is read of an answer, in bytes.
 const maxAnswer = 64 << 20
 

@@ -11,6 +11,7 @@ const (
 	maxLinks      = 32 // of one span, in each direction
 	maxExemplars  = 3  // of one series
 	maxServices   = 50 // that can be chosen
+	maxFolds      = 50 // of traces of connecting that are alike
 	maxBadges     = 3  // kinds of errors in a row of the list
 
 	maxText    = 2000    // characters of one value, as long as there is room,

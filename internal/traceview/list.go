@@ -23,6 +23,7 @@ type summary struct {
 	Spans      int           `json:"spans"`
 	Errors     int           `json:"errors"`
 	ErrorTypes []string      `json:"error_types,omitempty"`
+	Connecting bool          `json:"connecting,omitzero"` // it is of connecting and probing only
 }
 
 // summarize is the traces that pass the filter, newest first.
@@ -51,7 +52,7 @@ func summaryOf(spans []*otlpsink.Span) summary {
 	first := rootOf(spans)
 	s := summary{
 		TraceID: first.TraceID, Name: first.Name, Service: first.Service(), Rootless: first.ParentID != "",
-		Spans: len(spans), Start: first.Start,
+		Spans: len(spans), Start: first.Start, Connecting: isConnecting(spans),
 	}
 	services, errorTypes := make(map[string]bool), make(map[string]bool)
 	end := first.End
@@ -101,8 +102,11 @@ type listPage struct {
 	Chosen   []string // services that can be chosen
 	Rows     []listRow
 	LeftOut  int
-	Traces   int // in all
-	Failed   int // of these
+	Folds    []*fold // traces of connecting, unless the filter wants them among the others
+	Folded   int     // how many traces those are
+	FoldedIn string  // the same page with them among the others
+	Traces   int     // in all
+	Failed   int     // of these
 	Spans    int
 	Services int
 	Records  int
@@ -149,11 +153,27 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Services = len(services)
 	p.Chosen = choices(services)
+	if !f.Connects {
+		p.fold(v, f, &some)
+	}
 	p.LeftOut = max(len(some)-maxTraces, 0)
 	for _, s := range some[:len(some)-p.LeftOut] {
 		p.Rows = append(p.Rows, v.listRow(s))
 	}
 	v.write(w, r, http.StatusOK, "list", v.frame("Traces", p))
+}
+
+// fold takes the traces of connecting out of traces.
+func (p *listPage) fold(v *view, f filter, traces *[]summary) {
+	var connecting []summary
+	*traces = slices.DeleteFunc(*traces, func(s summary) bool {
+		if s.Connecting {
+			connecting = append(connecting, s)
+		}
+		return s.Connecting
+	})
+	f.Connects = true
+	p.Folds, p.Folded, p.FoldedIn = v.folded(connecting), len(connecting), "/"+f.query()
 }
 
 func (v *view) listRow(s summary) listRow {

@@ -145,3 +145,76 @@ func TestNobodyElseIsServed(t *testing.T) {
 		t.Errorf("/nosuch: want 404, got %d", w.Code)
 	}
 }
+
+// connect is the trace of one attempt to connect, which asks for the version below.
+func connect(n int, failed string) []otlpsink.Span {
+	id := fmt.Sprintf("%032x", 0xc0+n)
+	spans := []otlpsink.Span{
+		{Origin: from("shop"), TraceID: id, SpanID: "1", Name: "mcp_client.connect", Start: after(n), End: after(n + 1)},
+		{Origin: from("shop"), TraceID: id, SpanID: "2", ParentID: "1", Name: "server/discover", Start: after(n),
+			End: after(n + 1), Attributes: map[string]any{"mcp.method.name": "server/discover"}},
+		{Origin: from("proxy"), TraceID: id, SpanID: "3", ParentID: "2", Name: "POST", Start: after(n), End: after(n + 1)},
+	}
+	if failed != "" {
+		spans[0].Status, spans[0].Attributes = "ERROR", map[string]any{"error.type": failed}
+	}
+	return spans
+}
+
+func TestTracesOfConnectingAreFoldedBehindTheirNumber(t *testing.T) {
+	s := sample()
+	for n := range 5 {
+		s.Spans = append(s.Spans, connect(1000+n, "connection_lost")...)
+	}
+	s.Spans = append(s.Spans, connect(2000, "")...)
+	h := showing(s)
+	page := getPage(t, h, "/")
+	if rows := page.one(t, "table#traces").all("tr")[1:]; len(rows) != 2 {
+		t.Errorf("want the two calls in the list, got %d lines", len(rows))
+	}
+	fold := page.one(t, "details#connecting")
+	if got := fold.texts("summary"); len(got) != 1 || got[0] != "6 traces of connecting and probing only" {
+		t.Errorf("want the number of the others, got %q", got)
+	}
+	var lines [][]string
+	for _, row := range fold.all("tr")[1:] {
+		lines = append(lines, row.texts("td"))
+	}
+	want := [][]string{
+		{"mcp_client.connect", "shopproxy", "", "1", "", "12:00:02.000"},
+		{"mcp_client.connect", "shopproxy", "connection_lost", "5", "12:00:01.000", "12:00:01.004"},
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("those that are alike in one line (-want +got):\n%s", diff)
+	}
+
+	if href := fold.one(t, "p").one(t, "a").attrs["href"]; href != "/?connects=1" {
+		t.Errorf("want a link to the list with all of them, got %s", href)
+	}
+	all := getPage(t, h, "/?connects=1")
+	if rows := all.one(t, "table#traces").all("tr")[1:]; len(rows) != 8 || len(all.all("details#connecting")) != 0 {
+		t.Errorf("want all eight in the list, got %d", len(rows))
+	}
+}
+
+func TestACallMakesATraceMoreThanConnecting(t *testing.T) {
+	spans := connect(1, "")
+	for name, test := range map[string]struct {
+		spans []otlpsink.Span
+		want  bool
+	}{
+		"a connect":         {spans, true},
+		"a probe by itself": {spans[1:2], true},
+		"with a call": {append(spans[:2:2], otlpsink.Span{SpanID: "4", ParentID: "1",
+			Attributes: map[string]any{"mcp.method.name": "tools/call"}}), false},
+		"below a span of the user's": {append(spans[:2:2], otlpsink.Span{SpanID: "0", Name: "start"}), false},
+	} {
+		var pointers []*otlpsink.Span
+		for i := range test.spans {
+			pointers = append(pointers, &test.spans[i])
+		}
+		if got := isConnecting(pointers); got != test.want {
+			t.Errorf("%s: want %v, got %v", name, test.want, got)
+		}
+	}
+}

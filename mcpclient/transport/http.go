@@ -122,7 +122,7 @@ func (h *HTTP) Dial(ctx context.Context, cfg Config) (Conn, error) {
 		err = fmt.Errorf("unknown mode %d", h.Mode)
 	}
 	if err != nil {
-		return nil, permanentError{fmt.Errorf("http transport: %w", err)}
+		return nil, permanentError{err}
 	}
 	return newHTTPConn(h, cfg, target), nil
 }
@@ -132,11 +132,13 @@ func (h *HTTP) target() (*url.URL, error) {
 	u, err := url.Parse(h.URL)
 	switch {
 	case err != nil:
-		return nil, errors.New("the URL is not valid") // err quotes what may be a password
+		return nil, errors.New("the URL of the server is not valid") // err quotes what may be a password
+	case h.URL == "":
+		return nil, errors.New("the URL of the server is empty")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("want a URL with scheme http or https, got scheme %q", u.Scheme)
+		return nil, fmt.Errorf("the URL of the server has the scheme %q: it must begin with http:// or https://", u.Scheme)
 	case u.Hostname() == "":
-		return nil, errors.New("want a URL with a host")
+		return nil, errors.New("the URL of the server names no host")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
@@ -146,7 +148,7 @@ func (h *HTTP) target() (*url.URL, error) {
 func (h *HTTP) checkHeader() error {
 	for name, values := range h.Header {
 		if !hostname.Token(name) || slices.ContainsFunc(values, func(v string) bool { return !headerValue(v) }) {
-			return fmt.Errorf("header field %q cannot be sent", name)
+			return fmt.Errorf("the header field %q cannot be sent: its name or value has characters that HTTP does not allow", name)
 		}
 	}
 	return nil

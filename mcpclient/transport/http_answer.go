@@ -151,6 +151,10 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 	says, wait := saidBy(resp, body)
 	e := &RequestError{Status: resp.StatusCode, RetryAfter: wait}
 	e.Reason, e.Unsent = verdictOf(refused, to, says)
+	if m, err := jsonrpc.Parse(body); err == nil && m.Kind == jsonrpc.Error {
+		failure, _ := m.Failure() // what could be read is returned even so
+		body = []byte(failure.Message)
+	}
 	if len(body) > 0 {
 		e.Err = errors.New(excerpt(resp.Request, body))
 	}

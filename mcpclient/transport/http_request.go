@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -256,7 +255,7 @@ func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	p := written
 	switch {
 	case r.asked.Load() && !r.got.Load():
-		p, err = unconnected, fmt.Errorf("connect to %s: %w", q.target.Host, err)
+		p, err = unconnected, notReached(q.target.Host, err)
 	case isTurnedAway(err):
 		p = turnedAway
 	case o.body != nil && !r.sent.Load() && o.ctx.Err() == nil:

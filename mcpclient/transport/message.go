@@ -69,8 +69,9 @@ const (
 )
 
 var requestReasons = [...]string{
-	TooLarge: "too large", Busy: "server busy", SessionGone: "session gone", Unauthorized: "not authorized",
-	Status: "refused", Unreachable: "server unreachable", Lost: "connection lost", Malformed: "malformed answer",
+	TooLarge: "too large", Busy: "the server is busy", SessionGone: "the server does not know the session any more",
+	Unauthorized: "not authorized", Status: "refused", Unreachable: "server unreachable", Lost: "connection lost",
+	Malformed: "no answer of an MCP server",
 }
 
 // String returns the reason in words.
@@ -103,17 +104,19 @@ type RequestError struct {
 
 // Error says why the request gets no answer.
 func (e *RequestError) Error() string {
-	text := "no answer: " + e.Reason.String()
+	text := e.Reason.String()
 	switch {
 	case e.Reason == TooLarge:
-		text = fmt.Sprintf("no answer: frame of %d bytes skipped, the limit is %d", e.Size, e.Limit)
+		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; Options.FrameLimit raises it", e.Size, e.Limit)
+	case e.Reason == Unreachable && e.Err != nil:
+		return e.Err.Error()
 	case e.Status != 0:
 		text = fmt.Sprintf("%s: HTTP %d", text, e.Status)
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	return text
+	return text + e.advice()
 }
 
 // Unwrap returns the cause.

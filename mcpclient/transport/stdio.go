@@ -82,7 +82,7 @@ func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	if s.Command == "" {
-		return nil, permanentError{errors.New("stdio transport without a command")}
+		return nil, permanentError{errors.New("the server has no command: Stdio.Command is empty")}
 	}
 	ours, theirs, err := openStreams()
 	if err != nil {
@@ -92,6 +92,7 @@ func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	theirs.close()
 	if err != nil {
 		ours.close()
+		err = s.notStarted(err)
 		if errors.Is(err, syscall.ENOEXEC) {
 			err = permanentError{err}
 		}

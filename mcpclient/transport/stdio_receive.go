@@ -108,7 +108,7 @@ func (c *stdioConn) reason(err error) error {
 	case exit != nil:
 		return exit
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("process %d closed its standard output: %w", c.proc.pid, err)
+		return reworded{fmt.Sprintf("process %d has closed its standard output", c.proc.pid), err}
 	}
 	return fmt.Errorf("read from process %d: %w", c.proc.pid, err)
 }

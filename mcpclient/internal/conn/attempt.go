@@ -230,7 +230,6 @@ func dialFailure(life context.Context, err error) *failure {
 	if life.Err() != nil {
 		err = context.Cause(life)
 	}
-	err = fmt.Errorf("dial: %w", err)
 	if transport.Permanent(err) {
 		return &failure{event: machine.Refused, err: err}
 	}
@@ -289,21 +288,20 @@ func (c *Conn) lastWords() string {
 // held.
 func (c *Conn) late(lastWords string) error {
 	if c.m.Silent {
-		err := fmt.Errorf("%w within %v: its process has written nothing to its standard output", ErrSlow,
-			max(c.Settings.StartTimeout, c.Settings.InitTimeout))
 		if lastWords != "" {
-			err = fmt.Errorf("%w; its last words: %q", err, lastWords)
+			lastWords = fmt.Sprintf("; its last words: %q", lastWords)
 		}
-		return err
+		return fmt.Errorf("%w within %v: its process has written nothing to its standard output%s; Options.StartTimeout "+
+			"gives it longer", ErrSlow, max(c.Settings.StartTimeout, c.Settings.InitTimeout), lastWords)
 	}
 	if c.m.State != connstate.Starting && c.m.State != connstate.Initializing {
 		return nil
 	}
-	patience := c.Settings.InitTimeout
+	patience, option := c.Settings.InitTimeout, "InitTimeout"
 	if c.conn != nil && c.conn.authorizing > 0 {
-		patience = c.Settings.AuthTimeout
+		patience, option = c.Settings.AuthTimeout, "AuthTimeout"
 	}
-	return fmt.Errorf("%w within %v", ErrSlow, patience)
+	return fmt.Errorf("%w within %v; Options.%s gives it longer", ErrSlow, patience, option)
 }
 
 var ErrSlow = errors.New("the server was not ready")

@@ -63,7 +63,7 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 		case a.failed != nil:
 			refused = a.failed
 		case a.err != nil:
-			refused = a.err
+			refused = refusing(mcp.MethodInitialize, a.err)
 		default:
 			return h.initialized(ctx, &a)
 		}
@@ -83,7 +83,7 @@ func (h *handshake) initialized(ctx context.Context, a *answer) (*Session, error
 		return nil, err
 	}
 	if !slices.Contains(h.c.Settings.Legacy, r.ProtocolVersion) {
-		return nil, refuse(fmt.Errorf("%w: the server answered initialize with %q, the client speaks %q",
+		return nil, refuse(fmt.Errorf("%w: the server answers initialize with %q, the client speaks %q (Options.Versions)",
 			ErrNoCommonVersion, Excerpt(string(r.ProtocolVersion), MaxShown), h.c.Settings.Legacy))
 	}
 	s, err := h.c.newSession(Session{
@@ -94,6 +94,11 @@ func (h *handshake) initialized(ctx context.Context, a *answer) (*Session, error
 		return nil, err
 	}
 	return s, h.notify(ctx, s, mcp.NotificationInitialized)
+}
+
+// refusing is what the server says to a request without which there is no connection.
+func refusing(method string, err *mcp.Error) error {
+	return fmt.Errorf("the server refuses %s: %w", method, err)
 }
 
 var ErrNoCommonVersion = errors.New("no protocol version in common")

@@ -74,7 +74,7 @@ func (h *handshake) probe(ctx context.Context) (*Session, error) {
 		}
 		offered, err := h.refusedProbe(a.err)
 		if err != nil || again {
-			return nil, cmp.Or(err, error(a.err))
+			return nil, cmp.Or(err, refusing(mcp.MethodDiscover, a.err))
 		}
 		version = offered
 	}
@@ -100,7 +100,7 @@ func (h *handshake) refusedProbe(err *mcp.Error) (mcp.Version, error) {
 			return h.choose(supported)
 		}
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
-		return "", err // a modern server, with another complaint
+		return "", refusing(mcp.MethodDiscover, err) // a modern server, with another complaint
 	}
 	return "", errLegacy
 }
@@ -115,7 +115,7 @@ func supportedVersions(err *mcp.Error) []mcp.Version {
 	return data.Supported
 }
 
-var errLegacy = errors.New("the server is of the legacy era")
+var errLegacy = errors.New("the server speaks no revision from 2026-07-28 on")
 
 // choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they
 // have only legacy ones, and a refusal if they have none.
@@ -130,7 +130,7 @@ func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 			return "", errLegacy
 		}
 	}
-	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q", ErrNoCommonVersion, excerpts(supported),
+	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q (Options.Versions)", ErrNoCommonVersion, excerpts(supported),
 		slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
 }
 

@@ -2,7 +2,6 @@ package conn
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -23,7 +22,7 @@ func (e *exchangeError) inHandshake() *failure {
 	f := &failure{event: machine.NegotiationFailed, err: e.err}
 	switch e.err.Reason {
 	case transport.Unauthorized:
-		f.err = fmt.Errorf("%w: %w", ErrUnauthorized, e.err)
+		f.err = tell(ErrUnauthorized, "%w", e.err)
 		if transport.Permanent(e.err) {
 			f.event = machine.Refused
 		}

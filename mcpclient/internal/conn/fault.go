@@ -43,7 +43,7 @@ var (
 	ErrTimeout        = timeoutError{}
 	ErrShutdown       = errors.New("client is shut down")
 	ErrUnauthorized   = errors.New("not authorized")
-	errDraining       = fmt.Errorf("%w: it drains, and begins nothing", ErrShutdown)
+	errDraining       = fmt.Errorf("%w: Drain was called, which lets nothing begin", ErrShutdown)
 )
 
 // timeoutError makes a timeout look like one in the ways of net and context.
@@ -60,9 +60,9 @@ func (f *Fault) Error() string {
 	case f.Server != nil:
 		text = "server error " + strconv.FormatInt(f.Server.Code, 10) + ": " + f.Server.Message
 	case f.Cause != nil:
-		text += ": " + f.Cause.Error()
+		text = f.Cause.Error() // which says more than the kind
 	}
-	if f.Op == "" {
+	if f.Op == "" || f.Op == opAwait {
 		return text
 	}
 	return f.Op + ": " + text

@@ -56,7 +56,8 @@ func (h *handshake) run(ctx context.Context) (s *Session, err error) {
 			return s, err
 		}
 		if len(h.c.Settings.Legacy) == 0 {
-			return nil, refuse(fmt.Errorf("%w: %w, the client is pinned to %q", ErrNoCommonVersion, err, h.c.Settings.Modern))
+			return nil, refuse(fmt.Errorf("%w: %w, the client only %q (Options.Versions)", ErrNoCommonVersion, err,
+				h.c.Settings.Modern))
 		}
 	}
 	version := h.c.Settings.Legacy[0]
@@ -119,7 +120,7 @@ func (h *handshake) send(ctx context.Context, method string, v mcp.Version, para
 		err = h.link.Conn.Send(ctx, m)
 	}
 	if err != nil {
-		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err})
+		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err, Told: true})
 		return h.gone(ctx, err)
 	}
 	op.Sent(len(frame))
@@ -165,7 +166,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				a.failed = failed.inHandshake()
 				a.op.End(instrument.Result{
 					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed,
-					Expected: a.method == mcp.MethodDiscover,
+					Expected: a.method == mcp.MethodDiscover, Told: true,
 				})
 				return a, nil
 			}
@@ -211,24 +212,26 @@ func (h *handshake) settle(a *answer) {
 	}
 	a.err = brief(a.err)
 	result := (&Fault{Kind: KindJSONRPC, Op: a.method, Server: a.err}).Result()
-	result.Expected = a.method == mcp.MethodDiscover
+	result.Expected, result.Told = a.method == mcp.MethodDiscover, true
 	a.op.End(result)
 }
 
 // decode decodes a result.
-func (h *handshake) decode(a *answer, result any) error {
+func (h *handshake) decode(a *answer, to any) error {
 	err := checkIntroduction(a.msg.Middle())
 	if err == nil {
-		err = DecodeResult(&a.msg, result)
+		err = DecodeResult(&a.msg, to)
 	}
 	if err == nil {
-		h.c.DropIcons(a.method, result)
-		a.op.End(instrument.Result{ResultType: ResultTypeOf(result)})
+		h.c.DropIcons(a.method, to)
+		a.op.End(instrument.Result{ResultType: ResultTypeOf(to)})
 		return nil
 	}
 	v := h.c.Refused(&a.msg, err)
-	a.op.End((&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result())
-	return fmt.Errorf("%s: %w", a.method, v)
+	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
+	result.Told = true
+	a.op.End(result)
+	return fmt.Errorf("the answer to %s cannot be used: %w", a.method, v)
 }
 
 // keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
@@ -242,7 +245,7 @@ func (h *handshake) keepDiscovered(a answer) {
 func (h *handshake) abandon(err error) {
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err})
+		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err, Told: true})
 	}
 	h.waiting = nil
 }

@@ -331,7 +331,8 @@ func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	r.c.Violation(v, frame, len(frame), 0)
 	r.answerInvalid(v)
 	if streak >= InvalidStreak {
-		return &failure{event: machine.InvalidStreak, err: v}
+		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d messages in a row were like that: standard "+
+			"output belongs to the protocol, a log to standard error", v, InvalidStreak)}
 	}
 	return r.proceed(machine.FrameInvalid, &fact{violation: v})
 }
@@ -376,7 +377,8 @@ func (r *Reader) over(err error) *failure {
 		return &failure{event: machine.FrameTooLarge, err: tooLarge}
 	}
 	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
-		r.c.Telemetry.ProcessExit(instrument.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal})
+		r.c.Telemetry.ProcessExit(instrument.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal,
+			InAttempt: r.Session == nil})
 	}
 	return &failure{event: machine.TransportDown, err: err}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -188,11 +189,11 @@ func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 	if why := context.Cause(ctx); why != cause {
 		cause = fmt.Errorf("%w: %w", cause, why)
 	}
-	e := &Fault{Kind: KindCancelled, Op: op, Unsent: unsent, Cause: cause}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Kind, e.Cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, cause)
+		cause = tell(ErrTimeout, "no answer before the caller's context ended: %w", cause)
+		return &Fault{Kind: KindTimeout, Op: op, Unsent: unsent, Cause: cause}
 	}
-	return e
+	return &Fault{Kind: KindCancelled, Op: op, Unsent: unsent, Cause: fmt.Errorf("the caller has left: %w", cause)}
 }
 
 // backpressure is the error of a call for which there was never room: in the transport, or at the server, which said
@@ -200,17 +201,35 @@ func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 func (r *Request) backpressure(why *transport.RequestError) *Fault {
 	err := busyAfter(r.attempts)
 	if why != nil {
-		err = fmt.Errorf("%w: %w", err, why)
+		err = tell(ErrBackpressure, "%w, asked %s", why, times(r.attempts))
 	}
 	return &Fault{Kind: KindTransport, Op: r.Method, Unsent: why == nil || why.Unsent, Cause: err}
 }
 
 // busyAfter is an [ErrBackpressure] that says how often something was to be sent.
 func busyAfter(attempts int) error {
-	if attempts == 1 {
-		return fmt.Errorf("%w after 1 attempt", ErrBackpressure)
+	return tell(ErrBackpressure, "the server does not take what it is sent, tried %s; WaitForRoom() waits until it does",
+		times(attempts))
+}
+
+// times says how often.
+func times(n int) string {
+	if n == 1 {
+		return "once"
 	}
-	return fmt.Errorf("%w after %d attempts", ErrBackpressure, attempts)
+	return strconv.Itoa(n) + " times"
+}
+
+// late is the error of a call whose time is over.
+func (r *Request) late() error {
+	switch allowed := r.deadline.Sub(r.Begun); {
+	case r.patience > 0:
+		return tell(ErrTimeout, "no answer and no progress within %v, or not done in the time for the whole; WithTimeout and "+
+			"ResetTimeoutOnProgress give it longer", r.patience)
+	case allowed > 0:
+		return tell(ErrTimeout, "no answer within %v; WithTimeout or Options.RequestTimeout gives it longer", allowed)
+	}
+	return ErrTimeout
 }
 
 // Failed is the error of a call that was taken out of flight without an answer.
@@ -218,7 +237,7 @@ func (r *Request) Failed(o Outcome) *Fault {
 	e := &Fault{Op: r.Method, Unsent: !r.Accepted}
 	switch o.Cause {
 	case inflight.Timeout:
-		e.Kind, e.Cause = KindTimeout, ErrTimeout
+		e.Kind, e.Cause = KindTimeout, r.late()
 	case inflight.Shutdown:
 		e.Kind, e.Cause = KindShutdown, ErrShutdown
 	case inflight.Protocol:
@@ -240,9 +259,9 @@ func (r *Request) unanswered(why *transport.RequestError) *Fault {
 	e := &Fault{Kind: KindTransport, Op: r.Method, Unsent: why.Unsent, Cause: why}
 	switch why.Reason {
 	case transport.Unreachable, transport.Lost, transport.SessionGone:
-		e.Cause = fmt.Errorf("%w: %w", ErrConnectionLost, why)
+		e.Cause = tell(ErrConnectionLost, "%w", why)
 	case transport.Unauthorized:
-		e.Cause = fmt.Errorf("%w: %w", ErrUnauthorized, why)
+		e.Cause = tell(ErrUnauthorized, "%w", why)
 	case transport.Malformed:
 		e.Kind = KindProtocol
 	}

@@ -37,7 +37,7 @@ func (c *Conn) WaitFor(ctx context.Context, s connstate.State) *Fault {
 	}
 	if c.m.State == connstate.Closing {
 		defer c.mu.Unlock()
-		return c.shutdownError("await")
+		return c.shutdownError(opAwait)
 	}
 	w := &waiter{want: s, heard: make(chan connstate.State, 1)}
 	c.waiters = append(c.waiters, w)
@@ -67,22 +67,46 @@ func (c *Conn) awaitedLocked(got, want connstate.State) *Fault {
 	if got == want {
 		return nil
 	}
-	return c.shutdownError("await")
+	return c.shutdownError(opAwait)
 }
+
+// opAwait is what waits for a state does. Its name says nothing to people, and is left out of texts.
+const opAwait = "await"
 
 // impatient returns the error for a ctx that ended before the state came.
 func (c *Conn) impatient(ctx context.Context) *Fault {
-	err := fmt.Errorf("%w: still %s: %w", ErrNotReady, c.m.State, context.Cause(ctx))
-	if c.lastErr != nil {
-		err = fmt.Errorf("%w; last failure: %w", err, c.lastErr)
+	why := context.Cause(ctx)
+	condition, late := fmt.Errorf("%w: %w", ErrNotReady, why), "in time"
+	if why != ErrTimeout { // it is the caller's own
+		late = "before the caller's context ended (" + why.Error() + ")"
 	}
-	return &Fault{Kind: KindState, Op: "await", Unsent: true, Cause: err}
+	err := tell(condition, "client is not ready %s, it is still %s", late, doing(c.m.State))
+	if c.lastErr != nil {
+		err = tell(condition, "client is not ready %s; the last attempt to connect: %w", late, c.lastErr)
+	}
+	return &Fault{Kind: KindState, Op: opAwait, Unsent: true, Cause: err}
+}
+
+// doing says what a client does in a state that is not ready.
+func doing(s connstate.State) string {
+	switch s {
+	case connstate.Starting:
+		return "opening a connection"
+	case connstate.Initializing:
+		return "agreeing with the server on a version"
+	case connstate.Backoff:
+		return "waiting for its next attempt to connect"
+	}
+	return s.String()
 }
 
 // shutdownError returns the error for what a closing client cannot do any more. It is called with mu held.
 func (c *Conn) shutdownError(op string) *Fault {
 	err := error(ErrShutdown)
-	if c.refusal != nil {
+	switch {
+	case c.refusal != nil && op == opAwait:
+		err = tell(ErrShutdown, "%w", c.refusal) // what a caller of Connect waited for
+	case c.refusal != nil:
 		err = &gaveUpError{c.refusal}
 	}
 	return &Fault{Kind: KindShutdown, Op: op, Unsent: true, Cause: err}
@@ -91,7 +115,7 @@ func (c *Conn) shutdownError(op string) *Fault {
 // gaveUpError is [ErrShutdown] of a client that has stopped by itself.
 type gaveUpError struct{ why error }
 
-func (e *gaveUpError) Error() string   { return "the client gave up: " + e.why.Error() }
+func (e *gaveUpError) Error() string   { return e.why.Error() + "; the client has given up" }
 func (e *gaveUpError) Unwrap() []error { return []error{ErrShutdown, e.why} }
 
 // waiter waits for a state. The client hears it under its mutex, so that it misses none.

@@ -65,7 +65,7 @@ func (p Policy) Validate() error {
 		check(p.WaitMax >= 0, "longest wait %v is negative", p.WaitMax),
 		positive("backoff minimum", p.BackoffMin),
 		positive("close timeout", p.CloseTimeout),
-		check(p.BackoffMax >= p.BackoffMin, "backoff maximum %v is below the minimum %v", p.BackoffMax, p.BackoffMin),
+		check(p.BackoffMax >= p.BackoffMin, "BackoffMax %v is below BackoffMin %v", p.BackoffMax, p.BackoffMin),
 		check(p.BackoffMax <= longest, "backoff maximum %v is above %v", p.BackoffMax, longest),
 		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "backoff jitter %v is not between 0 and 1", p.BackoffJitter),
 		check(p.InitialAttempts >= 0, "initial attempts %d is negative", p.InitialAttempts),

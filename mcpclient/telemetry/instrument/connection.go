@@ -35,8 +35,8 @@ func (c *Client) Transition(t Transition) {
 	if c.tel.ins.transitions.Enabled(ctx) {
 		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.at(transitionKey{t.From, t.To, t.Reason})...)
 	}
-	level := slog.LevelInfo
-	if t.To == connstate.Backoff || t.Reason == connstate.Refused {
+	level := slog.LevelInfo // a failed attempt has a record of its own
+	if t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused {
 		level = slog.LevelWarn
 	}
 	if !c.logs(ctx, level) {
@@ -117,16 +117,19 @@ type ProcessExit struct {
 	PID    int
 	Code   int    // exit code; -1 if a signal ended it
 	Signal string // that signal; empty if the process exited
+
+	InAttempt bool // to connect, which has failed by that and says so
 }
 
-// ProcessExit logs the end of the server's process: at Info if it exited with 0, else at Warn.
+// ProcessExit logs the end of the server's process: at Info if it exited with 0 or another record warns of it, else at
+// Warn.
 func (c *Client) ProcessExit(e ProcessExit) {
 	if c == nil {
 		return
 	}
 	ctx, level := context.Background(), slog.LevelWarn
 	c.flight.exit(e)
-	if e.Code == 0 && e.Signal == "" {
+	if e.Code == 0 && e.Signal == "" || e.InAttempt {
 		level = slog.LevelInfo
 	}
 	if c.logs(ctx, level) {

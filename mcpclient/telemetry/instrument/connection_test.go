@@ -28,6 +28,7 @@ func TestTransitionIsCountedLoggedAndShown(t *testing.T) {
 		{move(connstate.Starting, connstate.Initializing, connstate.TransportUp), slog.LevelInfo},
 		{move(connstate.Initializing, connstate.Ready, connstate.Negotiated), slog.LevelInfo},
 		{move(connstate.Ready, connstate.Backoff, connstate.TransportDown), slog.LevelWarn},
+		{move(connstate.Starting, connstate.Backoff, connstate.OpenFailed), slog.LevelInfo},
 		{move(connstate.Starting, connstate.Closing, connstate.Refused), slog.LevelWarn},
 		{move(connstate.Ready, connstate.Closing, connstate.StopRequested), slog.LevelInfo},
 		{move(connstate.Closing, connstate.Closing, connstate.TransportClosed), slog.LevelInfo},
@@ -172,6 +173,7 @@ func TestProcessThatFailsIsAWarning(t *testing.T) {
 		{instrument.ProcessExit{PID: 7, Code: 2}, slog.LevelWarn},
 		{instrument.ProcessExit{PID: 7, Code: -1, Signal: "SIGKILL"}, slog.LevelWarn},
 		{instrument.ProcessExit{PID: 7, Signal: "SIGKILL"}, slog.LevelWarn},
+		{instrument.ProcessExit{PID: 7, Code: 2, InAttempt: true}, slog.LevelInfo},
 	} {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)

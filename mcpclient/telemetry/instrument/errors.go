@@ -39,8 +39,12 @@ type Result struct {
 	CallerLeft bool
 
 	// Expected says that the error is an answer like another, such as a legacy server's to the probe: it is logged at
-	// Debug. Span and metrics have it as they have every error.
+	// Debug, and the span is not one in error. Metrics have it as they have every error.
 	Expected bool
+
+	// Told says that a record of something larger tells of the error, such as that of an attempt to connect: it is logged
+	// at Debug.
+	Told bool
 }
 
 // forgiven are the codes that are no error of a server: what the client sent was wrong. (Semantic conventions for MCP,

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -38,8 +39,10 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	}
 	h.Log = cmp.Or(h.Log, discard)
 	version := moduleVersion()
-	meter := h.Meters.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(version))
-	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(version))
+	meter := h.Meters.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(version),
+		metric.WithSchemaURL(semconv.SchemaURL))
+	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(version),
+		trace.WithSchemaURL(semconv.SchemaURL))
 	h.ins = instrumentsOf(meter)
 	h.gauges.init(meter, h.ins)
 	return h

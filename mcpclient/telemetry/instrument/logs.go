@@ -116,7 +116,7 @@ func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
 // Warn for everything else.
 func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {
-	case r.ToolError, r.CallerLeft, r.Expected:
+	case r.ToolError, r.CallerLeft, r.Expected, r.Told:
 		return slog.LevelDebug
 	case op.direction == telemetry.Received && o.word == names.ErrorCancelled:
 		return slog.LevelDebug

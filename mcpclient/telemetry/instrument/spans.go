@@ -66,6 +66,7 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 // attributes and nothing else.
 func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan() // whatever becomes of the user's redactor
+	o.failed = o.failed && !r.Expected
 	known := op.facts().attrs[op.direction]
 	// the SDK copies them: more room is for the collector only
 	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known))

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -28,7 +29,8 @@ func newLogger(console, export slog.Handler) *slog.Logger {
 // newExport is the handler in front of the log provider. The bridge filters nothing by itself: without minLevel every
 // debug record would be exported.
 func newExport(provider log.LoggerProvider, level slog.Leveler) slog.Handler {
-	return minLevel{otelslog.NewHandler(telemetry.ScopeName, otelslog.WithLoggerProvider(provider)), level}
+	return minLevel{otelslog.NewHandler(telemetry.ScopeName, otelslog.WithLoggerProvider(provider),
+		otelslog.WithSchemaURL(semconv.SchemaURL)), level}
 }
 
 type minLevel struct {

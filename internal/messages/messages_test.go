@@ -1,0 +1,136 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// These tests provoke what goes wrong for users, and keep what they are told then on one page: testdata/messages.txt.
+// Read it aloud before you commit it. A message says first what went wrong, in plain words, without the name of a step
+// of ours in front; then why; then what to do, if that is not plain: which option, which page.
+
+var updateMessages = flag.Bool("update", false, "write testdata/messages.txt anew")
+
+const messagesPage = "testdata/messages.txt"
+
+// complaint is one way to fail.
+type complaint struct {
+	when    string // what the user did, or what happened
+	provoke func(t *testing.T) error
+}
+
+// chapter is a part of the page.
+type chapter struct {
+	title      string
+	complaints []complaint
+}
+
+func TestMessagesSayWhatWentWrongAndWhatToDo(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("What users are told when something goes wrong.\n" +
+		"go test ./internal/messages -update writes this page; read it aloud.\n")
+	for _, c := range []chapter{processMessages, httpMessages, callMessages, serverAsksMessages, optionMessages} {
+		fmt.Fprintf(&page, "\n== %s ==\n", c.title)
+		for _, m := range c.complaints {
+			err := m.provoke(t)
+			if err == nil {
+				t.Errorf("%s: want an error", m.when)
+				continue
+			}
+			text := settledText(err.Error())
+			if step := privateStep.FindString(text); step != "" {
+				t.Errorf("%s: the message %q begins with a step of ours, %q", m.when, text, step)
+			}
+			fmt.Fprintf(&page, "\n%s\n    %s\n", m.when, strings.ReplaceAll(text, "\n", "\n    "))
+		}
+	}
+	if *updateMessages {
+		if err := os.WriteFile(messagesPage, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(messagesPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), page.String()); diff != "" {
+		t.Errorf("messages have changed; if they are better now, run the test with -update (-want +got):\n%s", diff)
+	}
+}
+
+// privateStep are names of steps of ours that say nothing to a user.
+var privateStep = regexp.MustCompile(`^(await|dial|probe|handshake|negotiate|decode|encode|open|send|receive): `)
+
+// settledText returns text with what differs from run to run replaced.
+func settledText(text string) string {
+	for _, r := range []struct {
+		what *regexp.Regexp
+		with string
+	}{
+		{regexp.MustCompile(`process \d+`), "process 4711"},
+		{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "$1:8080"},
+		{regexp.MustCompile(`127\.0\.0\.1:8080->127\.0\.0\.1:8080`), "127.0.0.1:9090->127.0.0.1:8080"},
+		{regexp.MustCompile(`/tmp/[^ "':,]+/`), "/tmp/"},
+	} {
+		text = r.what.ReplaceAllString(text, r.with)
+	}
+	return text
+}
+
+// once are options of a client that makes one attempt to connect.
+func once() *mcpclient.Options {
+	return &mcpclient.Options{InitialAttempts: 1, Telemetry: telemetry.Off()}
+}
+
+// hasty are options of one that does not wait long for its server.
+func hasty() *mcpclient.Options {
+	o := once()
+	o.InitTimeout, o.StartTimeout = time.Second, time.Second
+	return o
+}
+
+// connecting returns why a client of these options, nil for those of once, cannot connect to a server.
+func connecting(t *testing.T, server transport.Transport, o *mcpclient.Options) error {
+	if o == nil {
+		o = once()
+	}
+	c, err := mcpclient.Connect(t.Context(), server, o)
+	if err == nil {
+		stop(t, c)
+	}
+	return err
+}
+
+// connected returns a client that is ready.
+func connected(t *testing.T, server transport.Transport, o *mcpclient.Options) *mcpclient.Client {
+	t.Helper()
+	if o == nil {
+		o = &mcpclient.Options{Telemetry: telemetry.Off()}
+	}
+	c, err := mcpclient.Connect(t.Context(), server, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, c) })
+	return c
+}
+
+func stop(t *testing.T, c *mcpclient.Client) {
+	t.Helper()
+	if err := c.Stop(context.WithoutCancel(t.Context())); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
