@@ -34,7 +34,7 @@ each looks at. Exit codes: 0 nothing failed, 1 a check failed, 3 a server cannot
 
 func newDoctor(s streams) *cobra.Command {
 	c := &doctorCommand{connection: connection{examines: true, remote: remote{stored: true}}}
-	return c.command(s, &cobra.Command{
+	cmd := c.command(s, &cobra.Command{
 		Use: "doctor [flags]" + behind, Short: "say whether a server and the telemetry around it are healthy, and what to do",
 		Long: aboutDoctor,
 		Example: `mcpotel doctor -- npx -y @modelcontextprotocol/server-everything
@@ -47,6 +47,9 @@ mcpotel doctor --otlp http://localhost:4317 -- mcpotel serve-demo`,
 		f.StringVar(&c.collector, "otlp", "", "examine the Collector at this `URL`, such as http://localhost:4317, instead "+
 			"of the one that OTEL_EXPORTER_OTLP_ENDPOINT names")
 	})
+	cmd.Flags().Lookup("auth").Usage = "use what an earlier login left, such as that of \"mcpotel tools --auth\""
+	cmd.Flags().Lookup("no-browser").Hidden = true // no page is opened
+	return cmd
 }
 
 // diagnosis is what the command prints: for programs as JSON.
