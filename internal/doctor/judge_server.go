@@ -259,6 +259,9 @@ func joined(f *facts) answer {
 	case len(ours) > 0:
 		return answer{OK, fmt.Sprintf("%s of %s in the trace of the client, such as %q", count(len(ours), "span"),
 			cmp.Or(ours[0].Service(), "a service without a name"), ours[0].Kind+" "+ours[0].Name), ""}
+	case len(all) > 0 && !slices.ContainsFunc(all, func(s otlpsink.Span) bool { return s.Kind == "SERVER" }):
+		return answer{Note, fmt.Sprintf("%s exports spans, and none for what the doctor asks for",
+			cmp.Or(all[0].Service(), "the server")), `"mcpotel call --trace TOOL" shows whether calls of tools join the trace`}
 	case len(all) > 0:
 		return answer{Warn, fmt.Sprintf("%s exports spans, %d of them, in traces of their own", all[0].Service(), len(all)),
 			"let the server read traceparent from the _meta of requests: docs/guides/trace-a-call.md has how"}

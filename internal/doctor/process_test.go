@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/mcpotel/mcpotel/internal/doctor"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -34,9 +36,10 @@ func TestMain(m *testing.M) {
 
 // processes are the servers that the test binary can be.
 var processes = map[string]func(context.Context) error{
-	"good":  func(ctx context.Context) error { return serve(ctx, true) },
-	"mute":  func(ctx context.Context) error { return serve(ctx, false) },
-	"alone": alone,
+	"good":    func(ctx context.Context) error { return serve(ctx, true) },
+	"mute":    func(ctx context.Context) error { return serve(ctx, false) },
+	"alone":   func(ctx context.Context) error { return alone(ctx, trace.SpanKindServer) },
+	"curious": func(ctx context.Context) error { return alone(ctx, trace.SpanKindClient) },
 	"silent": func(context.Context) error {
 		_, err := io.Copy(io.Discard, os.Stdin)
 		return err
@@ -84,14 +87,14 @@ func newServer(tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// alone exports spans of its own, in another trace than the client's.
-func alone(ctx context.Context) error {
+// alone exports a span of its own, in another trace than the client's.
+func alone(ctx context.Context, kind trace.SpanKind) error {
 	p, err := otlp.Setup(ctx, otlp.WithServiceName("lonely"), otlp.WithConsole(nil, nil))
 	if err != nil {
 		return err
 	}
 	defer p.Shutdown(ctx)
-	_, span := p.TracerProvider().Tracer("test").Start(ctx, "work")
+	_, span := p.TracerProvider().Tracer("test").Start(ctx, "work", trace.WithSpanKind(kind))
 	span.End()
 	return newServer(telemetry.Off()).ServeStdio(ctx)
 }
@@ -129,7 +132,9 @@ func TestTheDoctorExaminesCommands(t *testing.T) {
 			"propagation": "ok: ", "end": "it ended", "cardinality": "ok: 1 tool and 0 prompts; metrics tell 200 names apart",
 			"prompts": "skipped: the server declares no prompts",
 		}},
-		"mute":     {0, doctor.Note, true, map[string]string{"propagation": "note: the server exported no span"}},
+		"mute": {0, doctor.Note, true, map[string]string{"propagation": "note: the server exported no span"}},
+		"curious": {0, doctor.Note, true, map[string]string{
+			"propagation": "note: lonely exports spans, and none for what the doctor asks for"}},
 		"alone":    {0, doctor.Warn, true, map[string]string{"propagation": "warn: lonely exports spans, 1 of them, in"}},
 		"noisy":    {0, doctor.Warn, true, map[string]string{"stdout": `1 line is no JSON, the first: "listening on stdio"`}},
 		"stubborn": {patience, doctor.Warn, true, map[string]string{"end": "warn: it did not end when its standard input"}},
