@@ -37,7 +37,11 @@ var arrows = map[string][]string{
 	"internal/otlpcheck": {
 		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema",
 	},
-	"internal/unseen":      {"internal/schemacheck"},
+	"internal/unseen": {"internal/schemacheck"},
+	"internal/doctor": {
+		"internal/jsonrpc", "internal/mirror", "internal/otlpsink", "internal/schema", "mcp", "mcpclient", "mcpclient/auth",
+		"mcpclient/telemetry", "mcpclient/telemetry/otlp", "mcpclient/transport",
+	},
 	"internal/otlpsink":    {"internal/loopback", "internal/waterfall"},
 	"internal/loopback":    {},
 	"internal/waterfall":   {},
@@ -114,6 +118,7 @@ var foreign = map[string][]string{
 	"internal/schema": {"github.com/google/jsonschema-go", "github.com/go-json-experiment/json"},
 	"internal/otlpsink": {"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc",
 		"google.golang.org/protobuf"},
+	"internal/doctor":                       append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"internal/weigh":                        {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                       {"golang.org/x/sys"},
 	"mcp":                                   {"github.com/go-json-experiment/json"},

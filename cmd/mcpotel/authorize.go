@@ -23,13 +23,16 @@ func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.
 	if err != nil {
 		return nil, err
 	}
-	return auth.New(&auth.Options{
-		Interact:     newPerson(c, !r.noBrowser),
+	options := &auth.Options{
 		Resource:     r.resourceOf(server),
 		Store:        store,
 		Registration: auth.Registration{ClientName: "mcpotel", SoftwareVersion: version()},
-		Logger:       o.providers.Logger(),
-	})
+		Logger:       o.logger(),
+	}
+	if !r.stored {
+		options.Interact = newPerson(c, !r.noBrowser)
+	}
+	return auth.New(options)
 }
 
 // person is who sits at this terminal, and comes back from the authorization server to a listener on loopback.

@@ -23,6 +23,7 @@ type connection struct {
 	timed                  bool          // it was given
 	connectTimeout         time.Duration // of each server; zero for the usual
 	endless                bool          // the command runs until it is interrupted
+	examines               bool          // the command is "doctor", which has times of its own and draws no trace
 	longest                time.Duration // that an answer may take, of all servers
 	pin                    string
 	roots                  roots
@@ -57,6 +58,9 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		c.file.flags(f)
 		f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
 		f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
+		if c.examines {
+			return
+		}
 		f.DurationVar(&c.timeout, "timeout", 0, "give up when the whole has taken this `DURATION`, such as 500ms or 5m, "+
 			"without the time in which you are asked; 0 is never. Unless it is given, each answer may take 30s")
 		f.DurationVar(&c.connectTimeout, "connect-timeout", 0, "give up when a server takes this `DURATION` to start and to "+
@@ -64,8 +68,10 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 	})
 	grouped(f, groupShown, func(f *pflag.FlagSet) {
 		f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
-		f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
-		c.web.flags(f)
+		if !c.examines {
+			f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
+			c.web.flags(f)
+		}
 		f.BoolVarP(&c.verbose, "verbose", "v", false,
 			"log everything the client does, and what the server writes to standard error")
 	})

@@ -111,6 +111,14 @@ func (o *observation) telemetry() *telemetry.Telemetry {
 	return o.providers.Telemetry()
 }
 
+// logger is where what happens besides is logged; nil if nothing observes it.
+func (o *observation) logger() *slog.Logger {
+	if o.providers == nil {
+		return nil
+	}
+	return o.providers.Logger()
+}
+
 // start begins a span of the command itself, the caller's span of what it does.
 func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {
 	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name)

@@ -20,6 +20,7 @@ type remote struct {
 	headers         []string // as they were given: they may hold secrets, so that nothing quotes them
 	auth, noBrowser bool
 	resource        string
+	stored          bool // --auth uses what is remembered, and asks no person
 
 	header http.Header
 }

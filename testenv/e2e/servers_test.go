@@ -20,6 +20,8 @@ type server struct {
 	tool      string
 	arguments func(dir string) string
 	want      string // in the text of the result
+
+	warned []string // checks of the doctor that warn of it
 }
 
 // noEnv and so on write the table below shorter.
@@ -79,6 +81,7 @@ var servers = []server{
 		name: "gosdk-everything", command: binary("gosdk-everything"),
 		version: mcp.Version20260728, tools: 10,
 		tool: "greet", arguments: fixed(`{"name":"Ada"}`), want: "Hi Ada",
+		warned: []string{"tools"}, // names with spaces
 	},
 	{
 		name: "gosdk-memory", command: func(t *testing.T, dir string) transport.Stdio {
@@ -103,6 +106,7 @@ var servers = []server{
 		name: "gosdk-toolschemas", command: binary("gosdk-toolschemas"),
 		version: mcp.Version20260728, tools: 5,
 		tool: "simple greeting", arguments: fixed(`{"name":"Ada"}`), want: "Ada",
+		warned: []string{"tools"}, // names with spaces
 	},
 	{
 		name: "gosdk-conformance", command: binary("gosdk-conformance"),

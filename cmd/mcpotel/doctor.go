@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel"
+
+	"github.com/mcpotel/mcpotel/internal/doctor"
+	"github.com/mcpotel/mcpotel/internal/unit"
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// doctorCommand is one run of "doctor".
+type doctorCommand struct {
+	connection
+	each      time.Duration // for each server
+	collector string        // its URL, in the place of the one in the environment
+}
+
+const aboutDoctor = `It connects, asks for what each server must answer, and hangs up.
+It calls no tool and does not log in. Each check ends as ok, note, warn or fail, or is skipped; docs/doctor.md has what
+each looks at. Exit codes: 0 nothing failed, 1 a check failed, 3 a server cannot be used at all.`
+
+func newDoctor(s streams) *cobra.Command {
+	c := &doctorCommand{connection: connection{examines: true, remote: remote{stored: true}}}
+	cmd := c.command(s, &cobra.Command{
+		Use: "doctor [flags]" + behind, Short: "say whether a server and the telemetry around it are healthy, and what to do",
+		Long: aboutDoctor,
+		Example: `mcpotel doctor -- npx -y @modelcontextprotocol/server-everything
+mcpotel doctor --url https://mcp.example.com/mcp
+mcpotel doctor --config mcp.json --timeout 1m
+mcpotel doctor --server github --auth --json
+mcpotel doctor --otlp http://localhost:4317 -- mcpotel serve-demo`,
+	}, c.run, func(f *pflag.FlagSet) {
+		f.DurationVar(&c.each, "timeout", doctor.DefaultTimeout, "examine each server for this `DURATION` at most")
+		f.StringVar(&c.collector, "otlp", "", "examine the Collector at this `URL`, such as http://localhost:4317, instead "+
+			"of the one that OTEL_EXPORTER_OTLP_ENDPOINT names")
+	})
+	cmd.Flags().Lookup("auth").Usage = "use what an earlier login left, such as that of \"mcpotel tools --auth\""
+	cmd.Flags().Lookup("no-browser").Hidden = true // no page is opened
+	return cmd
+}
+
+// diagnosis is what the command prints: for programs as JSON.
+type diagnosis struct {
+	Verdict  doctor.Verdict   `json:"verdict"` // the worst of all checks
+	Servers  []*doctor.Report `json:"servers"`
+	Pipeline []doctor.Check   `json:"pipeline"` // of the telemetry of this process
+}
+
+func (c *doctorCommand) run(ctx context.Context) error {
+	if err := c.none(); err != nil {
+		return err
+	}
+	if c.each <= 0 {
+		return misuse("--timeout wants a time above zero")
+	}
+	members, free, err := c.patients()
+	if err != nil {
+		return err
+	}
+	defer free()
+	if c.collector != "" {
+		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} { // theirs would win
+			os.Unsetenv("OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT")
+			os.Unsetenv("OTEL_" + signal + "_EXPORTER")
+		}
+		os.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.collector)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // the check of the Collector says what they say
+	pipeline := doctor.OpenPipeline(ctx, "mcpotel", version())
+	d := &diagnosis{Servers: c.examine(ctx, pipeline, members)}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), pipelineTime)
+	defer cancel()
+	d.Pipeline = pipeline.Close(ending)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	d.Verdict = doctor.Worst(d.Pipeline)
+	for _, r := range d.Servers {
+		d.Verdict = doctor.Worst(append([]doctor.Check{{Verdict: d.Verdict}}, r.Checks...))
+	}
+	return c.print(d)
+}
+
+// pipelineTime is how long the Collector may take, of the time of the whole.
+const pipelineTime = 1500 * time.Millisecond
+
+// patients returns the servers to examine. free is for when that has ended.
+func (c *doctorCommand) patients() (_ []mcpclient.Member, free func(), _ error) {
+	unobserved := &observation{}
+	if c.file.path != "" || c.file.only != "" {
+		return c.members(unobserved)
+	}
+	one, free, err := c.given(unobserved)
+	return []mcpclient.Member{one}, free, err
+}
+
+// atOnce is how many servers are examined at the same time: starting more makes each of them slower.
+const atOnce = 4
+
+func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members []mcpclient.Member) []*doctor.Report {
+	reports := make([]*doctor.Report, len(members))
+	places := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
+	c.console.status(fmt.Sprintf("examining %s, for %s at most", memberNames(members), unit.Duration(c.each)))
+	for i, m := range members {
+		all.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			reports[i] = doctor.Examine(ctx, doctor.Server{Name: m.Name, Transport: m.Transport}, c.doctorOptions(p, m))
+		})
+	}
+	all.Wait()
+	c.console.clear()
+	return reports
+}
+
+// doctorOptions are those of a server's examination, in which no person is asked anything.
+func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *doctor.Options {
+	o := &doctor.Options{
+		Timeout: c.each, ClientInfo: mcp.Implementation{Name: "mcpotel", Version: version()},
+		Versions: m.Options.Versions, Tracers: p.Tracers(),
+	}
+	if p.Tracers() != nil {
+		o.Timeout = max(o.Timeout-pipelineTime, o.Timeout/2)
+	}
+	if len(c.roots) > 0 {
+		o.Features = append(o.Features, mcpclient.UseRoots(c.roots...))
+	}
+	if c.verbose {
+		o.Log = slog.NewTextHandler(lines{c.streams.err}, &slog.HandlerOptions{Level: slog.LevelDebug})
+	}
+	return o
+}
+
+// print prints the diagnosis, and returns its exit code as an error without text.
+func (c *doctorCommand) print(d *diagnosis) error {
+	write := d.print
+	if c.asJSON {
+		write = func(w io.Writer) error { return printJSON(w, d) }
+	}
+	if err := write(c.streams.out); err != nil {
+		return err
+	}
+	if code := d.code(); code != exitOK {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func (d *diagnosis) code() int {
+	code := exitOK
+	if d.Verdict == doctor.Fail {
+		code = exitTool
+	}
+	for _, r := range d.Servers {
+		if r.Verdict == doctor.Fail && !r.Connected {
+			code = exitConnection
+		}
+	}
+	return code
+}
+
+// print prints the diagnosis for people.
+func (d *diagnosis) print(w io.Writer) error {
+	for _, r := range d.Servers {
+		if err := printChecks(w, fmt.Sprintf("%s: %s, after %s", visible.Line(r.Server), r.Verdict, unit.Duration(r.Took)),
+			r.Checks); err != nil {
+			return err
+		}
+	}
+	return printChecks(w, fmt.Sprintf("telemetry of a client here: %s", doctor.Worst(d.Pipeline)), d.Pipeline)
+}
+
+// printChecks prints a line for each check, and one for what to do. Those that another check came before share one.
+func printChecks(w io.Writer, title string, checks []doctor.Check) error {
+	text := []string{title}
+	var rest []string
+	for _, check := range checks {
+		if check.Needs != "" {
+			rest = append(rest, check.Name)
+			continue
+		}
+		text = append(text, fmt.Sprintf("  %-7s  %-13s  %s", check.Verdict, check.Name, visible.Line(check.Found)))
+		if check.Do != "" {
+			text = append(text, fmt.Sprintf("%27s%s", "-> ", visible.Line(check.Do)))
+		}
+	}
+	if len(rest) > 0 {
+		text = append(text, fmt.Sprintf("  %-7s  %s", doctor.Skipped, strings.Join(rest, ", ")))
+	}
+	for _, line := range text {
+		if err := printLine(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// tools makes as many tools as asked for.
+func tools(n int) (all []*mcp.Tool) {
+	for i := range n {
+		all = append(all, &mcp.Tool{Name: fmt.Sprintf("tool-%d", i), InputSchema: json.RawMessage(`{"type":"object"}`)})
+	}
+	return all
+}
+
+// withSchema is a tool with this input schema.
+func withSchema(text string) []*mcp.Tool {
+	return []*mcp.Tool{{Name: "odd", InputSchema: json.RawMessage(text)}}
+}
+
+// offering are the facts about a server that lists these tools.
+func offering(items []*mcp.Tool) *facts {
+	f := &facts{witness: newWitness(nil), limits: newLimits(0), roomy: 200}
+	f.offers.tools = list[*mcp.Tool]{asked: true, items: items}
+	for _, t := range items {
+		f.offers.tools.bytes += sizeOf(t)
+	}
+	return f
+}
+
+func TestWhatIsListedIsJudged(t *testing.T) {
+	broken := offering(tools(2))
+	broken.offers.tools.err = errors.New("no answer in time")
+	large := tools(1)
+	large[0].Description = strings.Repeat("long ", manyBytes/5)
+	for name, tc := range map[string]struct {
+		judge func(*facts) answer
+		facts *facts
+		want  string
+	}{
+		"some tools":         {toolsListed, offering(tools(3)), "ok: 3 tools, 147 B as JSON, the largest is tool-0 with"},
+		"no tools":           {toolsListed, offering(nil), "note: the server declares tools, and lists none"},
+		"a list that breaks": {toolsListed, broken, "fail: the list of tools broke off after 2: no answer in time"},
+		"much text":          {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
+		"a name with spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 has no good name: "two words"`},
+		"a name twice":       {toolsListed, offering(append(tools(1), tools(1)...)), `1 has no good name: "tool-0"`},
+		"many odd names": {toolsListed, offering([]*mcp.Tool{{}, {}, {}, {}, {}, {}, {}}),
+			`7 have no good name: "", "", "", "", "" and 2 more`},
+		"good schemas":       {schemas, offering(tools(3)), "ok: 3 schemas, all can be used"},
+		"no schemas":         {schemas, offering(nil), "skipped: there are no tools"},
+		"no schema":          {schemas, offering(withSchema(`{"type":7}`)), "warn: 1 of 1 schemas cannot be used: odd"},
+		"an unknown dialect": {schemas, offering(withSchema(`{"$schema":"urn:x"}`)), "unsupported schema dialect"},
+		"a pattern of JavaScript": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"string",` +
+			`"pattern":"(?=a)"}}}`)), "note: 1 of 1 schemas are not checked: odd, input: "},
+		"a header that is refused": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"number",` +
+			`"x-mcp-header":"A"}}}`)), "warn: 1 of 1 schemas cannot be used: odd, over HTTP: "},
+		"few names":  {cardinality, offering(tools(150)), "ok: 150 tools and 0 prompts; metrics tell 200 names apart"},
+		"many names": {cardinality, offering(tools(151)), "note: 151 tools"},
+		"too many":   {cardinality, offering(tools(201)), "warn: 201 tools and 0 prompts; metrics tell 200 names apart, the"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := tc.judge(tc.facts)
+			if text := string(a.verdict) + ": " + a.found; !strings.Contains(text, tc.want) {
+				t.Errorf("want %q, got %q", tc.want, text)
+			}
+			if severity[a.verdict] > severity[OK] && a.do == "" {
+				t.Errorf("%s without what to do", a.verdict)
+			}
+		})
+	}
+}
+
+func TestThePingThatCountsIsTheMedian(t *testing.T) {
+	for _, tc := range []struct {
+		took []time.Duration
+		err  error
+		want string
+	}{
+		{[]time.Duration{1e6, 2e6, 9e6}, nil, "ok: 2.00ms, the median of 3; from 1.00ms to 9.00ms"},
+		{[]time.Duration{2e9}, nil, "warn: 2.00s"},
+		{[]time.Duration{1e6}, errors.New("lost"), "warn: 1.00ms, the median of 1; from 1.00ms to 1.00ms; then: lost"},
+		{nil, errors.New("lost"), "fail: no answer: lost"},
+	} {
+		a := pinged(&facts{pings: tc.took, pingErr: tc.err})
+		if text := string(a.verdict) + ": " + a.found; !strings.HasPrefix(text, tc.want) {
+			t.Errorf("want %q, got %q", tc.want, text)
+		}
+	}
+}
+
+// TestThePageHasEachCheck holds docs/doctor.md against the table.
+func TestThePageHasEachCheck(t *testing.T) {
+	page, err := os.ReadFile("../../docs/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## The checks")
+	table, _, _ = strings.Cut(table, "## For programs")
+	for _, name := range Names() {
+		if !strings.Contains(table, "| `"+name+"` |") {
+			t.Errorf("docs/doctor.md has no row for %s", name)
+		}
+	}
+	if n := strings.Count(table, "\n| `"); n != len(Names()) {
+		t.Errorf("docs/doctor.md has %d rows, want those of %v", n, Names())
+	}
+}

@@ -1,0 +1,213 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/doctor"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// environmentServer names the server that a process of this test is to be.
+const environmentServer = "MCPOTEL_DOCTOR_SERVER"
+
+func TestMain(m *testing.M) {
+	if name, ok := os.LookupEnv(environmentServer); ok {
+		if err := processes[name](context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(3)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// processes are the servers that the test binary can be.
+var processes = map[string]func(context.Context) error{
+	"good":    func(ctx context.Context) error { return serve(ctx, true) },
+	"mute":    func(ctx context.Context) error { return serve(ctx, false) },
+	"alone":   func(ctx context.Context) error { return alone(ctx, trace.SpanKindServer) },
+	"curious": func(ctx context.Context) error { return alone(ctx, trace.SpanKindClient) },
+	"silent": func(context.Context) error {
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	},
+	"broken": func(context.Context) error { return fmt.Errorf("DATABASE_URL is \x1b[31mnot set") },
+	"noisy": func(ctx context.Context) error {
+		fmt.Println("listening on stdio")
+		return serve(ctx, false)
+	},
+	"stubborn": func(ctx context.Context) error {
+		if err := serve(ctx, false); err != nil {
+			return err
+		}
+		select {} // the runtime sees that no goroutine is left, unless there is one of the SDK
+	},
+	"late": func(ctx context.Context) error {
+		if err := serve(ctx, false); err != nil {
+			return err
+		}
+		return fmt.Errorf("cannot save")
+	},
+}
+
+// serve is a server with one tool, which exports its spans or not.
+func serve(ctx context.Context, exports bool) error {
+	tel := telemetry.Off()
+	if exports {
+		p, err := otlp.Setup(ctx, otlp.WithServiceName("good-server"), otlp.WithConsole(nil, nil))
+		if err != nil {
+			return err
+		}
+		defer p.Shutdown(ctx)
+		tel = p.Telemetry()
+	}
+	return newServer(tel).ServeStdio(ctx)
+}
+
+func newServer(tel *telemetry.Telemetry) *mcpserver.Server {
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: tel})
+	err := s.AddRawTool(&mcp.Tool{Name: "forecast"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// alone exports a span of its own, in another trace than the client's.
+func alone(ctx context.Context, kind trace.SpanKind) error {
+	p, err := otlp.Setup(ctx, otlp.WithServiceName("lonely"), otlp.WithConsole(nil, nil))
+	if err != nil {
+		return err
+	}
+	defer p.Shutdown(ctx)
+	_, span := p.TracerProvider().Tracer("test").Start(ctx, "work", trace.WithSpanKind(kind))
+	span.End()
+	return newServer(telemetry.Off()).ServeStdio(ctx)
+}
+
+// patience is what an examination gets that has to wait until it is over.
+const patience = 2 * time.Second
+
+// command examines this binary as a server.
+func command(t *testing.T, name string, timeout time.Duration) *doctor.Report {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doctor.Examine(t.Context(), own(self, name), &doctor.Options{Timeout: timeout})
+}
+
+// own is the test binary as one of its servers.
+func own(binary, name string) doctor.Server {
+	return doctor.Server{Name: name, Transport: transport.Stdio{
+		Command: binary, Env: append(os.Environ(), environmentServer+"="+name),
+	}}
+}
+
+func TestTheDoctorExaminesCommands(t *testing.T) {
+	for name, tc := range map[string]struct {
+		timeout   time.Duration
+		verdict   doctor.Verdict
+		connected bool
+		checks    map[string]string // what is said by the checks that matter, behind the verdict
+	}{
+		"good": {0, doctor.OK, true, map[string]string{
+			"start": "ok: the first word came after", "stdout": "ok: nothing but JSON", "messages": "ok: all are in order",
+			"handshake": "ok: weather 1.0 speaks 2026-07-28 (modern era)", "ping": "ok: ", "tools": "ok: 1 tool, ",
+			"propagation": "ok: ", "end": "it ended", "cardinality": "ok: 1 tool and 0 prompts; metrics tell 200 names apart",
+			"prompts": "skipped: the server declares no prompts",
+		}},
+		"mute": {0, doctor.Note, true, map[string]string{"propagation": "note: the server exported no span"}},
+		"curious": {0, doctor.Note, true, map[string]string{
+			"propagation": "note: lonely exports spans, and none for what the doctor asks for"}},
+		"alone":    {0, doctor.Warn, true, map[string]string{"propagation": "warn: lonely exports spans, 1 of them, in"}},
+		"noisy":    {0, doctor.Warn, true, map[string]string{"stdout": `1 line is no JSON, the first: "listening on stdio"`}},
+		"stubborn": {patience, doctor.Warn, true, map[string]string{"end": "warn: it did not end when its standard input"}},
+		"late":     {0, doctor.Note, true, map[string]string{"end": "with status 3"}},
+		"silent": {patience, doctor.Fail, false, map[string]string{
+			"start": "fail: it runs, and has written nothing", "stdout": "skipped: nothing was written",
+			"handshake": "skipped: start comes first", "cardinality": "skipped: handshake comes first",
+		}},
+		"broken": {0, doctor.Fail, false, map[string]string{"start": `3; its last words: "DATABASE_URL is \x1b[31mnot`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := command(t, name, tc.timeout)
+			said(t, r, tc.verdict, tc.connected, tc.checks)
+		})
+	}
+}
+
+// said holds a report against what it should say.
+func said(t *testing.T, r *doctor.Report, verdict doctor.Verdict, connected bool, checks map[string]string) {
+	t.Helper()
+	if r.Verdict != verdict || r.Connected != connected {
+		t.Errorf("want %s, connected %v, got %s, %v:\n%s", verdict, connected, r.Verdict, r.Connected, shown(r.Checks))
+	}
+	for name, want := range checks {
+		if !strings.Contains(shown(r.Checks), "\n"+name+" ") {
+			t.Errorf("want a check %s, got:\n%s", name, shown(r.Checks))
+		}
+		for _, c := range r.Checks {
+			if text := string(c.Verdict) + ": " + c.Found; c.Name == name && !strings.Contains(text, want) {
+				t.Errorf("%s: want %q, got %q", name, want, text)
+			}
+		}
+	}
+	for _, c := range r.Checks {
+		if (c.Verdict == doctor.Warn || c.Verdict == doctor.Fail) && c.Do == "" {
+			t.Errorf("%s: %s without what to do", c.Name, c.Verdict)
+		}
+	}
+}
+
+func shown(checks []doctor.Check) string {
+	var b strings.Builder
+	for _, c := range checks {
+		fmt.Fprintf(&b, "\n%s %s: %s -> %s", c.Name, c.Verdict, c.Found, c.Do)
+	}
+	return b.String()
+}
+
+func TestTheDoctorSaysWhyACommandCannotBeStarted(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"no-such-command": "fail: no-such-command is in none of the", "/no/such/path": "fail: /no/such/path does not exist",
+		plain: "fail: " + plain + " may not be executed",
+	} {
+		r := doctor.Examine(t.Context(), doctor.Server{Name: command, Transport: transport.Stdio{Command: command}}, nil)
+		said(t, r, doctor.Fail, false, map[string]string{"executable": want, "handshake": "skipped: start comes first"})
+	}
+}
+
+// TestTheDoctorStopsWhenItsCallerDoes ends an examination of a server that would keep it waiting.
+func TestTheDoctorStopsWhenItsCallerDoes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := doctor.Examine(ctx, own(self, "silent"), &doctor.Options{Timeout: time.Hour})
+	if r.Verdict != doctor.Fail || r.Took > time.Minute {
+		t.Errorf("want it to fail at once, got %s after %v", r.Verdict, r.Took)
+	}
+}

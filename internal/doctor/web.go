@@ -1,0 +1,226 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
+)
+
+// maxAnswers bounds the kinds of answers that are told apart.
+const maxAnswers = 20
+
+// web is an HTTP client's transport that notes how far its requests get and what is answered.
+type web struct {
+	next *http.Transport
+
+	mu        sync.Mutex
+	hosts     int              // guarded by mu; addresses that the name stands for
+	resolved  time.Duration    // guarded by mu
+	dnsErr    error            // guarded by mu
+	connected string           // guarded by mu; the address of the first network connection
+	tcpErr    error            // guarded by mu
+	secured   *secured         // guarded by mu; nil for plain text
+	tlsErr    error            // guarded by mu
+	answers   map[string]int   // guarded by mu; such as "POST 200 application/json"
+	challenge string           // guarded by mu; of the first 401 or 403
+	refusals  int              // guarded by mu; 401 and 403
+	moved     string           // guarded by mu; where the first redirect leads, without its query
+	clock     *clock           // guarded by mu; of the server, nil as long as it has not told
+	streams   map[*stream]bool // guarded by mu; those that are open
+	silent    time.Duration    // guarded by mu; how long a stream that ended had said nothing
+	spoken    broadcast.Signal // guarded by mu; a stream has begun to speak, or has ended
+}
+
+// secured is what was agreed on by TLS.
+type secured struct {
+	version string
+	expires time.Time
+	subject string
+}
+
+// clock is how far the server's clock is ahead, and by how much that may be off.
+type clock struct{ ahead, off time.Duration }
+
+func newWeb() *web {
+	next := http.DefaultTransport.(*http.Transport).Clone()
+	return &web{next: next, answers: map[string]int{}, streams: map[*stream]bool{}}
+}
+
+// close frees the idle network connections.
+func (w *web) close() { w.next.CloseIdleConnections() }
+
+// RoundTrip makes a request. What is noted of its network connection is that of the first one, whose end counts.
+func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := time.Now()
+	resp, err := w.next.RoundTrip(r.WithContext(w.watch(r.Context())))
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(r, resp, sent, time.Now())
+	if kind := mediaType(resp); kind == "text/event-stream" {
+		s := &stream{ReadCloser: resp.Body, web: w, opened: time.Now(), answers: r.Method == http.MethodPost}
+		w.streams[s] = true
+		resp.Body = s
+	}
+	return resp, nil
+}
+
+// watch returns ctx with hooks for the network connection.
+func (w *web) watch(ctx context.Context) context.Context {
+	var asked time.Time // the hooks of one lookup are called one after the other
+	locked := func(change func()) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		change()
+	}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart: func(httptrace.DNSStartInfo) { locked(func() { asked = time.Now() }) },
+		DNSDone: func(i httptrace.DNSDoneInfo) {
+			locked(func() { w.hosts, w.resolved, w.dnsErr = len(i.Addrs), time.Since(asked), i.Err })
+		},
+		ConnectDone: func(_, addr string, err error) {
+			locked(func() {
+				if err == nil {
+					w.connected = cmp.Or(w.connected, addr)
+				} else if w.connected == "" {
+					w.tcpErr = err
+				}
+			})
+		},
+		TLSHandshakeDone: func(s tls.ConnectionState, err error) {
+			locked(func() {
+				switch w.tlsErr = err; {
+				case err == nil && w.secured == nil && len(s.PeerCertificates) > 0:
+					w.secured = newSecured(s.Version, s.PeerCertificates[0])
+				}
+			})
+		},
+	})
+}
+
+func newSecured(version uint16, c *x509.Certificate) *secured {
+	return &secured{tls.VersionName(version), c.NotAfter, cmp.Or(strings.Join(c.DNSNames, ", "), c.Subject.CommonName)}
+}
+
+// note keeps what an answer says. mu is held.
+func (w *web) note(r *http.Request, resp *http.Response, sent, came time.Time) {
+	what := strings.TrimSpace(fmt.Sprintf("%s %d %s", r.Method, resp.StatusCode, mediaType(resp)))
+	if _, known := w.answers[what]; known || len(w.answers) < maxAnswers {
+		w.answers[what]++
+	}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		w.refusals++
+		w.challenge = cmp.Or(w.challenge, resp.Header.Get("WWW-Authenticate"))
+	case resp.StatusCode >= 300 && resp.StatusCode < 400 && w.moved == "":
+		if to, err := resp.Location(); err == nil {
+			w.moved = to.Scheme + "://" + to.Host + to.EscapedPath()
+		}
+	}
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil || w.clock != nil || resp.Header.Get("Age") != "" {
+		return
+	}
+	const half = time.Second / 2 // the header has whole seconds
+	w.clock = &clock{date.Add(half).Sub(sent.Add(came.Sub(sent) / 2)), half + came.Sub(sent)/2}
+}
+
+// told returns what was answered, and how often.
+func (w *web) told() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []string
+	for _, what := range slices.Sorted(maps.Keys(w.answers)) {
+		if n := w.answers[what]; n > 1 {
+			what += fmt.Sprintf(" ×%d", n)
+		}
+		all = append(all, what)
+	}
+	return strings.Join(all, ", ")
+}
+
+// mediaType returns the type of an answer's body, empty if there is none.
+func mediaType(resp *http.Response) string {
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return kind
+}
+
+// stream is the body of an answer that is an event stream.
+type stream struct {
+	io.ReadCloser
+	web     *web
+	opened  time.Time
+	answers bool // a request, so that it has something to say
+	spoke   bool // guarded by web.mu
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.web.mu.Lock()
+	defer s.web.mu.Unlock()
+	if n > 0 && !s.spoke {
+		s.spoke = true
+		s.web.spoken.Send()
+	}
+	if err != nil {
+		s.ended()
+	}
+	return n, err
+}
+
+func (s *stream) Close() error {
+	s.web.mu.Lock()
+	s.ended()
+	s.web.mu.Unlock()
+	return s.ReadCloser.Close()
+}
+
+// ended takes the stream off the list, and notes how long it has said nothing. web.mu is held.
+func (s *stream) ended() {
+	if s.web.streams[s] && s.answers && !s.spoke {
+		s.web.silent = max(s.web.silent, time.Since(s.opened))
+	}
+	delete(s.web.streams, s)
+	s.web.spoken.Send()
+}
+
+// proxied returns the proxy that the environment names for a URL, empty for none.
+func (w *web) proxied(r *http.Request) string {
+	if u, err := w.next.Proxy(r); err == nil && u != nil {
+		return u.Host
+	}
+	return ""
+}
+
+// settle waits until each open stream that answers a request has said something, for a second at most: one that does
+// not may be held up by a proxy.
+func (w *web) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = w.spoken.Await(ctx, &w.mu, func() bool { // if ctx ends it, the stream tells when it is closed
+		for s := range w.streams {
+			if s.answers && !s.spoke {
+				return false
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,103 @@
+package quirks_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/doctor"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/testenv/quirks"
+)
+
+// TestTheDoctorFindsEveryServerOverHTTPUsable examines each server: all of them can be used, whatever is odd.
+func TestTheDoctorFindsEveryServerOverHTTPUsable(t *testing.T) {
+	for _, s := range quirks.OverHTTP() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			r := examined(t, &transport.HTTP{URL: serve(t, s.New()) + "/mcp"}, string(s.Version))
+			wants(t, r, "http", s.Name, map[string]doctor.Verdict{
+				"silent on the probe after the header": doctor.Warn, "307 of everything, same origin": doctor.Note,
+				"308 of everything, same origin": doctor.Note, "302 of the probe to a page": doctor.Note,
+				"303 of the probe to a page": doctor.Note, "307 of the probe to nowhere": doctor.Note,
+				"307 of the probe to another origin": doctor.Note, "307 of the probe to itself": doctor.Note,
+			})
+			old := map[string]doctor.Verdict{}
+			if strings.HasPrefix(s.Name, "SSE, ") {
+				old[s.Name] = doctor.Note
+			}
+			wants(t, r, "transport", s.Name, old)
+		})
+	}
+}
+
+// TestTheDoctorFindsEveryServerOverStdioUsable does the same with processes.
+func TestTheDoctorFindsEveryServerOverStdioUsable(t *testing.T) {
+	for _, s := range quirks.OverStdio() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			r := examined(t, transport.Stdio{Command: os.Args[0], Env: []string{environmentQuirk + "=" + s.Name}},
+				string(s.Version))
+			wants(t, r, "stdout", s.Name, map[string]doctor.Verdict{
+				"text": doctor.Warn, "text, then a refusal": doctor.Warn, "text, then exit": doctor.Warn,
+				"modern, text first": doctor.Warn,
+			})
+			wants(t, r, "messages", s.Name, map[string]doctor.Verdict{
+				"success, empty": doctor.Warn, "success, null": doctor.Warn, "success, a list": doctor.Warn,
+				"success, no versions": doctor.Warn, "an error without a message": doctor.Warn,
+				"an error whose code is a string": doctor.Warn, "a refusal in a list": doctor.Warn,
+			})
+		})
+	}
+}
+
+// examined examines a server that can be used.
+func examined(t *testing.T, tr transport.Transport, version string) *doctor.Report {
+	t.Helper()
+	r := doctor.Examine(t.Context(), doctor.Server{Name: "quirk", Transport: tr}, nil)
+	if r.Took > doctor.DefaultTimeout {
+		t.Errorf("want it examined within %v, got %v", doctor.DefaultTimeout, r.Took)
+	}
+	if !r.Connected || r.Verdict == doctor.Fail {
+		t.Errorf("want no check to fail, got:\n%s", shown(r))
+	}
+	if c := checkOf(t, r, "handshake"); !strings.Contains(c.Found, "quirk 1 speaks "+version) {
+		t.Errorf("want version %s, got %q", version, c.Found)
+	}
+	if c := checkOf(t, r, "tools"); c.Verdict != doctor.OK || !strings.HasPrefix(c.Found, "1 tool, ") {
+		t.Errorf("want one tool, got %s: %s", c.Verdict, c.Found)
+	}
+	t.Logf("%s after %v", r.Verdict, r.Took.Round(time.Millisecond))
+	return r
+}
+
+// wants holds one check against what is expected of the server of this name, which is OK unless it is in the table.
+func wants(t *testing.T, r *doctor.Report, check, name string, table map[string]doctor.Verdict) {
+	t.Helper()
+	want, listed := table[name]
+	if !listed {
+		want = doctor.OK
+	}
+	if c := checkOf(t, r, check); c.Verdict != want || want != doctor.OK && c.Do == "" {
+		t.Errorf("%s: want %s, and what to do unless that is ok, got:\n%s", check, want, shown(r))
+	}
+}
+
+func checkOf(t *testing.T, r *doctor.Report, name string) doctor.Check {
+	t.Helper()
+	i := slices.IndexFunc(r.Checks, func(c doctor.Check) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("want a check %q, got none", name)
+	}
+	return r.Checks[i]
+}
+
+func shown(r *doctor.Report) string {
+	var b strings.Builder
+	for _, c := range r.Checks {
+		b.WriteString("  " + string(c.Verdict) + " " + c.Name + ": " + c.Found + "\n")
+	}
+	return b.String()
+}
