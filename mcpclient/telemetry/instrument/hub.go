@@ -20,7 +20,6 @@ type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer
 	ins    *instruments
-	gauges gauges
 
 	tellers tellers
 }
@@ -41,7 +40,6 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	meter := h.Meters.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(version))
 	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(version))
 	h.ins = instrumentsOf(meter)
-	h.gauges.init(meter, h.ins)
 	return h
 }
 
