@@ -65,10 +65,11 @@ type Options struct {
 	// take a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
 	AuthTimeout time.Duration
 
-	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %. The delay doubles until
-	// a session has answered a call or has lasted for BackoffMax: a server that dies after each handshake is not started
-	// again and again. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
-	// most.
+	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±50 %, so that many clients of
+	// a server that was gone do not come back at once. The delay doubles until a session has answered a call or has
+	// lasted for BackoffMax: a server that dies after each handshake is not started again and again. Zero means 1 s and
+	// 30 s. A server that says how long it is busy is waited for, and up to half as long again or half of
+	// BackoffMax, 10 min at most.
 	BackoffMin, BackoffMax time.Duration
 
 	// CloseTimeout is what a connection gets to close before it is cut: for stdio, from closing the server's input to

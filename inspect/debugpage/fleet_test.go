@@ -68,7 +68,8 @@ func TestAFleetIsSearchedInPagesAndGroups(t *testing.T) {
 	}
 	groups := page(t, h, "?q=server-00001").rows("groups")
 	if len(groups) != 11 || groups[0].text() != "no group 1 1 starting × 1" ||
-		groups[1].text() != "tenant-1 1000 1 backoff × 1 ready × 999" || groups[2].text() != "tenant-0 1000 0 ready × 1000" {
+		groups[1].text() != "tenant-1 1000 1 backoff × 1 ready × 999" ||
+		groups[2].text() != "tenant-0 1000 0 ready × 1000" {
 		t.Errorf("groups: got %d, the first %q", len(groups), groups[0].text())
 	}
 }

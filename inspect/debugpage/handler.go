@@ -150,7 +150,8 @@ func (h *handler) view(query url.Values) view {
 	}
 	chosen := choiceOf(query)
 	o := h.look()
-	return view{http.StatusOK, "overview", "MCP clients and servers", h.nav("", ""), h.overviewPage(o, chosen), chosenOverview{o, chosen}}
+	return view{http.StatusOK, "overview", "MCP clients and servers", h.nav("", ""), h.overviewPage(o, chosen),
+		chosenOverview{o, chosen}}
 }
 
 // gone is the page of what is not there any more.
