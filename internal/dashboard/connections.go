@@ -107,8 +107,8 @@ var connections = Dashboard{
 		{"Groups of clients", []Panel{
 			{Title: "Each group", Kind: Table, Empty: "no client is in a group", Width: 24, Height: 8,
 				Text: "Clients of each group by state. In a process of many clients those beyond the budget of metrics have no " +
-					"name but _OTHER, and are here. Which of them is not ready: the debug page, by its group, or the log records " +
-					"mcp_client.connection.transition.",
+					"name but _OTHER, and are here. Which of them is not ready: the debug page, by its group, or the log " +
+					"records mcp_client.connection.transition.",
 				Queries: []Query{
 					{Expr: positive(sumBy("job, mcp_client_group, mcp_client_connection_state",
 						state.with(`mcp_client_group!=""`).String()))},
