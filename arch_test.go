@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 		"mcpclient/telemetry", "mcpclient/telemetry/internal/words", "mcpclient/telemetry/schema",
 	},
 	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema"},
-	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry"},
+	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/telemetry/internal/words"},
 	"mcpclient/auth/internal/metadata":  {},
 	"mcpclient/auth/internal/challenge": {},
 	"mcpclient/auth/internal/dpop":      {},

@@ -62,7 +62,7 @@ func TestDefaultOptions(t *testing.T) {
 			}
 		}
 		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 ||
-			p.BackoffJitter != 0.2 || c.SkipOversize {
+			p.BackoffJitter != 0.5 || c.SkipOversize {
 			t.Errorf("%s: want the stated defaults, got %+v", name, c)
 		}
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {

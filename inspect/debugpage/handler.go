@@ -162,8 +162,10 @@ func (h *handler) view(query url.Values) view {
 		}
 		return h.gone("server", query.Get("server"))
 	}
+	chosen := choiceOf(query)
 	o := h.look()
-	return view{http.StatusOK, "overview", "MCP clients and servers", h.nav("", ""), h.overviewPage(o), o}
+	return view{http.StatusOK, "overview", "MCP clients and servers", h.nav("", ""), h.overviewPage(o, chosen),
+		chosenOverview{o, chosen}}
 }
 
 // gone is the page of what is not there any more.

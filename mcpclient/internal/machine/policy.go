@@ -48,7 +48,7 @@ func Defaults() Policy {
 		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
 		BackoffMax:    30 * time.Second,
-		BackoffJitter: 0.2,
+		BackoffJitter: 0.5,
 		CloseTimeout:  100 * time.Millisecond,
 	}
 }
@@ -86,6 +86,15 @@ func check(ok bool, format string, args ...any) error {
 // spread returns d made shorter or longer by chance; r is uniform in [0,1).
 func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
+}
+
+// wait returns how long a backoff lasts: as long as its turn and chance say, and as long as the server asks, if that is
+// longer. What a server asks it asks all its clients: so that they do not come back at once, each waits longer by
+// chance, by up to the jitter of what was asked or of BackoffMax, whichever is less.
+func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
+	asked = min(asked, p.WaitMax)
+	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r
+	return max(p.spread(delay, r), min(asked+time.Duration(later), p.WaitMax))
 }
 
 // lasted reports whether a session that was ready for so long has proved itself without an answer.

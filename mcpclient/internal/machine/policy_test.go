@@ -17,7 +17,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
 		BackoffMax:    30 * time.Second,
-		BackoffJitter: 0.2,
+		BackoffJitter: 0.5,
 		CloseTimeout:  100 * time.Millisecond,
 	}
 	if got := Defaults(); got != want {

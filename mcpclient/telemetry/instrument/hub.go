@@ -21,7 +21,6 @@ type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer
 	ins    *instruments
-	gauges gauges
 
 	tellers tellers
 }
@@ -44,7 +43,6 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(version),
 		trace.WithSchemaURL(semconv.SchemaURL))
 	h.ins = instrumentsOf(meter)
-	h.gauges.init(meter, h.ins)
 	return h
 }
 

@@ -64,7 +64,7 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 }
 
 func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
-	c := instrument.NewClient(tel, "files", network)
+	c := instrument.NewClient(tel, "files", network, instrument.WithGroup("tenant-1"))
 	authorizing(t, c)
 	c.Queue(func() int { return 3 })
 	p := connecting(t, c)

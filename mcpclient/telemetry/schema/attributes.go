@@ -52,6 +52,10 @@ var attributes = limited([]attributeRow{
 
 	{names.KeyMCPClientName, String, "", nil, Configured, Stable,
 		"Configured name of the client: which server it talks to."},
+	{names.KeyMCPClientGroup, String, "", nil, Configured, Experimental,
+		"Group that the client is configured to be in, if there is one. On metrics 32 groups of a process are told " +
+			"apart; and where there are more names of clients than places, their name is _OTHER and the group, _OTHER " +
+			"for none, stands for them."},
 	{names.KeyMCPClientInstanceID, String, "", nil, Unbounded, Stable,
 		"Tells clients of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only."},
 	{names.KeyMCPClientCorrID, String, "", nil, Unbounded, Stable,
