@@ -145,8 +145,21 @@ func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming
 	if c.method != nil {
 		in.TargetKind = c.method.kind
 	}
-	in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+	tellTrace(&in, p)
 	return in
+}
+
+// tellTrace gives telemetry what the sender of a message says about its trace.
+func tellTrace(in *instrument.Incoming, p *jsonrpc.Params) {
+	in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+	in.Meta = p.Meta
+}
+
+// traced returns the _meta of a message of the server's with the trace context of op.
+func traced(op *instrument.Op, user mcp.Meta) jsonrpc.Meta {
+	t := op.TraceContext()
+	return jsonrpc.Meta{Traceparent: t.Traceparent, Tracestate: t.Tracestate, Baggage: t.Baggage,
+		Propagated: t.Others, Declared: t.Declared(), User: user}
 }
 
 // text returns what raw, a JSON string, says, empty for nil and anything else.

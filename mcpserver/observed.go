@@ -66,7 +66,7 @@ func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 		in.Peer = x.seen(a.version)
 	}
 	if p, err := m.Params(); err == nil {
-		in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+		tellTrace(&in, &p)
 	}
 	return in
 }

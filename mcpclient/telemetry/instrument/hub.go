@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -23,6 +24,8 @@ type hub struct {
 	gauges gauges
 
 	tellers tellers
+
+	fields atomic.Pointer[[]string] // see declared
 }
 
 // hubOf returns the hub of t, nil if t observes nothing.

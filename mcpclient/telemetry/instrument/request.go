@@ -81,8 +81,10 @@ type Incoming struct {
 
 	Notification bool
 
-	// What the sender wrote into _meta.
-	Traceparent, Tracestate, Baggage string
+	// TraceContext is what the sender wrote into _meta. Who has the raw _meta may set Meta in place of
+	// TraceContext.Others: what other propagators than the W3C's read is then taken from it, if there are any.
+	TraceContext
+	Meta []byte
 
 	// Untrusted says that the sender is not trusted with this side's traces: its span is linked to and is no parent, and
 	// its baggage is not read. What the context has of its own counts, unlike with [telemetry.WithPublicEndpointFn].
