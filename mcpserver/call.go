@@ -145,8 +145,17 @@ func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming
 	if c.method != nil {
 		in.TargetKind = c.method.kind
 	}
+	in.RemoteAddr = c.x.remoteAddr()
 	tellTrace(&in, p)
 	return in
+}
+
+// remoteAddr is where the HTTP request came from that brought a message, empty if none did.
+func (x *exchange) remoteAddr() string {
+	if x.httpRequest == nil {
+		return ""
+	}
+	return x.httpRequest.RemoteAddr
 }
 
 // tellTrace gives telemetry what the sender of a message says about its trace.

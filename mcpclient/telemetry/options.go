@@ -118,6 +118,12 @@ func WithResourceURIInSpanName() Option {
 	return func(c *config) { c.URIInName = true }
 }
 
+// WithoutClientAddress leaves client.address and client.port out of a server's spans. Where they are there, which is
+// over HTTP, they are the address of the connection, a person's perhaps, and no metric has them.
+func WithoutClientAddress() Option {
+	return func(c *config) { c.NoClientAddress = true }
+}
+
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
 // duration; all are counted. The default and nil mean all but progress, message and cancelled. A cancelled notification
 // gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a

@@ -165,7 +165,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				a.failed = failed.inHandshake()
 				a.op.End(instrument.Result{
 					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed,
-					Expected: a.method == mcp.MethodDiscover,
+					Expected: h.fallsBack(a.method) && a.failed.suggestsLegacy(),
 				})
 				return a, nil
 			}
@@ -211,8 +211,15 @@ func (h *handshake) settle(a *answer) {
 	}
 	a.err = brief(a.err)
 	result := (&Fault{Kind: KindJSONRPC, Op: a.method, Server: a.err}).Result()
-	result.Expected = a.method == mcp.MethodDiscover
+	result.Expected = h.fallsBack(a.method) && a.err.Code != mcp.CodeHeaderMismatch &&
+		a.err.Code != mcp.CodeMissingClientCapability
 	a.op.End(result)
+}
+
+// fallsBack reports whether the request is the probe, which may fail: the client then goes on with initialize. If that
+// fails too, its span and that of the attempt say so.
+func (h *handshake) fallsBack(method string) bool {
+	return method == mcp.MethodDiscover && len(h.c.Settings.Legacy) > 0
 }
 
 // decode decodes a result.
@@ -242,7 +249,8 @@ func (h *handshake) keepDiscovered(a answer) {
 func (h *handshake) abandon(err error) {
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err})
+		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err,
+			Expected: err == nil && h.fallsBack(x.method)})
 	}
 	h.waiting = nil
 }

@@ -39,7 +39,8 @@ type Result struct {
 	CallerLeft bool
 
 	// Expected says that the error is an answer like another, such as a legacy server's to the probe: it is logged at
-	// Debug. Span and metrics have it as they have every error.
+	// Debug, and the span has neither the status of an error nor error.type, as the conventions want it of errors that are
+	// dealt with. Metrics have it as they have every error.
 	Expected bool
 }
 
