@@ -368,7 +368,7 @@ func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 		op.End(r)
 		_, op = s.StartHandler(ctx, instrument.Incoming{Method: "resources/read", URI: "file:///x", Known: true, ID: "3",
 			RemoteAddr: "192.0.2.1:4711",
-			Peer: p})
+			Peer:       p})
 		op.End(r)
 	}
 }
