@@ -138,6 +138,7 @@ var foreign = map[string][]string{
 	"mcpclient/telemetry/instrument":        telemetryAPI,
 	"mcpclient/telemetry/telemetrytest":     append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{
+		"go.opentelemetry.io/contrib/propagators/autoprop",
 		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/otel/log",
 		"go.opentelemetry.io/contrib/bridges/otelslog", "github.com/lmittmann/tint", "golang.org/x/term",
 		"google.golang.org/grpc",

@@ -219,10 +219,15 @@ var telemetryArea = area{
 			test: "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
-			what:  "Trace context from a peer",
-			where: []string{"mcpclient/telemetry/instrument.maxTracestate", "mcpclient/telemetry/instrument.maxBaggage"},
+			what: "Trace context from a peer",
+			where: []string{"mcpclient/telemetry/instrument.maxTracestate", "mcpclient/telemetry/instrument.maxBaggage",
+				"mcpclient/telemetry/instrument.maxPropagated", "mcpclient/telemetry/instrument.maxPropagatedBytes",
+				"mcpclient/telemetry/instrument.carrier.others", "mcpclient/telemetry/instrument.TraceContext.Others",
+				"mcpclient/transport.Config.Propagated", "mcpclient/transport.Message.Propagated",
+				"internal/jsonrpc.Meta.Propagated"},
 			bound: "tracestate of {bytes mcpclient/telemetry/instrument.maxTracestate}, baggage of {bytes " +
-				"mcpclient/telemetry/instrument.maxBaggage}",
+				"mcpclient/telemetry/instrument.maxBaggage}, {mcpclient/telemetry/instrument.maxPropagated} keys of other " +
+				"propagators with {bytes mcpclient/telemetry/instrument.maxPropagatedBytes} in all",
 			full: "whole members are left out",
 			test: "mcpclient/telemetry/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},

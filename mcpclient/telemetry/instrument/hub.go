@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -23,6 +24,8 @@ type hub struct {
 	ins    *instruments
 
 	tellers tellers
+
+	fields atomic.Pointer[[]string] // see declared
 }
 
 // hubOf returns the hub of t, nil if t observes nothing.

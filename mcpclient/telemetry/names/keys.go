@@ -43,6 +43,10 @@ const (
 	KeyServerAddress = "server.address"
 	// Port of the server that was dialled.
 	KeyServerPort = "server.port"
+	// Address that a request over HTTP came from; of a proxy, if there is one.
+	KeyClientAddress = "client.address"
+	// Port that a request over HTTP came from.
+	KeyClientPort = "client.port"
 	// Id of the server's process.
 	KeyProcessPID = "process.pid"
 	// Exit code of the server's process; -1 if a signal ended it.
