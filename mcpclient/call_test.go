@@ -348,7 +348,7 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 		begun := time.Now()
 		err := c.Call(t.Context(), "refused", big, nil)
 		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) ||
-			!strings.Contains(err.Error(), "transport busy after 3 attempts") {
+			!strings.Contains(err.Error(), "the server does not take what it is sent, tried 3 times") {
 			t.Fatalf("want backpressure, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited < 10*time.Millisecond || waited > 30*time.Millisecond {

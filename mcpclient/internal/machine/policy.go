@@ -56,19 +56,19 @@ func Defaults() Policy {
 // longest is the longest delay that can be doubled, by jitter, without overflow.
 const longest = time.Duration(math.MaxInt64 / 2)
 
-// Validate returns what is wrong with p, all of it, or nil.
+// Validate returns what is wrong with p, all of it, or nil, in the names of the client's options.
 func (p Policy) Validate() error {
 	return errors.Join(
-		positive("init timeout", p.InitTimeout),
-		positive("start timeout", p.StartTimeout),
-		positive("authorization timeout", p.AuthTimeout),
-		check(p.WaitMax >= 0, "longest wait %v is negative", p.WaitMax),
-		positive("backoff minimum", p.BackoffMin),
-		positive("close timeout", p.CloseTimeout),
+		positive("InitTimeout", p.InitTimeout),
+		positive("StartTimeout", p.StartTimeout),
+		positive("AuthTimeout", p.AuthTimeout),
+		check(p.WaitMax >= 0, "WaitMax %v is negative", p.WaitMax),
+		positive("BackoffMin", p.BackoffMin),
+		positive("CloseTimeout", p.CloseTimeout),
 		check(p.BackoffMax >= p.BackoffMin, "BackoffMax %v is below BackoffMin %v", p.BackoffMax, p.BackoffMin),
-		check(p.BackoffMax <= longest, "backoff maximum %v is above %v", p.BackoffMax, longest),
-		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "backoff jitter %v is not between 0 and 1", p.BackoffJitter),
-		check(p.InitialAttempts >= 0, "initial attempts %d is negative", p.InitialAttempts),
+		check(p.BackoffMax <= longest, "BackoffMax %v is above %v", p.BackoffMax, longest),
+		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "BackoffJitter %v is not between 0 and 1", p.BackoffJitter),
+		check(p.InitialAttempts >= 0, "InitialAttempts %d is negative", p.InitialAttempts),
 	)
 }
 
