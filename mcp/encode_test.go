@@ -57,12 +57,12 @@ func TestWhatIsNoObjectIsNotSent(t *testing.T) {
 		{"x", "no object"},
 		{(*PageParams)(nil), "no object"},
 		{(*CallToolParams)(nil), "no object"},
-		{&CallToolParams{Arguments: json.RawMessage(`[]`)}, "arguments is no object"},
+		{&CallToolParams{Arguments: json.RawMessage(`[]`)}, "arguments must be a JSON object"},
 		{&CallToolParams{Arguments: json.RawMessage(`{}},"id":{}`)}, "arguments: invalid character '}' at offset 2"},
-		{&CallToolParams{Arguments: 3}, "arguments is no object"},
+		{&CallToolParams{Arguments: 3}, "arguments must be a JSON object"},
 		{&CallToolParams{Arguments: map[string]any{"f": func() {}}}, ""},
-		{&CallToolParams{Meta: Meta(`[]`)}, "_meta is no object"},
-		{&PageParams{Meta: Meta(`[]`)}, "_meta is no object"},
+		{&CallToolParams{Meta: Meta(`[]`)}, "_meta must be a JSON object"},
+		{&PageParams{Meta: Meta(`[]`)}, "_meta must be a JSON object"},
 	} {
 		before := []byte("before ")
 		got, err := AppendParams(before, c.params)
@@ -109,16 +109,18 @@ func TestResultsAreEncodedLikeParams(t *testing.T) {
 		&CallToolResult{Content: ContentList{&EmbeddedResource{}}}: "content[0].resource is null",
 		&CallToolResult{Content: ContentList{&UnknownContent{}}}: "content[0]: unexpected end " +
 			"of JSON at offset 0",
-		&CallToolResult{Content: ContentList{&ToolUseContent{Input: []byte(`1`)}}}: "content[0].input is no object",
+		&CallToolResult{Content: ContentList{&ToolUseContent{Input: []byte(`1`)}}}: "content[0].input must be a JSON object",
 		&CallToolResult{StructuredContent: json.RawMessage(`{`)}: "structuredContent: " +
 			"unexpected end of JSON at offset 1",
 		&GetPromptResult{Messages: []*PromptMessage{
 			{Content: &EmbeddedResource{}}}}: "messages[0].content.resource is null",
-		&CreateMessageResult{Content: SamplingContent{nil}}:                                  "content is null",
-		&CreateMessageResult{Content: SamplingContent{Text(""), &ResourceLink{}, nil}}:       "content[2] is null",
-		&CallToolResult{Content: ContentList{&TextContent{Meta: Meta(`[]`)}}}:                "content[0]._meta is no object",
-		&CallToolResult{Content: ContentList{&EmbeddedResource{Meta: Object(`null`)}}}:       "content[0].resource is null",
-		&CallToolResult{Content: ContentList{&ResourceLink{Meta: Meta(`"text"`)}, Text("")}}: "content[0]._meta is no object",
+		&CreateMessageResult{Content: SamplingContent{nil}}:                            "content is null",
+		&CreateMessageResult{Content: SamplingContent{Text(""), &ResourceLink{}, nil}}: "content[2] is null",
+		&CallToolResult{Content: ContentList{&TextContent{Meta: Meta(`[]`)}}}: "content[0]._meta " +
+			"must be a JSON object",
+		&CallToolResult{Content: ContentList{&EmbeddedResource{Meta: Object(`null`)}}}: "content[0].resource is null",
+		&CallToolResult{Content: ContentList{&ResourceLink{Meta: Meta(`"text"`)}, Text("")}}: "content[0]._meta " +
+			"must be a JSON object",
 	} {
 		got, err := AppendResult(nil, result)
 		if err == nil || err.Error() != want {

@@ -360,9 +360,9 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 		out := w.taken()
 		want := []string{
 			`{"jsonrpc":"2.0","id":7,"error":{"code":-32600,` +
-				`"message":"protocol violation: frame_too_large: frame of 2000 bytes is above the limit of 1000"}}`,
+				`"message":"message breaks the protocol (frame_too_large): frame of 2000 bytes is above the limit of 1000"}}`,
 			`{"jsonrpc":"2.0","id":"b","error":{"code":-32600,` +
-				`"message":"protocol violation: frame_too_large: frame of 2000 bytes is above the limit of 1000"}}`,
+				`"message":"message breaks the protocol (frame_too_large): frame of 2000 bytes is above the limit of 1000"}}`,
 		}
 		if !slices.Equal(out, want) {
 			t.Errorf("the server sent %q, want %q", out, want)

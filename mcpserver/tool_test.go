@@ -192,7 +192,7 @@ func TestToolsThatCannotBeAdded(t *testing.T) {
 	}{
 		{"no tool", "add tool: no tool", nil, raw},
 		{"no typed tool", "add tool: no tool", nil, typed(identity[point])},
-		{"no name", "add tool: no name", &mcp.Tool{}, raw},
+		{"no name", "add tool: the tool has no name", &mcp.Tool{}, raw},
 		{"long name", "add tool: name of 129 characters, want 128 at most", &mcp.Tool{Name: strings.Repeat("x", 129)}, raw},
 		{"name with a space", `add tool: name "a b" has a character other than letters, digits, '_', '-' and '.'`,
 			&mcp.Tool{Name: "a b"}, raw},

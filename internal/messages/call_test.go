@@ -34,9 +34,10 @@ func offering(t *testing.T, o *mcpserver.Options) *mcptest.Server {
 		mcpserver.AddTool(s.Server, &mcp.Tool{Name: "refuses"}, func(context.Context, struct{}) (string, error) {
 			return "", errors.New("there is no forecast for the moon")
 		}),
-		s.AddRawTool(&mcp.Tool{Name: "fails"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, errors.New("database is down")
-		}))
+		s.AddRawTool(&mcp.Tool{Name: "fails"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return nil, errors.New("database is down")
+			}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,8 @@ var callMessages = chapter{"a call", []complaint{
 	{"an answer over the limit, with SkipOversize", answered(func(c *mcptest.Conversation, call mcptest.Message) {
 		c.Answer(call, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 5000)+`"}]}`)
 	}, func(o *mcpclient.Options) { o.FrameLimit, o.SkipOversize = 4096, true })},
-	{"a request over the server's limit", calling(callTool("forecast", map[string]any{"city": strings.Repeat("x", 17<<20)}))},
+	{"a request over the server's limit",
+		calling(callTool("forecast", map[string]any{"city": strings.Repeat("x", 17<<20)}))},
 	{"an answer that is no result of the method", answered(func(c *mcptest.Conversation, call mcptest.Message) {
 		c.Answer(call, `{"content":"sunny"}`)
 	})},

@@ -59,7 +59,8 @@ var processMessages = chapter{"a server that is a process", []complaint{
 	}, nil)},
 	{"it answers initialize with a version that does not exist", scripted(func(c *mcptest.Conversation) {
 		c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
-		c.Answer(c.Expect(mcp.MethodInitialize), `{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
+		c.Answer(c.Expect(mcp.MethodInitialize),
+			`{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
 	}, nil)},
 	{"it answers initialize with something else", scripted(func(c *mcptest.Conversation) {
 		c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")

@@ -68,7 +68,9 @@ var optionMessages = chapter{"options and files", []complaint{
 	{"AddTool: the name twice", func(t *testing.T) error {
 		s := mcpserver.New(mcp.Implementation{Name: "x", Version: "1"}, nil)
 		add := func() error {
-			return mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, func(context.Context, struct{}) (string, error) { return "", nil })
+			return mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, func(context.Context, struct{}) (string, error) {
+				return "", nil
+			})
 		}
 		if err := add(); err != nil {
 			t.Fatal(err)
@@ -85,6 +87,7 @@ var optionMessages = chapter{"options and files", []complaint{
 	{"a config file with several mistakes", configured(`{"mcpServers": {"a": {}, "b": {"url": "mcp.example.com"},
 		"c": {"command": "npx", "args": "-y", "env": {"TOKEN": "${TOKEN}"}, "timeout": "soon"}}}`)},
 	{"HTTP: a header that cannot be sent", func(t *testing.T) error {
-		return connecting(t, &transport.HTTP{URL: "http://localhost/mcp", Header: map[string][]string{"Bad Name": {"x"}}}, nil)
+		header := map[string][]string{"Bad Name": {"x"}}
+		return connecting(t, &transport.HTTP{URL: "http://localhost/mcp", Header: header}, nil)
 	}},
 }}

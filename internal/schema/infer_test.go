@@ -185,10 +185,10 @@ func TestInferInputRefuses(t *testing.T) {
 		want string
 	}{
 		{nil, "nil type"},
-		{reflect.TypeFor[string](), "string is not an object"},
-		{reflect.TypeFor[[]int](), "[]int is not an object"},
-		{reflect.TypeFor[time.Time](), "time.Time is not an object"},
-		{reflect.TypeFor[ownForm](), "schema.ownForm is not an object"},
+		{reflect.TypeFor[string](), "the input is string, and must be a struct or a map"},
+		{reflect.TypeFor[[]int](), "the input is []int, and must be a struct or a map"},
+		{reflect.TypeFor[time.Time](), "the input is time.Time, and must be a struct or a map"},
+		{reflect.TypeFor[ownForm](), "the input is schema.ownForm, and must be a struct or a map"},
 		{reflect.TypeFor[chan int](), "chan int has no JSON Schema"},
 		{reflect.TypeFor[struct{ A []func() }](), ".A[]: func() has no JSON Schema"},
 		{reflect.TypeFor[struct{ A map[string]complex128 }](), ".A[]: complex128 has no JSON Schema"},
@@ -202,7 +202,7 @@ func TestInferInputRefuses(t *testing.T) {
 		{reflect.TypeFor[withQuote](), "schema.withQuote.A: no schema for a quoted name"},
 		{reflect.TypeFor[withNamed](), "schema.withNamed.place: no schema for an embedded field that is a property"},
 		{reflect.TypeFor[withEmbedded](), "schema.withEmbedded.Scalar: no schema for an embedded field that is a property"},
-		{reflect.TypeFor[withTime](), "is not an object"},
+		{reflect.TypeFor[withTime](), "must be a struct or a map"},
 		{reflect.TypeFor[withEmptyTag](), "empty jsonschema tag"},
 	} {
 		raw, err := InferInput(c.t)

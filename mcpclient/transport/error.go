@@ -26,7 +26,8 @@ type FrameTooLargeError struct {
 
 // Error says how large the frame is, as far as it was read, and how large it may be.
 func (e *FrameTooLargeError) Error() string {
-	return fmt.Sprintf("a message of at least %d bytes is over the limit of %d; Options.FrameLimit raises it", e.Size, e.Limit)
+	return fmt.Sprintf("a message of at least %d bytes is over the limit of %d; Options.FrameLimit raises it",
+		e.Size, e.Limit)
 }
 
 // ExitError says that the server's process has ended, and how. An exit status of zero is an ExitError too: the

@@ -148,7 +148,8 @@ func (h *HTTP) target() (*url.URL, error) {
 func (h *HTTP) checkHeader() error {
 	for name, values := range h.Header {
 		if !hostname.Token(name) || slices.ContainsFunc(values, func(v string) bool { return !headerValue(v) }) {
-			return fmt.Errorf("the header field %q cannot be sent: its name or value has characters that HTTP does not allow", name)
+			return fmt.Errorf("the header field %q cannot be sent: its name or value has characters that HTTP does not allow",
+				name)
 		}
 	}
 	return nil

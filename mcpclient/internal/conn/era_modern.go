@@ -130,8 +130,8 @@ func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 			return "", errLegacy
 		}
 	}
-	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q (Options.Versions)", ErrNoCommonVersion, excerpts(supported),
-		slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
+	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q (Options.Versions)", ErrNoCommonVersion,
+		excerpts(supported), slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
 }
 
 // discovered makes a session of the answer to the probe. A result without a modern version that the client speaks is
