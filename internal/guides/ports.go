@@ -12,9 +12,9 @@ import (
 // address is an address of this machine with a port that a page has chosen.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// withFreePorts returns blocks of a page in which each such address has a port that is free now, the same in all blocks.
-// The ports may be taken where the page is tried. Those of OTLP, which pages write as localhost:4317, stay: the programs
-// choose them by themselves.
+// withFreePorts returns the blocks of a page with a free port in each such address, the same in all blocks: the page's
+// own may be taken where it is tried. Those of OTLP, which pages write as localhost:4317, stay: programs choose them by
+// themselves.
 func withFreePorts(blocks []block) (_ []block, err error) {
 	blocks, free := slices.Clone(blocks), make(map[string]string)
 	var listeners []net.Listener // open until the last port is chosen, so that all differ
