@@ -258,7 +258,7 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 			"--web: " + taken + " is in use"},
 		"everybody":       {[]string{"view", "--grpc=0.0.0.0:0"}, "not on the loopback"},
 		"everybody's":     {[]string{"demo", "--web=:8080"}, "not on the loopback"},
-		"no address":      {[]string{"view", "--web=nonsense"}, "--web: "},
+		"no address":      {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web=nonsense"}, "--web: "},
 		"no Jaeger":       {[]string{"view", "abc"}, "--jaeger URL says it"},
 		"no URL":          {[]string{"view", "--jaeger", "localhost"}, "--jaeger: "},
 		"two traces":      {[]string{"view", "--jaeger", "http://localhost", "abc", "def"}, `unexpected argument "def"`},

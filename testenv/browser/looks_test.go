@@ -21,7 +21,7 @@ func TestNoPageScrollsSidewaysOnAPhone(t *testing.T) {
 			Widest       string
 		}
 		w := eval[width](t, tab, `({Page: document.documentElement.scrollWidth, Screen: screen.width,
-			Widest: [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > screen.width + 1).map(e => e.outerHTML.slice(0, 80))[0] ?? ""})`)
+			Widest: [...document.querySelectorAll("header *, main *")].filter(e => e.getBoundingClientRect().right > screen.width + 1).map(e => e.outerHTML.slice(0, 80))[0] ?? ""})`)
 		// Text in a column of a letter or two is not readable either.
 		squeezed := eval[[]string](t, tab, `[...document.querySelectorAll("main *")].filter(e => {
 			const text = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join(" "), box = e.getBoundingClientRect();

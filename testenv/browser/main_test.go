@@ -89,12 +89,12 @@ func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 	return v
 }
 
-// sceneURL is the address of the trace of a scene of the demo.
+// sceneURL is the address of the trace of a scene of the demo, or of one that is folded.
 func sceneURL(t *testing.T, title string) string {
 	t.Helper()
 	tab := open(t, Desktop, demoURL)
-	return eval[string](t, tab, `[...document.querySelectorAll("#traces a")].find(a => a.textContent.includes(%q)).href`,
-		title)
+	return eval[string](t, tab, `[...document.querySelectorAll("#traces a, #connecting a")]
+		.find(a => a.textContent.includes(%q)).href`, title)
 }
 
 // pages are all kinds of pages of the demo, by name.

@@ -94,7 +94,7 @@ body { margin: 0; padding: 28px; font: 14px/1.35 "JetBrains Mono", "DejaVu Sans 
 .bar b { width: 12px; height: 12px; border-radius: 50%; background: #ff5f57; }
 .bar b + b { background: #febc2e; } .bar b + b + b { background: #28c840; }
 .bar span { flex: 1; text-align: center; margin-right: 52px; }
-pre { margin: 0; padding: 14px 20px 18px; font: inherit; }
+pre { margin: 0; padding: 14px 20px 18px; font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
 i { font-style: normal; display: inline-block; height: 1.35em; vertical-align: top; --a: calc(var(--from) * 12.5%); --b: calc(var(--to) * 12.5%);
   background: linear-gradient(to right, transparent var(--a), currentColor var(--a) var(--b), transparent var(--b)); margin-right: -.02ch; padding-right: .02ch; }
 .f1 { font-weight: 700; color: #fff; } .f2 { color: #8b97ab; } .f31 { color: #ff7b72; } .f32 { color: #6fcf85; } .f33 { color: #e8b64c; }
