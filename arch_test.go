@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 		"mcpclient/telemetry", "mcpclient/telemetry/internal/words", "mcpclient/telemetry/schema",
 	},
 	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema"},
-	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry"},
+	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/telemetry/internal/words"},
 	"mcpclient/auth/internal/metadata":  {},
 	"mcpclient/auth/internal/challenge": {},
 	"mcpclient/auth/internal/dpop":      {},
@@ -138,6 +138,7 @@ var foreign = map[string][]string{
 	"mcpclient/telemetry/instrument":        telemetryAPI,
 	"mcpclient/telemetry/telemetrytest":     append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{
+		"go.opentelemetry.io/contrib/propagators/autoprop",
 		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/otel/log",
 		"go.opentelemetry.io/contrib/bridges/otelslog", "github.com/lmittmann/tint", "golang.org/x/term",
 		"google.golang.org/grpc",

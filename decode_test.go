@@ -23,6 +23,7 @@ var decodesInPlace = map[string][]string{
 	},
 	"jsonscan.Unquote": {
 		"internal/jsonrpc/id.go", "internal/mirror/params.go", // of copies
+		"mcpclient/telemetry/instrument/carrier.go",
 	},
 	"jsonscan.Alias": {},
 }

@@ -222,7 +222,7 @@ func init() {
 		"a loop over pages, as that over tools, in the goroutine of the caller": {"mcpclient.Client.LegacyTasks yield",
 			"mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
 		"a loop that holds nothing, in the goroutine of the caller": {"mcpclient.Group.Members yield",
-			"mcpclient.Group.Tools yield"},
+			"mcpclient.Group.Tools yield", "instrument.TraceContext.All yield", "instrument.TraceContext.Keys yield"},
 		"called by New in the goroutine of the caller, before anything is begun": {"transport.Transport.Name",
 			"transport.Transport.Network"},
 		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {
@@ -231,8 +231,9 @@ func init() {
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
-		"called as the handler of a tool that it becomes": {"mcpserver.Checked h"},
-		"the server's own or that of net/http":            {"mcpserver.HTTPHandler.ServeHTTP w"},
+		"called as the handler of a tool that it becomes":              {"mcpserver.Checked h"},
+		"part of the user's own logger, as whose handler it is called": {"telemetry.NewTraceHandler next"},
+		"the server's own or that of net/http":                         {"mcpserver.HTTPHandler.ServeHTTP w"},
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},

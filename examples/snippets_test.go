@@ -35,7 +35,7 @@ func callOfTheREADME(ctx context.Context) (*mcp.CallToolResult, error) {
 	return result, err
 }
 
-func observedCallOfTheREADME(ctx context.Context, server transport.Transport) error {
+func observedCallOfTheGuide(ctx context.Context, server transport.Transport) error {
 	// docs:otlp
 	providers, err := otlp.Setup(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTheClientOfTheREADMECalls(t *testing.T) {
 	if err != nil || forecast.Celsius != 4 {
 		t.Errorf("got %+v and %v, want 4 degrees", forecast, err)
 	}
-	if err := observedCallOfTheREADME(t.Context(), transport.Stdio{Command: "weather-server"}); err != nil {
+	if err := observedCallOfTheGuide(t.Context(), transport.Stdio{Command: "weather-server"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,8 @@ type Client struct {
 	Number uint64    `json:"number"` // of the client among those that the process has had, from 1
 	Name   string    `json:"name"`
 
-	InstanceID string `json:"instance_id"` // in telemetry, beside the name
+	InstanceID string `json:"instance_id"`     // in telemetry, beside the name
+	Group      string `json:"group,omitempty"` // likewise
 
 	Transport string `json:"transport,omitempty"` // network.transport: pipe, tcp; empty in memory
 	Protocol  string `json:"protocol,omitempty"`  // under MCP: http

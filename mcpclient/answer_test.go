@@ -52,8 +52,8 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 				{`"method":"double","params":{"n":21}`, `"result":{"n":42}`},
 				{`"method":"double"`, `"result":{"n":0}`},
 				{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is no integer`},
-				{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"protocol violation: invalid_json`},
-				{`"method":"double","params":{"_meta":7}`, `"error":{"code":-32602,"message":"protocol violation: invalid_params`},
+				{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"message is not JSON (invalid_json)`},
+				{`"method":"double","params":{"_meta":7}`, `"error":{"code":-32602,"message":"message breaks the protocol (invalid_params)`},
 				{`"method":"no/data"`, `"error":{"code":1,"message":"m"}`},
 				{`"method":"no/object"`, `"error":{"code":-32603,"message":"internal error"}`},
 			} {

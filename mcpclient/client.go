@@ -74,7 +74,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	}
 	cfg.Name, cfg.InstanceID = "", ""
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
-		instrument.WithInstanceID(c.instance))
+		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))
 	c.cfg = &cfg
 	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(ctx), hooks{c})
 	c.dispatcher.init(c)

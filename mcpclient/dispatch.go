@@ -273,5 +273,6 @@ func incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
 	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
 	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)
 	in.Baggage, _ = jsonrpc.Text(p.Baggage)
+	in.Meta = p.Meta
 	return in
 }

@@ -61,7 +61,8 @@ type Error struct {
 	cause error
 }
 
-// Error returns "tools/call: timeout: no answer in time".
+// Error says what went wrong and, where that is not plain, what to do about it: "tools/call: no answer within 1s;
+// WithTimeout or Options.RequestTimeout gives it longer".
 func (e *Error) Error() string { return e.fault().Error() }
 
 // Unwrap returns the server's error, or the condition that ended the operation.

@@ -22,22 +22,22 @@ func TestErrorsSayWhatWentWrongAndHaveTheirType(t *testing.T) {
 		err       *Error
 		text, typ string
 	}{
-		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrConnectionLost}, "tools/call: transport: connection lost",
+		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrConnectionLost}, "tools/call: connection lost",
 			"connection_lost"},
-		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrBackpressure}, "tools/call: transport: transport busy",
+		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrBackpressure}, "tools/call: transport busy",
 			"transport_busy"},
 		{&Error{Kind: KindTransport, Op: "x", cause: fmt.Errorf("%w: full", ErrBackpressure)},
-			"x: transport: transport busy: full", "transport_busy"},
-		{&Error{Kind: KindProtocol, Op: "tools/list", cause: errors.New("7 tools")}, "tools/list: protocol: 7 tools",
+			"x: transport busy: full", "transport_busy"},
+		{&Error{Kind: KindProtocol, Op: "tools/list", cause: errors.New("7 tools")}, "tools/list: 7 tools",
 			"protocol_violation"},
 		{&Error{Kind: KindJSONRPC, Op: "tools/call", Server: refused}, "tools/call: server error -32602: no such tool",
 			"-32602"},
 		{&Error{Kind: KindJSONRPC, Server: &mcp.Error{Code: 1}}, "server error 1: ", "1"},
-		{&Error{Kind: KindState, Op: "await", cause: ErrNotReady}, "await: state: client is not ready", "not_ready"},
-		{&Error{Kind: KindTimeout, Op: "ping", cause: ErrTimeout}, "ping: timeout: no answer in time", "timeout"},
-		{&Error{Kind: KindCancelled, Op: "ping", cause: context.Canceled}, "ping: cancelled: context canceled", "cancelled"},
-		{&Error{Kind: KindShutdown, Op: "ping", cause: ErrShutdown}, "ping: shutdown: client is shut down", "shutdown"},
-		{&Error{Kind: KindInvalid, Op: "ping", cause: errors.New("not an object")}, "ping: invalid: not an object", "_OTHER"},
+		{&Error{Kind: KindState, Op: "await", cause: ErrNotReady}, "client is not ready", "not_ready"},
+		{&Error{Kind: KindTimeout, Op: "ping", cause: ErrTimeout}, "ping: no answer in time", "timeout"},
+		{&Error{Kind: KindCancelled, Op: "ping", cause: context.Canceled}, "ping: context canceled", "cancelled"},
+		{&Error{Kind: KindShutdown, Op: "ping", cause: ErrShutdown}, "ping: client is shut down", "shutdown"},
+		{&Error{Kind: KindInvalid, Op: "ping", cause: errors.New("not an object")}, "ping: not an object", "_OTHER"},
 		{&Error{Kind: KindShutdown}, "shutdown", "shutdown"},
 	} {
 		if got := tc.err.Error(); got != tc.text {

@@ -108,7 +108,7 @@ func ExampleClient_CallTool_cancel() {
 	fmt.Println(err)
 	fmt.Println("the tool:", <-ended)
 	// Output:
-	// tools/call: cancelled: context canceled
+	// tools/call: the caller has left: context canceled
 	// the tool: context canceled
 }
 
@@ -126,7 +126,7 @@ func ExampleError_unsupported() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, mcpclient.ErrUnsupported))
 	// Output:
-	// prompts/get: state: not supported by the server: prompts
+	// prompts/get: not supported by the server: prompts
 	// true
 }
 

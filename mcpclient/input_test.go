@@ -161,7 +161,7 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 		text     string
 	}{
 		{"no handler", nil, `{"k":` + formRequest + `}`, KindProtocol,
-			`input "k" that the server asked for: elicitation/create: no handler`},
+			"the server needs an answer first: elicitation/create: no handler"},
 		{"ping", nil, `{"k":{"method":"ping"}}`, KindProtocol, "ping: no handler"},
 		{"a handler that fails",
 			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {

@@ -37,7 +37,7 @@ func (c *Client) Inspect() inspect.Client {
 		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
 	})
 	c.subscriptions.mu.Unlock()
-	i.Number, i.Name, i.InstanceID = c.number, c.name, c.instance
+	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.Group
 	network := c.core.Transport.Network()
 	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
 	for _, f := range oldest {

@@ -18,7 +18,8 @@ const DefaultFrameLimit = 16 << 20
 // Options configure a client. A nil *Options, and the zero value of every field, mean the defaults stated here.
 type Options struct {
 	// Name is the client's name in telemetry (mcp_client.name): which of your servers this is. Zero means the
-	// transport's name, such as the base name of the command. Use few names: it is an attribute of every metric.
+	// transport's name, such as the base name of the command. Use few names: it is an attribute of every metric. See Group
+	// for what becomes of many.
 	Name string
 
 	// InstanceID tells the client apart from others of its name, in this process and elsewhere: it is
@@ -26,6 +27,13 @@ type Options struct {
 	// client does not add series. Empty means 16 random hexadecimal digits; [Client.Inspect] tells which. If you set it,
 	// for example to the name of a pod, no two clients of one name may have the same.
 	InstanceID string
+
+	// Group is which of your servers this is like, where there are many: a tenant, a kind, a cluster. It is
+	// mcp_client.group on all that the client emits, and empty by default. Metrics have room for about 2,000 sets of
+	// attributes each; in a process whose clients have more names than that, the later ones are _OTHER on metrics, and
+	// told apart by their groups, of which the first 32 are. It has nothing to do with [Group], whose members may be in
+	// one group or in several.
+	Group string
 
 	// ClientInfo is how the client introduces itself. Zero means the main module's path and version.
 	ClientInfo mcp.Implementation
@@ -57,10 +65,11 @@ type Options struct {
 	// take a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
 	AuthTimeout time.Duration
 
-	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %. The delay doubles until
-	// a session has answered a call or has lasted for BackoffMax: a server that dies after each handshake is not started
-	// again and again. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
-	// most.
+	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±50 %, so that many clients of
+	// a server that was gone do not come back at once. The delay doubles until a session has answered a call or has
+	// lasted for BackoffMax: a server that dies after each handshake is not started again and again. Zero means 1 s and
+	// 30 s. A server that says how long it is busy is waited for, and up to half as long again or half of
+	// BackoffMax, 10 min at most.
 	BackoffMin, BackoffMax time.Duration
 
 	// CloseTimeout is what a connection gets to close before it is cut: for stdio, from closing the server's input to

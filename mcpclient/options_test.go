@@ -19,7 +19,7 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 		"FrameLimit is negative":                      {FrameLimit: -1},
 		"NotificationQueue is negative":               {NotificationQueue: -1},
 		"NotificationBytes is negative":               {NotificationBytes: -1},
-		"backoff maximum 1s is below the minimum 2s":  {BackoffMin: 2 * time.Second, BackoffMax: time.Second},
+		"BackoffMax 1s is below BackoffMin 2s":        {BackoffMin: 2 * time.Second, BackoffMax: time.Second},
 		`unknown protocol version "1999-01-01"`:       {Versions: []mcp.Version{mcp.Version20251125, "1999-01-01"}},
 		"mcpclient: options: InitTimeout is negative": {InitTimeout: -time.Second},
 	} {
@@ -62,7 +62,7 @@ func TestDefaultOptions(t *testing.T) {
 			}
 		}
 		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 ||
-			p.BackoffJitter != 0.2 || c.SkipOversize {
+			p.BackoffJitter != 0.5 || c.SkipOversize {
 			t.Errorf("%s: want the stated defaults, got %+v", name, c)
 		}
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {

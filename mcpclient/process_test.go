@@ -120,8 +120,8 @@ func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	// The machine may be busy: the best of the rounds shows what the timer takes.
-	if len(waits) != rounds || slices.Min(waits) < backoff*8/10 || slices.Min(waits) > backoff*12/10+10*time.Millisecond {
-		t.Errorf("want one backoff of %v ± 20 %% each round, got %v", backoff, waits)
+	if len(waits) != rounds || slices.Min(waits) < backoff/2 || slices.Min(waits) > backoff*3/2+10*time.Millisecond {
+		t.Errorf("want one backoff of %v ± 50 %% each round, got %v", backoff, waits)
 	}
 }
 

@@ -138,7 +138,7 @@ func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
 		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" ||
-			!strings.Contains(err.Error(), `input "a" that the task needs: elicitation/create: no handler`) {
+			!strings.Contains(err.Error(), "the task needs an answer first: elicitation/create: no handler") {
 			t.Errorf("got %v, want what is missing, about t1", err)
 		}
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)

@@ -180,9 +180,7 @@ func (q *inquirer) ending() error {
 
 // send sends a request to the client.
 func (q *inquirer) send(ctx context.Context, op *instrument.Op, id int64, it *inquiry) error {
-	var meta jsonrpc.Meta
-	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendRequest(nil, q.conn.asks.id(id), it.method(), meta, it.encoded)
+	frame, err := jsonrpc.AppendRequest(nil, q.conn.asks.id(id), it.method(), traced(op, nil), it.encoded)
 	if err != nil {
 		return err
 	}
@@ -226,9 +224,7 @@ func (q *inquirer) withdraw(asked *instrument.Op, id int64, it *inquiry) {
 	})
 	defer op.End(brokenOff)
 	op.Admit(q.conn.seen(q.version), 0)
-	meta := jsonrpc.Meta{User: it.related()}
-	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, meta, params)
+	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, traced(&op, it.related()), params)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, settle)
 		defer cancel()

@@ -145,8 +145,30 @@ func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming
 	if c.method != nil {
 		in.TargetKind = c.method.kind
 	}
-	in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+	in.RemoteAddr = c.x.remoteAddr()
+	tellTrace(&in, p)
 	return in
+}
+
+// remoteAddr is where the HTTP request came from that brought a message, empty if none did.
+func (x *exchange) remoteAddr() string {
+	if x.httpRequest == nil {
+		return ""
+	}
+	return x.httpRequest.RemoteAddr
+}
+
+// tellTrace gives telemetry what the sender of a message says about its trace.
+func tellTrace(in *instrument.Incoming, p *jsonrpc.Params) {
+	in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+	in.Meta = p.Meta
+}
+
+// traced returns the _meta of a message of the server's with the trace context of op.
+func traced(op *instrument.Op, user mcp.Meta) jsonrpc.Meta {
+	t := op.TraceContext()
+	return jsonrpc.Meta{Traceparent: t.Traceparent, Tracestate: t.Tracestate, Baggage: t.Baggage,
+		Propagated: t.Others, Declared: t.Declared(), User: user}
 }
 
 // text returns what raw, a JSON string, says, empty for nil and anything else.

@@ -231,9 +231,7 @@ func (p *peer) send(ctx context.Context, out sink, v mcp.Version, r instrument.R
 	defer op.End(brokenOff)
 	op.Admit(p.seen(v), 0)
 	var result instrument.Result
-	m := jsonrpc.Meta{User: meta}
-	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendNotification(nil, r.Method, m, params)
+	frame, err := jsonrpc.AppendNotification(nil, r.Method, traced(&op, meta), params)
 	if err == nil {
 		err = out.notify(ctx, frame)
 	}

@@ -61,12 +61,13 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 
 // arrived describes for telemetry a notification that is dealt with.
 func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
-	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
+	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted,
+		RemoteAddr: x.remoteAddr()}
 	if a := x.terms.agreed.Load(); a != nil {
 		in.Peer = x.seen(a.version)
 	}
 	if p, err := m.Params(); err == nil {
-		in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+		tellTrace(&in, &p)
 	}
 	return in
 }

@@ -26,6 +26,12 @@ import (
 const asServer = "MCPSERVER_TEST_STDIO"
 
 func TestMain(m *testing.M) {
+	if name := os.Getenv(asPropagating); name != "" {
+		if err := servePropagating(name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		return
+	}
 	if os.Getenv(asServer) == "" {
 		os.Exit(m.Run())
 	}

@@ -3,7 +3,6 @@ package gosdk
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"runtime/debug"
 	"strings"
@@ -85,10 +84,7 @@ func incoming(method string, params mcp.Params, p *instrument.Peer) instrument.I
 		Known: true, TargetKnown: true, Notification: isNotification(method), Peer: p,
 	}
 	if params != nil {
-		meta := params.GetMeta()
-		in.Traceparent, _ = meta["traceparent"].(string)
-		in.Tracestate, _ = meta["tracestate"].(string)
-		in.Baggage, _ = meta["baggage"].(string)
+		in.TraceContext = instrument.TraceContextIn(params.GetMeta())
 	}
 	return in
 }
@@ -124,26 +120,15 @@ func aim(params mcp.Params) target {
 // withTrace returns req with the trace context of op in its _meta. It changes a copy: the caller that made the params
 // may use them again, and elsewhere at the same time.
 func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
-	traceparent, tracestate, baggage := op.TraceContext()
-	if traceparent == "" && tracestate == "" && baggage == "" {
+	trace := op.TraceContext()
+	if trace.IsZero() {
 		return req
 	}
 	params := copied(method, req.GetParams())
 	if params == nil {
 		return req
 	}
-	old := params.GetMeta()
-	meta := make(map[string]any, len(old)+3)
-	maps.Copy(meta, old)
-	for _, f := range [...]struct{ key, value string }{{"traceparent", traceparent}, {"tracestate", tracestate},
-		{"baggage", baggage}} {
-		if f.value == "" {
-			delete(meta, f.key) // of another trace
-			continue
-		}
-		meta[f.key] = f.value
-	}
-	params.SetMeta(meta)
+	params.SetMeta(trace.AddTo(params.GetMeta()))
 	return withParams(req, params)
 }
 

@@ -119,8 +119,8 @@ func (a *asker) sample(ctx context.Context, s asking, q mcp.CreateMessageRequest
 
 func (a *asker) elicit(ctx context.Context, s asking, q mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	ctx, op := a.start(ctx, mcp.MethodElicitationCreate)
-	if _, some := traces(&op); some {
-		q.Params.Meta = withTraceMeta(&op, q.Params.Meta)
+	if trace := op.TraceContext(); !trace.IsZero() {
+		q.Params.Meta = withTraceMeta(&trace, q.Params.Meta)
 	}
 	result, err := s.RequestElicitation(ctx, q)
 	op.End(asked(ctx, err))

@@ -207,7 +207,8 @@ func (t *observedTransport) SendNotification(ctx context.Context, n mcp.JSONRPCN
 	}
 	ctx, op := t.tel.StartRequest(ctx, r)
 	op.Meet(t.current(n.Method, nil))
-	n.Params.Meta = withTraceMap(&op, n.Params.Meta)
+	trace := op.TraceContext()
+	n.Params.Meta = trace.AddTo(n.Params.Meta)
 	op.Sending()
 	err := t.inner.SendNotification(ctx, n)
 	if err != nil {
@@ -227,7 +228,7 @@ func (t *observedTransport) SetNotificationHandler(handler func(mcp.JSONRPCNotif
 		}
 		uri, _ := n.Params.AdditionalFields["uri"].(string)
 		in := instrument.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", nil)}
-		in.Traceparent, in.Tracestate, in.Baggage = traceOf(n.Params.Meta)
+		in.TraceContext = instrument.TraceContextIn(n.Params.Meta)
 		ctx, op := t.tel.StartHandler(context.Background(), in)
 		returned := false
 		defer func() { t.broken(ctx, n.Method, &op, usercode.Caught(recover(), returned)) }()
@@ -245,7 +246,7 @@ func (t *observedTransport) SetRequestHandler(handler transport.RequestHandler) 
 	}
 	both.SetRequestHandler(func(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 		in := instrument.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", nil)}
-		in.Traceparent, in.Tracestate, in.Baggage = traceOf(metaOf(q.Params))
+		in.TraceContext = instrument.TraceContextIn(metaOf(q.Params))
 		ctx, op := t.tel.StartHandler(withoutSpan(ctx), in)
 		returned := false
 		defer func() { t.broken(ctx, q.Method, &op, usercode.Caught(recover(), returned)) }()

@@ -106,28 +106,18 @@ func (t *target) version() (v string) {
 	return v
 }
 
-// trace is a key of _meta for a part of the trace context, with its value.
-type trace struct{ key, value string }
-
-// traces are the keys of _meta for the trace context, with its values.
-func traces(op *instrument.Op) (t [3]trace, some bool) {
-	t[0].key, t[1].key, t[2].key = "traceparent", "tracestate", "baggage"
-	t[0].value, t[1].value, t[2].value = op.TraceContext()
-	return t, t[0].value != "" || t[1].value != "" || t[2].value != ""
-}
-
 // withTrace returns params with the trace context of op in their _meta. It changes a copy: the caller that made the
 // params may use them again, and elsewhere at the same time.
 func withTrace(op *instrument.Op, params any) any {
-	all, some := traces(op)
-	if !some {
+	trace := op.TraceContext()
+	if trace.IsZero() {
 		return params
 	}
 	if v := reflect.ValueOf(params); v.Kind() == reflect.Struct {
 		if f := v.FieldByName("Meta"); f.IsValid() && f.Type() == reflect.TypeFor[*mcp.Meta]() {
 			twin := reflect.New(v.Type()).Elem()
 			twin.Set(v)
-			twin.FieldByName("Meta").Set(reflect.ValueOf(withTraceMeta(op, f.Interface().(*mcp.Meta))))
+			twin.FieldByName("Meta").Set(reflect.ValueOf(withTraceMeta(&trace, f.Interface().(*mcp.Meta))))
 			return twin.Interface()
 		}
 	}
@@ -135,7 +125,7 @@ func withTrace(op *instrument.Op, params any) any {
 	if !ok {
 		return params
 	}
-	meta, ok := withTraceJSON(all, fields["_meta"])
+	meta, ok := withTraceJSON(&trace, fields["_meta"])
 	if !ok {
 		return params
 	}
@@ -145,26 +135,23 @@ func withTrace(op *instrument.Op, params any) any {
 
 // withTraceJSON returns a copy of meta, empty for none, with a trace context. It does not look into what is there,
 // unless that may be a trace context too.
-func withTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
-	for _, f := range all {
-		if bytes.Contains(meta, []byte(f.key)) {
+func withTraceJSON(trace *instrument.TraceContext, meta json.RawMessage) (json.RawMessage, bool) {
+	for key := range trace.Keys() {
+		if bytes.Contains(meta, []byte(key)) {
 			var ok bool
-			if meta, ok = withoutTraceJSON(all, meta); !ok {
+			if meta, ok = withoutTraceJSON(trace, meta); !ok {
 				return nil, false
 			}
 			break
 		}
 	}
 	out := append(make([]byte, 0, len(meta)+128), '{')
-	for _, f := range all {
-		if f.value == "" {
-			continue
-		}
-		value, err := json.Marshal(f.value)
+	for key, text := range trace.All() {
+		value, err := json.Marshal(text)
 		if err != nil {
 			return nil, false
 		}
-		out = append(append(append(append(append(out, '"'), f.key...), `":`...), value...), ',')
+		out = append(append(append(append(append(out, '"'), key...), `":`...), value...), ',')
 	}
 	rest, ok := bytes.CutPrefix(meta, []byte{'{'})
 	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || len(rest) == 0 || rest[0] == '}' { // nothing is there
@@ -175,13 +162,13 @@ func withTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
 }
 
 // withoutTraceJSON takes a trace context out.
-func withoutTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
+func withoutTraceJSON(trace *instrument.TraceContext, meta json.RawMessage) (json.RawMessage, bool) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(meta, &fields) != nil {
 		return nil, false
 	}
-	for _, f := range all {
-		delete(fields, f.key)
+	for key := range trace.Keys() {
+		delete(fields, key)
 	}
 	raw, err := json.Marshal(fields)
 	return raw, err == nil
@@ -203,39 +190,14 @@ func inJSON(params any) (map[string]json.RawMessage, bool) {
 	return fields, true
 }
 
-// withTraceMeta returns a copy of meta, nil for none, with the trace context of op.
-func withTraceMeta(op *instrument.Op, meta *mcp.Meta) *mcp.Meta {
+// withTraceMeta returns a copy of meta, nil for none, with a trace context.
+func withTraceMeta(trace *instrument.TraceContext, meta *mcp.Meta) *mcp.Meta {
 	twin := &mcp.Meta{}
 	if meta != nil {
 		*twin = *meta
 	}
-	twin.AdditionalFields = withTraceMap(op, twin.AdditionalFields)
+	twin.AdditionalFields = trace.AddTo(twin.AdditionalFields)
 	return twin
-}
-
-// withTraceMap returns a copy of meta, nil for none, with the trace context of op.
-func withTraceMap(op *instrument.Op, meta map[string]any) map[string]any {
-	all, some := traces(op)
-	if !some {
-		return meta
-	}
-	twin := make(map[string]any, len(meta)+len(all))
-	maps.Copy(twin, meta)
-	for _, f := range all {
-		delete(twin, f.key) // of another trace
-		if f.value != "" {
-			twin[f.key] = f.value
-		}
-	}
-	return twin
-}
-
-// traceOf returns the trace context in a _meta.
-func traceOf(meta map[string]any) (traceparent, tracestate, baggage string) {
-	traceparent, _ = meta["traceparent"].(string)
-	tracestate, _ = meta["tracestate"].(string)
-	baggage, _ = meta["baggage"].(string)
-	return traceparent, tracestate, baggage
 }
 
 // metaOf returns the _meta of a request of the server.

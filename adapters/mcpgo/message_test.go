@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 func TestATraceContextIsPutIntoJSON(t *testing.T) {
-	all := [3]trace{{"traceparent", "00-a-b-01"}, {"tracestate", ""}, {"baggage", `a="b"`}}
+	trace := instrument.TraceContext{Traceparent: "00-a-b-01", Baggage: `a="b"`, Others: map[string]string{"b3": "a-b-1"}}
 	for meta, want := range map[string]string{
 		``:                             `{}`,
 		`null`:                         `{}`,
@@ -17,20 +19,23 @@ func TestATraceContextIsPutIntoJSON(t *testing.T) {
 		`{ "progressToken" : "t" }`:    `{"progressToken":"t"}`,
 		`{"traceparent":"x","a":[{}]}`: `{"a":[{}]}`,
 		`{"tracestate":"old"}`:         `{}`,
+		`{"b3":"old","a":"b3"}`:        `{"a":"b3"}`,
 		`{"a":"my baggage"}`:           `{"a":"my baggage"}`,
 		`{"my.baggage":{"b":1}}`:       `{"my.baggage":{"b":1}}`,
 	} {
-		raw, ok := withTraceJSON(all, json.RawMessage(meta))
+		raw, ok := withTraceJSON(&trace, json.RawMessage(meta))
 		var got, rest map[string]any
 		if err := json.Unmarshal(raw, &got); err != nil || !ok {
 			t.Errorf("%s: want JSON, got %s, %v", meta, raw, err)
 			continue
 		}
-		if got["traceparent"] != "00-a-b-01" || got["baggage"] != `a="b"` || got["tracestate"] != nil {
+		if got["traceparent"] != "00-a-b-01" || got["baggage"] != `a="b"` || got["tracestate"] != nil ||
+			got["b3"] != "a-b-1" {
 			t.Errorf("%s: want the trace context, got %s", meta, raw)
 		}
 		delete(got, "traceparent")
 		delete(got, "baggage")
+		delete(got, "b3")
 		if err := json.Unmarshal([]byte(want), &rest); err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func (r *request) begin(id string, message any) {
 	in := instrument.Incoming{Method: r.method, ID: id, Known: true,
 		Peer: n.peer(server.RequestProtocolVersion(r.base), sessionID)}
 	if meta, ok := r.base.Value(metaKey{}).(*mcp.Meta); ok {
-		in.Traceparent, in.Tracestate, in.Baggage = traceOf(meta.AdditionalFields)
+		in.TraceContext = instrument.TraceContextIn(meta.AdditionalFields)
 	}
 	in.Untrusted = carrier == overHTTP && !r.v.trusting
 	r.aim(&in, session, message)

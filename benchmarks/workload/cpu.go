@@ -12,9 +12,12 @@ type CPU struct{ from time.Duration }
 // waited for in the loop is.
 func StartCPU() CPU { return CPU{cpuTime()} }
 
+// Spent returns the CPU time since then, 0 where the system does not tell.
+func (c CPU) Spent() time.Duration { return cpuTime() - c.from }
+
 // Report reports cpu-ns/op, at the end of the loop; nothing where the system does not tell.
 func (c CPU) Report(b *testing.B) {
-	if spent := cpuTime() - c.from; spent > 0 {
+	if spent := c.Spent(); spent > 0 {
 		b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/op")
 	}
 }

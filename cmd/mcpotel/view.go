@@ -54,7 +54,8 @@ func (v *viewer) run(ctx context.Context, s streams) (err error) {
 		if options.Jaeger, err = traceview.NewJaeger(v.jaeger); err != nil {
 			return misuse("--jaeger: %w", err)
 		}
-		checking, cancel := context.WithTimeout(ctx, jaegerPatience)
+		checking, cancel := context.WithTimeoutCause(ctx, jaegerPatience,
+			fmt.Errorf("it says nothing for %v", jaegerPatience))
 		defer cancel()
 		if err := options.Jaeger.Check(checking); err != nil {
 			return &exitError{exitConnection, fmt.Errorf("--jaeger: %w", err)}

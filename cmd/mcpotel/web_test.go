@@ -206,6 +206,35 @@ func TestViewShowsATraceOfJaeger(t *testing.T) {
 	}
 }
 
+// TestViewRefusesWhatIsNoJaeger has servers that answer otherwise, one that never does, and none.
+func TestViewRefusesWhatIsNoJaeger(t *testing.T) {
+	noCollector(t)
+	for name, tc := range map[string]struct {
+		answer http.HandlerFunc // nil if no server is there
+		stderr string
+	}{
+		"no server":   {nil, "no Jaeger answers at "},
+		"no such API": {http.NotFound, "it answers 404 Not Found to /api/v3/services"},
+		"a web site": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") },
+			"is not a Jaeger with the API of version 3"},
+		"silence": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			"it says nothing for " + jaegerPatience.String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(tc.answer)
+			defer server.Close()
+			if tc.answer == nil {
+				server.Close()
+			}
+			code, stdout, stderr := runs(t, "view", "--web=127.0.0.1:0", "--jaeger", server.URL)
+			if code != exitConnection || stdout != "" || !strings.Contains(stderr, tc.stderr) ||
+				!strings.Contains(stderr, server.URL) {
+				t.Errorf("want exit code %d, %q and no page, got %d, %q and %q", exitConnection, tc.stderr, code, stdout, stderr)
+			}
+		})
+	}
+}
+
 func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 	noCollector(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

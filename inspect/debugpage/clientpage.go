@@ -89,6 +89,7 @@ func word(w string) string { return strings.ReplaceAll(w, "_", " ") }
 func clientFacts(c *inspect.Client) []fact {
 	return facts(
 		fact{"Instance", c.InstanceID},
+		fact{"Group", c.Group},
 		fact{"Server", strings.TrimSpace(c.Server + " " + c.ServerVersion)},
 		fact{"Protocol", strings.TrimSpace(string(c.Version) + " " + parenthesized(c.Era))},
 		fact{"Transport", carrier(c.Transport, c.Protocol)},

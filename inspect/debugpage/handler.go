@@ -123,7 +123,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		err = pages.Write(w, r, v.status, v.template, page.Page{
 			Title: v.title, Home: "?", Nav: v.nav, Refresh: refresh, Data: v.model,
-			Note: "It changes nothing. What the figures mean is in docs/debugging.md.",
+			Note: "This page changes nothing. docs/debugging.md says what the figures mean.",
 		})
 	}
 	if err != nil {
@@ -162,8 +162,10 @@ func (h *handler) view(query url.Values) view {
 		}
 		return h.gone("server", query.Get("server"))
 	}
+	chosen := choiceOf(query)
 	o := h.look()
-	return view{http.StatusOK, "overview", "MCP clients and servers", h.nav("", ""), h.overviewPage(o), o}
+	return view{http.StatusOK, "overview", "MCP clients and servers", h.nav("", ""), h.overviewPage(o, chosen),
+		chosenOverview{o, chosen}}
 }
 
 // gone is the page of what is not there any more.

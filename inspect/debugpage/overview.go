@@ -2,6 +2,7 @@ package debugpage
 
 import (
 	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,7 +15,7 @@ import (
 
 // Limits of lists on the overview.
 const (
-	maxRows   = 200
+	maxRows   = 200 // servers
 	maxOldest = 20
 )
 
@@ -46,7 +47,9 @@ func (h *handler) look() *overview {
 		},
 		Clients: []inspect.Client{}, Servers: []inspect.Server{},
 	}
-	for _, c := range h.clients() {
+	clients := h.clients()
+	o.Clients = slices.Grow(o.Clients, len(clients))
+	for _, c := range clients {
 		i := c.Inspect()
 		i.Recent = nil
 		o.Clients = append(o.Clients, i)
@@ -61,6 +64,18 @@ func (h *handler) look() *overview {
 	return o
 }
 
+// chosenOverview is an overview as JSON: with those of the clients that were chosen, on all pages.
+type chosenOverview struct {
+	*overview
+	choice
+}
+
+func (c chosenOverview) MarshalJSON() ([]byte, error) {
+	some := *c.overview
+	some.Clients = slices.DeleteFunc(slices.Clone(some.Clients), func(i inspect.Client) bool { return !c.wants(&i) })
+	return json.Marshal(some)
+}
+
 // overviewModel is what the overview shows.
 type overviewModel struct {
 	overview
@@ -68,7 +83,7 @@ type overviewModel struct {
 	Tiles       []tile
 	ServerTiles []tile
 	Clients     []clientRow
-	Others      int // clients that there is no room for
+	Fleet       fleetModel
 	Servers     []serverRow
 	More        int // servers likewise
 	Oldest      []callRow
@@ -83,6 +98,18 @@ type clientRow struct {
 	Traffic traffic
 }
 
+func clientHref(c *inspect.Client) string { return "?client=" + number(c.Number) }
+
+func rowOf(c *inspect.Client) clientRow {
+	row := clientRow{Client: *c, Href: clientHref(c), State: badgeOf(c), Traffic: trafficOf(c.Operations)}
+	for _, call := range c.Calls {
+		if !call.Stream {
+			row.Oldest = max(row.Oldest, call.Age)
+		}
+	}
+	return row
+}
+
 type serverRow struct {
 	inspect.Server
 	Href    string
@@ -90,24 +117,26 @@ type serverRow struct {
 	Traffic traffic
 }
 
-func (h *handler) overviewPage(o *overview) *overviewModel {
-	m := &overviewModel{overview: *o, Up: o.Time.Sub(o.Process.Since)}
+func (h *handler) overviewPage(o *overview, chosen choice) *overviewModel {
+	m := &overviewModel{overview: *o, Up: o.Time.Sub(o.Process.Since), Fleet: fleetModel{choice: chosen}}
 	var unready, inFlight int
 	var sum traffic
-	for _, c := range o.Clients {
-		row := clientRow{Client: c, Href: "?client=" + number(c.Number), State: badgeOf(&c), Traffic: trafficOf(c.Operations)}
+	var wanted []*inspect.Client
+	for i := range o.Clients {
+		c := &o.Clients[i]
 		inFlight += c.InFlight
 		for _, call := range c.Calls {
 			if !call.Stream {
-				row.Oldest = max(row.Oldest, call.Age)
-				m.Oldest = append(m.Oldest, h.callRow(&call, c.Time, c.Name, row.Href))
+				m.Oldest = append(m.Oldest, h.callRow(&call, c.Time, c.Name, clientHref(c)))
 			}
 		}
 		if c.State != connstate.Ready {
 			unready++
 		}
-		sum.add(row.Traffic)
-		m.Clients = append(m.Clients, row)
+		sum.add(trafficOf(c.Operations))
+		if chosen.wants(c) {
+			wanted = append(wanted, c)
+		}
 	}
 	m.Tiles = []tile{
 		{Value: len(o.Clients), Name: plural(len(o.Clients), "client")},
@@ -117,8 +146,11 @@ func (h *handler) overviewPage(o *overview) *overviewModel {
 		{Text: percent(sum.Failed, sum.Count), Name: "failed", Bad: sum.Failed > 0},
 	}
 	// Who is in trouble comes first.
-	slices.SortStableFunc(m.Clients, func(a, b clientRow) int { return cmp.Compare(b.State.Rank, a.State.Rank) })
-	m.Clients, m.Others = bound(m.Clients, maxRows)
+	slices.SortStableFunc(wanted, func(a, b *inspect.Client) int { return cmp.Compare(badgeOf(b).Rank, badgeOf(a).Rank) })
+	for _, c := range m.Fleet.part(wanted, len(o.Clients)) {
+		m.Clients = append(m.Clients, rowOf(c))
+	}
+	m.Fleet.group(o.Clients)
 	slices.SortStableFunc(m.Oldest, func(a, b callRow) int { return cmp.Compare(b.Age, a.Age) })
 	m.Oldest, _ = bound(m.Oldest, maxOldest)
 	m.Calls = inFlight - len(m.Oldest)

@@ -196,6 +196,21 @@ var telemetryArea = area{
 			test:   "mcpclient/telemetry/instrument.TestStatisticsAreBounded",
 		},
 		{
+			what: "Sets of attributes that metrics have, of all clients and servers together",
+			where: []string{"mcpclient/telemetry/instrument.budget.taken", "mcpclient/telemetry/instrument.gauges.shown",
+				"mcpclient/telemetry/instrument.groups.set"},
+			bound: "{mcpclient/telemetry/internal/words.MaxSets} for each instrument, and " +
+				"{mcpclient/telemetry/internal/words.MaxGroups} groups",
+			full: "names of tools, and then of clients, are _OTHER",
+			test: "mcpclient/telemetry/instrument.TestNoSequenceOfClientsOverflowsAMetric",
+		},
+		{
+			what: "Meters whose instruments are remembered", where: []string{"mcpclient/telemetry/instrument.recent.all"},
+			bound: "{mcpclient/telemetry/instrument.maxRecent}",
+			full:  "the one used first is forgotten, and has a new budget if it is used again",
+			test:  "mcpclient/telemetry/instrument.TestTelemetriesOfOneMeterShareItsBudget",
+		},
+		{
 			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry/instrument.limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry/instrument.limitBurst} " +
 				"at once, then one " +
@@ -204,10 +219,15 @@ var telemetryArea = area{
 			test: "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
-			what:  "Trace context from a peer",
-			where: []string{"mcpclient/telemetry/instrument.maxTracestate", "mcpclient/telemetry/instrument.maxBaggage"},
+			what: "Trace context from a peer",
+			where: []string{"mcpclient/telemetry/instrument.maxTracestate", "mcpclient/telemetry/instrument.maxBaggage",
+				"mcpclient/telemetry/instrument.maxPropagated", "mcpclient/telemetry/instrument.maxPropagatedBytes",
+				"mcpclient/telemetry/instrument.carrier.others", "mcpclient/telemetry/instrument.TraceContext.Others",
+				"mcpclient/transport.Config.Propagated", "mcpclient/transport.Message.Propagated",
+				"internal/jsonrpc.Meta.Propagated"},
 			bound: "tracestate of {bytes mcpclient/telemetry/instrument.maxTracestate}, baggage of {bytes " +
-				"mcpclient/telemetry/instrument.maxBaggage}",
+				"mcpclient/telemetry/instrument.maxBaggage}, {mcpclient/telemetry/instrument.maxPropagated} keys of other " +
+				"propagators with {bytes mcpclient/telemetry/instrument.maxPropagatedBytes} in all",
 			full: "whole members are left out",
 			test: "mcpclient/telemetry/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},

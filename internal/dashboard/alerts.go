@@ -63,9 +63,11 @@ func Alerts() []Alert {
 			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the " +
 				"connection."},
 		{"MCPClientNotReady", positive(
-			sumBy("job, instance, mcp_client_name", series{name: "mcp_client_connection_state", labels: notReady}.String())),
+			sumBy("job, instance, mcp_client_name, mcp_client_group",
+				series{name: "mcp_client_connection_state", labels: notReady}.String())),
 			"90s", Warning,
-			`{{ $labels.mcp_client_name }} of {{ $labels.job }} has not been ready for more than a minute`,
+			`{{ $labels.mcp_client_name }}{{ with $labels.mcp_client_group }} in {{ . }}{{ end }} of {{ $labels.job }} has ` +
+				`not been ready for more than a minute`,
 			"Calls wait for the connection until they time out, or fail with not_ready."},
 		{"MCPClientReconnectLoop",
 			sumBy("job, instance, mcp_client_name",

@@ -104,6 +104,22 @@ var connections = Dashboard{
 					{Expr: quantile(.95, "", backoff, perPoint), Legend: "p95"},
 				}},
 		}},
+		{"Groups of clients", []Panel{
+			{Title: "Each group", Kind: Table, Empty: "no client is in a group", Width: 24, Height: 8,
+				Text: "Clients of each group by state. In a process of many clients those beyond the budget of metrics have no " +
+					"name but _OTHER, and are here. Which of them is not ready: the debug page, by its group, or the log " +
+					"records mcp_client.connection.transition.",
+				Queries: []Query{
+					{Expr: positive(sumBy("job, mcp_client_group, mcp_client_connection_state",
+						state.with(`mcp_client_group!=""`).String()))},
+				},
+				Columns: []Column{
+					{Field: "job", Title: "Service"},
+					{Field: "mcp_client_group", Title: "Group"},
+					{Field: "mcp_client_connection_state", Title: "State"},
+					{Field: "A", Title: "Clients", Unit: "short"},
+				}},
+		}},
 		{"Sessions and streams", []Panel{
 			{Title: "Sessions that ended", Unit: "short", Empty: "none ended",
 				Text: "Within the rate window, by error; without one they were closed in order.",

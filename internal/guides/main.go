@@ -8,7 +8,8 @@
 //
 // The home directory is empty, each page has an empty folder, and the checkout is a fresh copy. What a page fetches as
 // @latest is that copy, from a module proxy of files. Without -cold only the caches are shared: of what Go has built
-// and downloaded, and of npm. What a comment before a block may say is in [blocksOf].
+// and downloaded, and of npm. Free ports take the place of those that a page chooses: [withFreePorts]. What a comment
+// before a block may say is in [blocksOf].
 package main
 
 import (

@@ -20,8 +20,8 @@ type sandbox struct {
 	environ  []string
 }
 
-// newSandbox makes the folders. Go's caches know a package by its path: so that what it has built is of use the next
-// time, the folders have the same paths each time, and are empty nevertheless.
+// newSandbox makes the folders. Their paths are those of the root, so that two checkouts do not disturb each other, and
+// what refers to a path in a cache of Go or npm is of use the next time.
 func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(root)) // never fails
@@ -110,8 +110,10 @@ func environment(ctx context.Context, home, proxy string, cold bool) ([]string, 
 		return nil, err
 	}
 	downloads := "file://" + filepath.Join(of[1], "cache", "download")
+	// With -trimpath, Go's cache knows a package by its module and version, and not by its folder. So what a run has built
+	// is of use to the next, in whichever checkout.
 	return append(environ, "GOPROXY="+downloads+","+proxies, "GOCACHE="+of[2], "npm_config_cache="+npm,
-		"GOFLAGS=-modcacherw"), nil
+		"GOFLAGS=-modcacherw -trimpath"), nil
 }
 
 // output is what a command prints, without the line break at its end.

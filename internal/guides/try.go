@@ -31,7 +31,11 @@ func (s *sandbox) try(ctx context.Context, p page) (ran, left int, err error) {
 			err = errors.Join(err, c.interrupt())
 		}
 	}()
-	for _, b := range p.blocks {
+	blocks, err := withFreePorts(p.blocks)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, b := range blocks {
 		if b.reason != "" {
 			left++
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -13,15 +14,17 @@ import (
 //
 // No member is written twice. When several sources have a member, the first of these counts: Const, ProgressToken,
 // the trace context, User, and the _meta that the params already have. A traceparent, tracestate or baggage from the
-// last two is never passed on, not even when there is none to put in its place: a message must not claim to belong to a
-// trace that its sender does not know.
+// last two is never passed on, nor is what they have under the other keys of the trace context, not even when there is
+// none to put in its place: a message must not claim to belong to a trace that its sender does not know.
 type Meta struct {
 	Const         *Constant // of the session; nil for none
 	ProgressToken ID        // zero for none
 	Traceparent   string    // W3C trace context; empty for none
 	Tracestate    string
 	Baggage       string
-	User          []byte // a raw JSON object; empty or null for none
+	Propagated    map[string]string // what else the trace context has, by key; nil for nothing
+	Declared      []string          // keys that it may have, besides those
+	User          []byte            // a raw JSON object; empty or null for none
 }
 
 // Constant is a fixed set of members, encoded and checked once. It is immutable.
@@ -89,7 +92,7 @@ func (m *Meta) appendParams(dst, params []byte) ([]byte, error) {
 
 func (m *Meta) empty() bool {
 	return m.Const.empty() && m.ProgressToken.IsZero() && m.Traceparent == "" && m.Tracestate == "" && m.Baggage == "" &&
-		isNone(m.User)
+		len(m.Propagated) == 0 && isNone(m.User)
 }
 
 // isNone reports whether raw, an optional object, is missing.
@@ -113,6 +116,11 @@ func (m *Meta) appendMembers(dst, theirs []byte) ([]byte, error) {
 	dst = m.appendText(dst, "traceparent", m.Traceparent)
 	dst = m.appendText(dst, "tracestate", m.Tracestate)
 	dst = m.appendText(dst, "baggage", m.Baggage)
+	if len(m.Propagated) > 0 {
+		for _, key := range slices.Sorted(maps.Keys(m.Propagated)) {
+			dst = m.appendText(dst, key, m.Propagated[key])
+		}
+	}
 	if isNone(m.User) && theirs == nil {
 		return dst, nil
 	}
@@ -148,9 +156,8 @@ func (m *Meta) appendText(dst []byte, name, value string) []byte {
 	if value == "" || m.Const.has([]byte(name)) {
 		return dst
 	}
-	dst = append(comma(dst), '"')
-	dst = append(dst, name...)
-	dst = append(dst, '"', ':')
+	dst = jsonscan.AppendString(comma(dst), name)
+	dst = append(dst, ':')
 	return jsonscan.AppendString(dst, value)
 }
 
@@ -188,7 +195,10 @@ func (m *Meta) reserves(name []byte) bool {
 			return true
 		}
 	}
-	return m.Const.has(name)
+	if _, written := m.Propagated[string(name)]; written {
+		return true
+	}
+	return m.Const.has(name) || slices.ContainsFunc(m.Declared, func(key string) bool { return key == string(name) })
 }
 
 // openedParams are validated params, taken apart around their _meta.

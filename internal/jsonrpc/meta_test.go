@@ -29,6 +29,8 @@ func TestAppendParamsPutsMetaFirst(t *testing.T) {
 	const fullText = `"v":"1" , "c":{},"progressToken":"p","traceparent":"00-x","tracestate":"a=\"1\"",` +
 		`"baggage":"k=v","u":1`
 	trace := jsonrpc.Meta{Traceparent: "00-x"}
+	others := jsonrpc.Meta{Const: constant(t, `{"c":1}`), Propagated: map[string]string{"c": "no", "z": "1", "b3": "é\n"},
+		Declared: []string{"b3", "x-b3-flags"}, User: []byte(`{"z":2,"x-b3-flags":"1","u":1}`)}
 	for _, tt := range []struct {
 		name   string
 		meta   jsonrpc.Meta
@@ -43,6 +45,9 @@ func TestAppendParamsPutsMetaFirst(t *testing.T) {
 		{"everything", full, `{"a":1}`, `{"_meta":{` + fullText + `},"a":1}`},
 		{"everything and the params' own", full, `{"a":1,"_meta":{"m":2},"b":3}`,
 			`{"_meta":{` + fullText + `,"m":2},"a":1,"b":3}`},
+		{"other propagators' keys and the users'", others, `{"_meta":{"b3":"old","m":2}}`,
+			`{"_meta":{"c":1,"b3":"é\n","z":"1","u":1,"m":2}}`},
+		{"other propagators' keys alone", jsonrpc.Meta{Propagated: map[string]string{"b3": "0"}}, ``, `{"_meta":{"b3":"0"}}`},
 		{"empty constant", jsonrpc.Meta{Const: constant(t, `{}`)}, `{"a":1}`, `{"a":1}`},
 		{"empty user metadata is kept", jsonrpc.Meta{User: []byte(`{}`)}, `{"a":1}`, `{"_meta":{},"a":1}`},
 		{"null user metadata is none", jsonrpc.Meta{User: []byte(`null`)}, `{"a":1}`, `{"a":1}`},

@@ -131,6 +131,8 @@ var callMessages = chapter{"a call", []complaint{
 	{"no answer in time", calling(callTool("stuck", nil, mcpclient.WithTimeout(10*time.Millisecond)))},
 	{"no answer in the time of all calls", calling(callTool("stuck", nil),
 		func(o *mcpclient.Options) { o.RequestTimeout = 10 * time.Millisecond })},
+	{"no answer in the time of a call that may be repeated", calling(callTool("stuck", nil,
+		mcpclient.WithTimeout(10*time.Millisecond), mcpclient.Retry(2)))},
 	{"no answer within the caller's context", calling(func(ctx context.Context, c *mcpclient.Client,
 		s *mcptest.Server) error {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Millisecond)

@@ -180,16 +180,10 @@ var httpMessages = chapter{"a server over HTTP", []complaint{
 		return connecting(t, &transport.HTTP{URL: s.URL + "/sse", Mode: transport.Streamable}, nil)
 	}},
 	{"the caller is out of patience", func(t *testing.T) error {
-		s := httptest.NewServer(http.NotFoundHandler())
-		defer s.Close()
-		o := once()
-		o.InitialAttempts = -1
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: s.URL + "/mcp"}, o)
-		if err == nil {
-			stop(t, c)
-		}
-		return err
+		return unready(t, func(c *mcpclient.Client) error {
+			ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+			defer cancel()
+			return c.Await(ctx)
+		})
 	}},
 }}

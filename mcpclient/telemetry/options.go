@@ -60,8 +60,17 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 }
 
 // WithPropagators sets what writes the trace context into messages and reads it from them. Nil and the default mean the
-// global propagator, whenever it is set. Of what it writes, traceparent, tracestate and baggage go out: the
-// specification reserves no other keys. Of baggage, less may go out than it writes: see [WithBaggageKeys].
+// global propagator, whenever it is set. Its keys go into the _meta of messages unprefixed, as the conventions have it:
+// traceparent, tracestate and baggage of the W3C's formats, b3, uber-trace-id, or others. Both ends need one in common.
+//
+//   - What the propagator writes, and each key of its Fields, is its own: a program's member of _meta under that key is
+//     not sent, since it would name another trace. Those three keys are a propagator's always.
+//   - All else is not the propagator's: progressToken, and names with a prefix, which are the protocol's, those of
+//     extensions and of programs. Names that the protocol does not allow in _meta are left out.
+//   - Of other keys than the three, at most 64 with 8 KiB in all are written, and read.
+//   - Headers of HTTP and the environment of a child process repeat only the keys of Fields.
+//   - It sees only the baggage that the other end may have: see [WithBaggageKeys].
+//   - A propagator whose Fields are those three, or none, is not asked for other keys when a message is read.
 func WithPropagators(p propagation.TextMapPropagator) Option {
 	return func(c *config) {
 		if p != nil {
@@ -107,6 +116,12 @@ func WithSlowThreshold(d time.Duration) Option {
 // WithResourceURIInSpanName puts the URI of a resource into the name of its span. Use it where URIs are few.
 func WithResourceURIInSpanName() Option {
 	return func(c *config) { c.URIInName = true }
+}
+
+// WithoutClientAddress leaves client.address and client.port out of a server's spans. Where they are there, which is
+// over HTTP, they are the address of the connection, a person's perhaps, and no metric has them.
+func WithoutClientAddress() Option {
+	return func(c *config) { c.NoClientAddress = true }
 }
 
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the

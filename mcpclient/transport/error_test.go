@@ -43,14 +43,16 @@ func TestErrorsReadWell(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&FrameTooLargeError{Size: 11, Limit: 10}, "frame of at least 11 bytes is over the limit of 10"},
+		{&FrameTooLargeError{Size: 11, Limit: 10},
+			"a message of at least 11 bytes is over the limit of 10; Options.FrameLimit raises it"},
 		{&ExitError{PID: 7, Code: 3}, "process 7 exited with status 3"},
 		{&ExitError{PID: 7, Code: -1}, "process 7 ended with unknown status"},
 		{&ExitError{PID: 7, Code: -1, Signal: "SIGKILL"}, "process 7 was ended by SIGKILL"},
 		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}},
 			`process 7 exited with status 1; its last words: "b\x1b"`},
-		{&RequestError{Reason: TooLarge, Size: 11, Limit: 10}, "no answer: frame of 11 bytes skipped, the limit is 10"},
-		{&RequestError{Reason: 99, Err: cause}, "no answer: RequestReason(99): cause"},
+		{&RequestError{Reason: TooLarge, Size: 11, Limit: 10},
+			"the answer has 11 bytes, over the limit of 10; Options.FrameLimit raises it"},
+		{&RequestError{Reason: 99, Err: cause}, "RequestReason(99): cause"},
 	} {
 		if got := tt.err.Error(); got != tt.want {
 			t.Errorf("want %q, got %q", tt.want, got)

@@ -87,6 +87,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 	s := c.session
 	ex := &exchange{conn: c, session: s, m: m, answer: answer, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
 	ex.trace = [3]string{m.Traceparent, m.Tracestate, m.Baggage}
+	ex.m.Propagated = maps.Clone(m.Propagated)
 	if !ex.modern {
 		ex.sessionID = s.id
 	}

@@ -93,6 +93,12 @@ func (ex *exchange) fillOwn(h http.Header) {
 			h[name] = ex.trace[i : i+1 : i+1]
 		}
 	}
+	for name, value := range ex.m.Propagated {
+		name = http.CanonicalHeaderKey(name)
+		if _, taken := h[name]; !taken && value != "" && headerValue(value) && mayPropagate(name) {
+			h[name] = []string{value}
+		}
+	}
 	if !ex.modern {
 		return
 	}
@@ -104,7 +110,18 @@ func (ex *exchange) fillOwn(h http.Header) {
 	}
 }
 
-func (ex *exchange) traced() bool { return ex.trace != [3]string{} }
+func (ex *exchange) traced() bool { return ex.trace != [3]string{} || len(ex.m.Propagated) > 0 }
+
+// mayPropagate reports whether a propagator may set the field of this name: it is none of the protocol's, and says
+// nothing about the connection or who the client is.
+func mayPropagate(name string) bool {
+	switch name {
+	case "Authorization", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Dpop", "Expect", "Host",
+		"Last-Event-Id", "Origin", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return false
+	}
+	return !strings.HasPrefix(name, "Mcp-") && hostname.Token(name)
+}
 
 // values are those of several fields, in one piece of memory.
 type values []string

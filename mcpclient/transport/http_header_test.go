@@ -98,6 +98,21 @@ func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 	}
 }
 
+func TestHTTPHeadersRepeatWhatOtherPropagatorsWrite(t *testing.T) {
+	m := modernCall(1)
+	m.Propagated = map[string]string{"b3": "1-2-1", "X-Amzn-Trace-Id": "Root=1", "authorization": "stolen", "host": "x",
+		"mcp-method": "x", "accept": "x", "x-user": "x", "bad": "a\nb", "empty": ""}
+	got := headersOf(t, &transport.HTTP{Header: http.Header{"X-User": {"own"}}}, m)[0]
+	want := http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": got["Mcp-Name"],
+		"X-User": {"own"}, "B3": {"1-2-1"}, "X-Amzn-Trace-Id": {"Root=1"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers differ (-want +got):\n%s", diff)
+	}
+}
+
 // Nothing a message says can become a header field of its own.
 func TestHTTPHeadersCannotBeInjected(t *testing.T) {
 	evil := "x\r\nX-Evil: 1"

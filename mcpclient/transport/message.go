@@ -44,6 +44,10 @@ type Message struct {
 
 	// The trace context that Data has in its _meta, for the HTTP headers of the same names.
 	Traceparent, Tracestate, Baggage string
+
+	// Propagated are the keys of other propagators than the W3C's that Data has in its _meta, such as b3, with their
+	// values, for HTTP headers of the same names; nil for none. A transport must not change it.
+	Propagated map[string]string
 }
 
 // Frame is what one Receive returns: Data, or Err instead of it.

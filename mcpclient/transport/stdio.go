@@ -59,8 +59,9 @@ type Stdio struct {
 	Stderr func(line string)
 
 	// TraceContext gives the child the trace context of the attempt to connect, in the environment variables TRACEPARENT,
-	// TRACESTATE and BAGGAGE, for what it does before the first request. Each request has its own in its _meta. It is off
-	// by default: a child that makes its environment the parent of all its spans would put them into one endless trace.
+	// TRACESTATE and BAGGAGE, or those of another propagator, such as B3 and X_AMZN_TRACE_ID, for what it does before the
+	// first request. Each request has its own in its _meta. It is off by default: a child that makes its environment the
+	// parent of all its spans would put them into one endless trace.
 	TraceContext bool
 
 	// Grace is how long [Conn.Close] may take when its context has no deadline. Zero means 5 s.
@@ -108,7 +109,7 @@ func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 func (s Stdio) cmd(std streams, cfg *Config) *exec.Cmd {
 	cmd := exec.Command(s.Command, s.Args...)
 	cmd.Env, cmd.Dir = s.Env, s.Dir
-	if s.TraceContext && cfg.Traceparent != "" {
+	if s.TraceContext && (cfg.Traceparent != "" || len(cfg.Propagated) > 0) {
 		if cmd.Env == nil {
 			cmd.Env = os.Environ()
 		}
@@ -122,6 +123,9 @@ func (s Stdio) cmd(std streams, cfg *Config) *exec.Cmd {
 // (OpenTelemetry specification, "Environment Variables as Context Propagation Carriers")
 func withTraceContext(env []string, cfg *Config) []string {
 	names := map[string]string{"TRACEPARENT": cfg.Traceparent, "TRACESTATE": cfg.Tracestate, "BAGGAGE": cfg.Baggage}
+	for key, value := range cfg.Propagated {
+		names[variable(key)] = value
+	}
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, ours := names[name]
@@ -133,6 +137,19 @@ func withTraceContext(env []string, cfg *Config) []string {
 		}
 	}
 	return env
+}
+
+// variable returns the name of the environment variable for a key of a propagator.
+func variable(key string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, key)
 }
 
 // streams are one end each of the pipes to the child's standard streams.

@@ -64,8 +64,9 @@ type Config struct {
 	Stream func(kind string) (ended func(error))
 
 	// Traceparent, Tracestate and Baggage are the trace context of the attempt to connect, in the W3C's formats; empty for
-	// none. See [Stdio.TraceContext].
+	// none. Propagated is what other propagators say of it, by key, nil for nothing. See [Stdio.TraceContext].
 	Traceparent, Tracestate, Baggage string
+	Propagated                       map[string]string
 
 	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a
 	// person a while, and with false when it goes on. Calls of several messages come in pairs of their own.

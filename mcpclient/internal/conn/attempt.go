@@ -44,7 +44,7 @@ func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
 // open dials, and reports whether the connection is to negotiate.
 func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
-	traceparent, tracestate, baggage := attempt.TraceContext()
+	trace := attempt.TraceContext()
 	conn, err := l.dial(ctx, transport.Config{
 		FrameLimit:   c.Settings.FrameLimit,
 		SkipOversize: c.Settings.SkipOversize,
@@ -52,9 +52,10 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 		Logger:       c.Telemetry.Logger(),
 		QueueWait:    c.Telemetry.QueueWait,
 		Stream:       c.Telemetry.StreamOpened,
-		Traceparent:  traceparent,
-		Tracestate:   tracestate,
-		Baggage:      baggage,
+		Traceparent:  trace.Traceparent,
+		Tracestate:   trace.Tracestate,
+		Baggage:      trace.Baggage,
+		Propagated:   trace.Headers(),
 		Authorizing:  func(on bool) { l.authorize(on) },
 		Authorized:   c.features.Authorized,
 		Failed:       func(name string, value any, stack []byte) { c.Telemetry.HandlerPanic(c.Base, name, value, stack) },

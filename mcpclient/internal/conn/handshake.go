@@ -166,7 +166,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				a.failed = failed.inHandshake()
 				a.op.End(instrument.Result{
 					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed,
-					Expected: a.method == mcp.MethodDiscover, Told: true,
+					Expected: h.fallsBack(a.method) && a.failed.suggestsLegacy(), Told: true,
 				})
 				return a, nil
 			}
@@ -212,8 +212,16 @@ func (h *handshake) settle(a *answer) {
 	}
 	a.err = brief(a.err)
 	result := (&Fault{Kind: KindJSONRPC, Op: a.method, Server: a.err}).Result()
-	result.Expected, result.Told = a.method == mcp.MethodDiscover, true
+	result.Expected = h.fallsBack(a.method) && a.err.Code != mcp.CodeHeaderMismatch &&
+		a.err.Code != mcp.CodeMissingClientCapability
+	result.Told = true
 	a.op.End(result)
+}
+
+// fallsBack reports whether the request is the probe, which may fail: the client then goes on with initialize. If that
+// fails too, its span and that of the attempt say so.
+func (h *handshake) fallsBack(method string) bool {
+	return method == mcp.MethodDiscover && len(h.c.Settings.Legacy) > 0
 }
 
 // decode decodes a result.
@@ -245,7 +253,8 @@ func (h *handshake) keepDiscovered(a answer) {
 func (h *handshake) abandon(err error) {
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err, Told: true})
+		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err,
+			Expected: err == nil && h.fallsBack(x.method), Told: true})
 	}
 	h.waiting = nil
 }

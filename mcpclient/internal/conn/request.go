@@ -226,6 +226,8 @@ func (r *Request) late() error {
 	case r.patience > 0:
 		return tell(ErrTimeout, "no answer and no progress within %v, or not done in the time for the whole; WithTimeout "+
 			"and ResetTimeoutOnProgress give it longer", r.patience)
+	case !r.By.IsZero() && r.deadline.Equal(r.By): // what is left of it is no time that the caller knows
+		return tell(ErrTimeout, "no answer in the time for the whole; WithTimeout or Options.RequestTimeout gives it longer")
 	case allowed > 0:
 		return tell(ErrTimeout, "no answer within %v; WithTimeout or Options.RequestTimeout gives it longer", allowed)
 	}

@@ -235,11 +235,12 @@ func (s *step) checkBackoff(w *world) {
 		wait, want := s.next.Deadline.Sub(s.in.Now), w.delay
 		switch {
 		case s.in.Jitter == 0:
-			want = want * 4 / 5
+			want /= 2
 		case s.in.Jitter > 0.5:
-			want = want * 6 / 5
+			want = want * 3 / 2
 		}
-		want = max(want, min(s.in.Wait, s.policy.WaitMax))
+		asked := s.in.Wait + time.Duration(float64(min(s.in.Wait, s.policy.BackoffMax))*s.in.Jitter/2)
+		want = max(want, min(asked, s.policy.WaitMax))
 		s.require((wait-want).Abs() < time.Microsecond,
 			"a backoff is as long as its turn and chance say, or as the server asks")
 		w.delay = min(2*w.delay, s.policy.BackoffMax)

@@ -196,7 +196,7 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 		if from == ready {
 			m.Attempt = 0
 		}
-		m.Deadline = in.Now.Add(max(p.spread(m.Delay, in.Jitter), min(in.Wait, p.WaitMax)))
+		m.Deadline = in.Now.Add(p.wait(m.Delay, in.Wait, in.Jitter))
 		m.Delay = p.longer(m.Delay)
 	case closing:
 		m.Deadline = in.Now.Add(p.CloseTimeout)

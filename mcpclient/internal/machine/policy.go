@@ -48,7 +48,7 @@ func Defaults() Policy {
 		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
 		BackoffMax:    30 * time.Second,
-		BackoffJitter: 0.2,
+		BackoffJitter: 0.5,
 		CloseTimeout:  100 * time.Millisecond,
 	}
 }
@@ -56,19 +56,19 @@ func Defaults() Policy {
 // longest is the longest delay that can be doubled, by jitter, without overflow.
 const longest = time.Duration(math.MaxInt64 / 2)
 
-// Validate returns what is wrong with p, all of it, or nil.
+// Validate returns what is wrong with p, all of it, or nil, in the names of the client's options.
 func (p Policy) Validate() error {
 	return errors.Join(
-		positive("init timeout", p.InitTimeout),
-		positive("start timeout", p.StartTimeout),
-		positive("authorization timeout", p.AuthTimeout),
-		check(p.WaitMax >= 0, "longest wait %v is negative", p.WaitMax),
-		positive("backoff minimum", p.BackoffMin),
-		positive("close timeout", p.CloseTimeout),
+		positive("InitTimeout", p.InitTimeout),
+		positive("StartTimeout", p.StartTimeout),
+		positive("AuthTimeout", p.AuthTimeout),
+		check(p.WaitMax >= 0, "WaitMax %v is negative", p.WaitMax),
+		positive("BackoffMin", p.BackoffMin),
+		positive("CloseTimeout", p.CloseTimeout),
 		check(p.BackoffMax >= p.BackoffMin, "BackoffMax %v is below BackoffMin %v", p.BackoffMax, p.BackoffMin),
-		check(p.BackoffMax <= longest, "backoff maximum %v is above %v", p.BackoffMax, longest),
-		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "backoff jitter %v is not between 0 and 1", p.BackoffJitter),
-		check(p.InitialAttempts >= 0, "initial attempts %d is negative", p.InitialAttempts),
+		check(p.BackoffMax <= longest, "BackoffMax %v is above %v", p.BackoffMax, longest),
+		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "BackoffJitter %v is not between 0 and 1", p.BackoffJitter),
+		check(p.InitialAttempts >= 0, "InitialAttempts %d is negative", p.InitialAttempts),
 	)
 }
 
@@ -86,6 +86,15 @@ func check(ok bool, format string, args ...any) error {
 // spread returns d made shorter or longer by chance; r is uniform in [0,1).
 func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
+}
+
+// wait returns how long a backoff lasts: as long as its turn and chance say, and as long as the server asks, if that is
+// longer. What a server asks it asks all its clients: so that they do not come back at once, each waits longer by
+// chance, by up to the jitter of what was asked or of BackoffMax, whichever is less.
+func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
+	asked = min(asked, p.WaitMax)
+	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r
+	return max(p.spread(delay, r), min(asked+time.Duration(later), p.WaitMax))
 }
 
 // lasted reports whether a session that was ready for so long has proved itself without an answer.

@@ -17,7 +17,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
 		BackoffMax:    30 * time.Second,
-		BackoffJitter: 0.2,
+		BackoffJitter: 0.5,
 		CloseTimeout:  100 * time.Millisecond,
 	}
 	if got := Defaults(); got != want {
@@ -33,18 +33,18 @@ func TestInvalidPolicyIsNamed(t *testing.T) {
 		spoil func(*Policy)
 		want  string
 	}{
-		{func(p *Policy) { p.InitTimeout = 0 }, "init timeout 0s is not positive"},
-		{func(p *Policy) { p.StartTimeout = 0 }, "start timeout 0s is not positive"},
-		{func(p *Policy) { p.AuthTimeout = 0 }, "authorization timeout 0s is not positive"},
-		{func(p *Policy) { p.WaitMax = -1 }, "longest wait -1ns is negative"},
-		{func(p *Policy) { p.CloseTimeout = -1 }, "close timeout -1ns is not positive"},
-		{func(p *Policy) { p.BackoffMin = 0 }, "backoff minimum 0s is not positive"},
-		{func(p *Policy) { p.BackoffMax = time.Second - 1 }, "backoff maximum 999.999999ms is below the minimum 1s"},
-		{func(p *Policy) { p.BackoffMax = longest + 1 }, "backoff maximum 1281023h53m38.427387904s is above"},
-		{func(p *Policy) { p.BackoffJitter = -0.1 }, "backoff jitter -0.1 is not between 0 and 1"},
-		{func(p *Policy) { p.BackoffJitter = 1.1 }, "backoff jitter 1.1 is not between 0 and 1"},
-		{func(p *Policy) { p.BackoffJitter = math.NaN() }, "backoff jitter NaN is not between 0 and 1"},
-		{func(p *Policy) { p.InitialAttempts = -1 }, "initial attempts -1 is negative"},
+		{func(p *Policy) { p.InitTimeout = 0 }, "InitTimeout 0s is not positive"},
+		{func(p *Policy) { p.StartTimeout = 0 }, "StartTimeout 0s is not positive"},
+		{func(p *Policy) { p.AuthTimeout = 0 }, "AuthTimeout 0s is not positive"},
+		{func(p *Policy) { p.WaitMax = -1 }, "WaitMax -1ns is negative"},
+		{func(p *Policy) { p.CloseTimeout = -1 }, "CloseTimeout -1ns is not positive"},
+		{func(p *Policy) { p.BackoffMin = 0 }, "BackoffMin 0s is not positive"},
+		{func(p *Policy) { p.BackoffMax = time.Second - 1 }, "BackoffMax 999.999999ms is below BackoffMin 1s"},
+		{func(p *Policy) { p.BackoffMax = longest + 1 }, "BackoffMax 1281023h53m38.427387904s is above"},
+		{func(p *Policy) { p.BackoffJitter = -0.1 }, "BackoffJitter -0.1 is not between 0 and 1"},
+		{func(p *Policy) { p.BackoffJitter = 1.1 }, "BackoffJitter 1.1 is not between 0 and 1"},
+		{func(p *Policy) { p.BackoffJitter = math.NaN() }, "BackoffJitter NaN is not between 0 and 1"},
+		{func(p *Policy) { p.InitialAttempts = -1 }, "InitialAttempts -1 is negative"},
 	} {
 		p := Defaults()
 		c.spoil(&p)

@@ -72,10 +72,10 @@ func (a *Attempt) Ref() Ref {
 	return newRef(a.span.SpanContext())
 }
 
-// TraceContext returns what tells others of the attempt's span, in the W3C's formats.
-func (a *Attempt) TraceContext() (traceparent, tracestate, baggage string) {
+// TraceContext returns what tells others of the attempt's span.
+func (a *Attempt) TraceContext() TraceContext {
 	if a.client == nil {
-		return "", "", ""
+		return TraceContext{}
 	}
 	return a.client.inject(a.ctx)
 }

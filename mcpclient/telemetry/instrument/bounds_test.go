@@ -148,8 +148,9 @@ func TestNothingKeepsAFrame(t *testing.T) {
 
 	known := instrument.Incoming{
 		Method: inFrame("acme/do"), TargetKind: instrument.Tool, Target: inFrame("add"), Known: true, TargetKnown: true,
-		ID: inFrame(`id-1`), URI: inFrame("file:///x"), Traceparent: inFrame(remoteParent),
-		Tracestate: inFrame("vendor=value"), Baggage: inFrame("tenant=acme"),
+		ID: inFrame(`id-1`), URI: inFrame("file:///x"),
+		TraceContext: instrument.TraceContext{Traceparent: inFrame(remoteParent),
+			Tracestate: inFrame("vendor=value"), Baggage: inFrame("tenant=acme")},
 		Peer: s.Peer(instrument.Facts{Network: pipe, MCPVersion: inFrame("2025-06-18")}, inFrame("session-1")),
 	}
 	unknown := known

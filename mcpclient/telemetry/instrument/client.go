@@ -32,7 +32,7 @@ func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 	}
 	c := &Client{}
 	c.side.init(h, name, n, &h.ins.asClient, opts)
-	h.gauges.add(c)
+	h.ins.gauges.add(c)
 	return c
 }
 
@@ -141,7 +141,8 @@ func (c *Client) Close() {
 	if c == nil {
 		return
 	}
-	c.tel.gauges.remove(c)
+	c.tel.ins.gauges.remove(c)
+	c.leave()
 	c.Tombstones(-int(c.tombstones.Load()))
 	c.flush()
 	c.queue.Store(nil)

@@ -61,7 +61,7 @@ func call(t *testing.T, c *instrument.Client, s *instrument.Server, g, i int) {
 	in := instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool, Target: tool, Known: true,
 		TargetKnown: true,
 		ID:          fmt.Sprint(g*1000 + i), Peer: s.Peer(facts, ""), Size: 10}
-	in.Traceparent, in.Tracestate, in.Baggage = op.TraceContext()
+	in.TraceContext = op.TraceContext()
 	op.Sent(10)
 	_, handling := s.StartHandler(ctx, in)
 	handling.Sent(20)

@@ -68,7 +68,7 @@ var raceDetector bool
 func toolCall(ctx context.Context, c *instrument.Client, p *instrument.Peer) {
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "add"})
 	op.Admit(p, 1234567)
-	sunk, _, _ = op.TraceContext()
+	sunk = op.TraceContext().Traceparent
 	op.Sent(200)
 	op.Received(4096)
 	if op.Timed() {
@@ -117,7 +117,7 @@ func BenchmarkToolCall(b *testing.B) {
 func serve(ctx context.Context, s *instrument.Server, p *instrument.Peer, traceparent string) {
 	_, op := s.StartHandler(ctx, instrument.Incoming{
 		Method: "tools/call", TargetKind: instrument.Tool, Target: "add", Known: true, TargetKnown: true, ID: "1234567",
-		Traceparent: traceparent, Size: 200, Peer: p,
+		TraceContext: instrument.TraceContext{Traceparent: traceparent}, Size: 200, Peer: p,
 	})
 	if op.Timed() {
 		op.Decoded(20*time.Microsecond, nil)

@@ -39,7 +39,8 @@ type Result struct {
 	CallerLeft bool
 
 	// Expected says that the error is an answer like another, such as a legacy server's to the probe: it is logged at
-	// Debug, and the span is not one in error. Metrics have it as they have every error.
+	// Debug, and the span has neither the status of an error nor error.type, as the conventions want it of errors that are
+	// dealt with. Metrics have it as they have every error.
 	Expected bool
 
 	// Told says that a record of something larger tells of the error, such as that of an attempt to connect: it is logged

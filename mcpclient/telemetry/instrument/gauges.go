@@ -1,17 +1,11 @@
 package instrument
 
 import (
-	"context"
-	"maps"
 	"slices"
 	"sync"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-
-	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // gauges are the metrics that are read when they are collected: the state and the queue of each client that is not
@@ -29,6 +23,7 @@ type gauges struct {
 	mu          sync.Mutex
 	clients     []*Client
 	connections map[*connection]struct{} // of servers
+	shown       map[whose]bool           // names that the state was observed under, where there are more than places
 }
 
 // Connection is a connection of a server, or a session of one over HTTP, in so far as it is asked what it is like now.
@@ -48,7 +43,7 @@ func (s *Server) Connected(c Connection) (gone func()) {
 	if s == nil {
 		return func() {}
 	}
-	g, one := &s.tel.gauges, &connection{c, s}
+	g, one := &s.tel.ins.gauges, &connection{c, s}
 	g.change(func() {
 		if g.connections == nil {
 			g.connections = map[*connection]struct{}{}
@@ -99,59 +94,5 @@ func (g *gauges) change(f func()) {
 	}
 	if err != nil {
 		otel.Handle(err)
-	}
-}
-
-// observe adds clients of the same name up: observing one set of attributes twice is not defined.
-func (g *gauges) observe(_ context.Context, o metric.Observer) error {
-	g.observeServers(o)
-	states, queues := map[attribute.Set]int64{}, map[attribute.Set]int64{}
-	for _, c := range g.everyClient() {
-		current := connstate.State(c.state.Load())
-		for _, s := range connstate.States() {
-			n := int64(0)
-			if s == current {
-				n = 1
-			}
-			states[attribute.NewSet(attribute.String(names.KeyMCPClientName, c.name),
-				attribute.String(names.KeyMCPClientConnectionState, s.String()))] += n
-		}
-		if length := c.queue.Load(); length != nil {
-			queues[attribute.NewSet(attribute.String(names.KeyMCPClientName, c.name))] += int64((*length)())
-		}
-	}
-	for set, n := range states {
-		o.ObserveInt64(g.ins.state, n, metric.WithAttributeSet(set))
-	}
-	for set, n := range queues {
-		o.ObserveInt64(g.ins.queueLength, n, metric.WithAttributeSet(set))
-	}
-	return nil
-}
-
-// observeServers adds the connections of a server up.
-func (g *gauges) observeServers(o metric.Observer) {
-	g.mu.Lock()
-	connections := slices.Collect(maps.Keys(g.connections))
-	g.mu.Unlock()
-	sessions, queues := map[attribute.Set]int64{}, map[attribute.Set]int64{}
-	for _, c := range connections {
-		name := attribute.String(names.KeyMCPServerName, c.s.name)
-		if c.InSession != nil {
-			n := int64(0)
-			if c.InSession() {
-				n = 1
-			}
-			sessions[attribute.NewSet(present(name, c.s.transport())...)] += n
-		}
-		if c.Queued != nil {
-			queues[attribute.NewSet(name)] += int64(c.Queued())
-		}
-	}
-	for set, n := range sessions {
-		o.ObserveInt64(g.ins.sessions, n, metric.WithAttributeSet(set))
-	}
-	for set, n := range queues {
-		o.ObserveInt64(g.ins.serverQueueLength, n, metric.WithAttributeSet(set))
 	}
 }

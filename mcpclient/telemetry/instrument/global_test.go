@@ -44,7 +44,7 @@ func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
 	early.End(instrument.Result{})
 	_, late := c.StartRequest(t.Context(), instrument.Request{Method: "tools/list"})
 	late.Admit(before, 2)
-	traceparent, _, _ := late.TraceContext()
+	traceparent := late.TraceContext().Traceparent
 	c.Tombstones(-3)
 	c.Tombstones(1)
 

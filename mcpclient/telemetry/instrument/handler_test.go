@@ -131,7 +131,7 @@ func TestContextOfOneSideArrivesAtTheOther(t *testing.T) {
 	}
 	_, op := c.StartRequest(baggage.ContextWithBaggage(t.Context(), bag), instrument.Request{Method: "tools/list"})
 	in := instrument.Incoming{Method: "tools/list", Known: true, ID: "1"}
-	in.Traceparent, in.Tracestate, in.Baggage = op.TraceContext()
+	in.TraceContext = op.TraceContext()
 	ctx, handling := s.StartHandler(t.Context(), in)
 	handling.End(instrument.Result{})
 	op.End(instrument.Result{})
@@ -177,14 +177,15 @@ func TestBaggageGoesOverNetworksByItsKeysOnly(t *testing.T) {
 			_, attempt := c.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 			_, request := c.StartRequest(ctx, instrument.Request{Method: "tools/list"})
 			_, asking := s.StartRequest(ctx, instrument.Request{Method: "roots/list"})
-			for what, told := range map[string]func() (string, string, string){
+			for what, told := range map[string]func() instrument.TraceContext{
 				"attempt": attempt.TraceContext, "request": request.TraceContext, "request of a server": asking.TraceContext,
 			} {
-				if parent, _, got := told(); sorted(got) != sorted(tt.want) || parent == "" {
-					t.Errorf("%s: baggage is %q, want %q, with a trace", what, got, tt.want)
+				if c := told(); sorted(c.Baggage) != sorted(tt.want) || c.Traceparent == "" {
+					t.Errorf("%s: baggage is %q, want %q, with a trace", what, c.Baggage, tt.want)
 				}
 			}
-			in := instrument.Incoming{Method: "roots/list", Known: true, ID: "1", Traceparent: remoteParent, Baggage: all}
+			in := instrument.Incoming{Method: "roots/list", Known: true, ID: "1",
+				TraceContext: instrument.TraceContext{Traceparent: remoteParent, Baggage: all}}
 			inside, handling := c.StartHandler(t.Context(), in)
 			if got := baggage.FromContext(inside).String(); sorted(got) != sorted(tt.want) {
 				t.Errorf("the handler of a client has %q of a server's baggage, want %q", got, tt.want)
@@ -211,7 +212,7 @@ func TestATransportThatNamesAnAddressOnlyIsANetwork(t *testing.T) {
 	c := instrument.NewClient(rec.Telemetry(), "files", instrument.Network{Address: "example.com"})
 	defer c.Close()
 	_, op := c.StartRequest(baggage.ContextWithBaggage(t.Context(), bag), instrument.Request{Method: "tools/list"})
-	if _, _, got := op.TraceContext(); got != "" {
+	if got := op.TraceContext().Baggage; got != "" {
 		t.Errorf("baggage is %q, want none", got)
 	}
 	op.End(instrument.Result{})
@@ -385,4 +386,9 @@ func TestRefusedRequestsOfAPeerWarnAsRarelyAsViolations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// traceparent is the trace context of a sender that has no more to say.
+func traceparent(value string) instrument.TraceContext {
+	return instrument.TraceContext{Traceparent: value}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -21,9 +22,10 @@ type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer
 	ins    *instruments
-	gauges gauges
 
 	tellers tellers
+
+	fields atomic.Pointer[[]string] // see declared
 }
 
 // hubOf returns the hub of t, nil if t observes nothing.
@@ -44,7 +46,6 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(version),
 		trace.WithSchemaURL(semconv.SchemaURL))
 	h.ins = instrumentsOf(meter)
-	h.gauges.init(meter, h.ins)
 	return h
 }
 

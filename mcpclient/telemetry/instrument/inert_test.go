@@ -53,7 +53,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	same = same && got == ctx && op.Ref() == (instrument.Ref{}) && op.Corr() == (instrument.Corr{}) &&
 		op.Started().IsZero() && !op.Timed()
 	op.End(instrument.Result{Err: errBroken})
-	got, op = c.StartHandler(ctx, instrument.Incoming{Method: "ping", Traceparent: remoteParent})
+	got, op = c.StartHandler(ctx, instrument.Incoming{Method: "ping", TraceContext: traceparent(remoteParent)})
 	same = same && got == ctx
 	op.End(instrument.Result{})
 	c.Notification(telemetry.Received, "x")
@@ -81,7 +81,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()
 
-	got, op = s.StartHandler(ctx, instrument.Incoming{Method: "ping", Traceparent: remoteParent})
+	got, op = s.StartHandler(ctx, instrument.Incoming{Method: "ping", TraceContext: traceparent(remoteParent)})
 	same = same && got == ctx
 	op.Sent(1)
 	op.End(instrument.Result{})

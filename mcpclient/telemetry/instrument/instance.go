@@ -16,6 +16,10 @@ type SideOption func(*side)
 // would multiply. Empty, the default, means a [NewInstanceID].
 func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = id } }
 
+// WithGroup sets the group that a client is in: see [names.KeyMCPClientGroup]. Empty, the default, means none; a server
+// has none.
+func WithGroup(group string) SideOption { return func(s *side) { s.group = group } }
+
 // NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It tells them apart and
 // protects nothing.
 func NewInstanceID() string {
@@ -26,5 +30,9 @@ func NewInstanceID() string {
 
 // identify appends what says whose span it is; the logger says it of every record.
 func (s *side) identify(attrs []attribute.KeyValue) []attribute.KeyValue {
-	return append(attrs, optional(s.keys.name, s.name), attribute.String(s.keys.instance, s.instance))
+	attrs = append(attrs, optional(s.keys.name, s.name), attribute.String(s.keys.instance, s.instance))
+	if s.group != "" {
+		attrs = append(attrs, attribute.String(s.keys.group, s.group))
+	}
+	return attrs
 }

@@ -5,6 +5,7 @@ import "github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
+	group, // empty for a server, which is in none
 	name, instance, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, frameHash, suppressed, dropReason, dropAge, streamKind,
 	flightText, flightEntries, flightOmitted string
@@ -12,6 +13,7 @@ type keys struct {
 
 var clientKeys = keys{
 	corrID:          names.KeyMCPClientCorrID,
+	group:           names.KeyMCPClientGroup,
 	name:            names.KeyMCPClientName,
 	instance:        names.KeyMCPClientInstanceID,
 	duration:        names.KeyMCPClientDuration,

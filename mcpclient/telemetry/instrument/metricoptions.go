@@ -1,10 +1,13 @@
 package instrument
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -65,77 +68,111 @@ func (s *side) options() *metricOptions {
 }
 
 func newMetricOptions(s *side) *metricOptions {
-	o := &metricOptions{plain: s.recording(), plainAdding: s.adding()}
+	o, p := &metricOptions{}, s.places
+	plain := s.place(&p.plain, measured{})
+	o.plain, o.plainAdding = plain.recording, plain.adding
 	o.rest.build = func(k restKey) []metric.RecordOption {
-		return s.recording(attribute.String(names.KeyMCPMethodName, names.Other), s.transport(),
-			optional(names.KeyErrorType, k.errorType()), optional(names.KeyRPCResponseStatusCode, k.statusCode()))
+		least := []attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other),
+			optional(names.KeyErrorType, k.errorType()), optional(names.KeyRPCResponseStatusCode, k.statusCode())}
+		return s.place(&s.tel.ins.durations[k.direction], measured{own: s.onNetwork(least), group: least}).recording
 	}
 	o.notification.build = func(k notificationKey) []metric.AddOption {
-		return s.adding(attribute.String(names.KeyMCPMethodName, k.method), attribute.String(s.keys.direction,
-			k.direction.String()))
+		direction := attribute.String(s.keys.direction, k.direction.String())
+		return s.place(&p.notification, ofMethod(k.method, direction)).adding
 	}
 	o.violation.build = func(k violationKey) []metric.AddOption {
-		return s.adding(attribute.String(s.keys.violationReason, k.reason),
-			attribute.String(s.keys.direction, k.direction.String()), s.transport())
+		group := []attribute.KeyValue{attribute.String(s.keys.violationReason, k.reason),
+			attribute.String(s.keys.direction, k.direction.String())}
+		return s.place(&p.violation, measured{own: s.onNetwork(group), group: group}).adding
 	}
-	o.drop.build = func(reason string) []metric.AddOption { return s.adding(attribute.String(s.keys.dropReason, reason)) }
-	o.panic.build = func(method string) []metric.AddOption {
-		return s.adding(attribute.String(names.KeyMCPMethodName, method))
+	o.drop.build = func(reason string) []metric.AddOption {
+		return s.place(&p.drop, same(attribute.String(s.keys.dropReason, reason))).adding
 	}
+	o.panic.build = func(method string) []metric.AddOption { return s.place(&p.panic, ofMethod(method)).adding }
 	o.size.build = func(k sizeKey) []metric.RecordOption {
-		return s.recording(attribute.String(s.keys.direction, k.direction.String()),
-			attribute.String(s.keys.messageKind, k.kind.String()), s.transport())
+		group := []attribute.KeyValue{attribute.String(s.keys.direction, k.direction.String()),
+			attribute.String(s.keys.messageKind, k.kind.String())}
+		return s.place(&p.size, measured{own: s.onNetwork(group), group: group}).recording
 	}
 	o.decode.build = func(k decodeKey) []metric.RecordOption {
-		return s.recording(attribute.String(s.keys.messageKind, k.kind.String()), optional(names.KeyErrorType, k.errorType))
+		return s.place(&p.decode, failing(k.errorType, attribute.String(s.keys.messageKind, k.kind.String()))).recording
 	}
 	o.retry.build = func(reason string) []metric.AddOption {
-		return s.adding(attribute.String(names.KeyMCPClientRetryReason, reason), s.transport())
+		group := []attribute.KeyValue{attribute.String(names.KeyMCPClientRetryReason, reason)}
+		return s.place(&p.retry, measured{own: s.onNetwork(group), group: group}).adding
 	}
 	o.lost.build = func(k lostKey) []metric.AddOption {
-		return s.adding(attribute.String(names.KeyMCPMethodName, k.method), attribute.String(s.keys.dropReason, k.reason))
+		return s.place(&p.lost, ofMethod(k.method, attribute.String(s.keys.dropReason, k.reason))).adding
 	}
 	o.stream.build = func(kind string) []metric.AddOption {
-		return s.adding(attribute.String(s.keys.streamKind, kind))
+		return s.place(&p.stream, same(attribute.String(s.keys.streamKind, kind))).adding
 	}
 	o.streamEnd.build = func(k streamEnd) []metric.RecordOption {
-		return s.recording(attribute.String(s.keys.streamKind, k.kind), optional(names.KeyErrorType, k.errorType))
+		return s.place(&p.streamEnd, failing(k.errorType, attribute.String(s.keys.streamKind, k.kind))).recording
 	}
 	o.transition.build = func(k transitionKey) []metric.AddOption {
-		return s.adding(
-			attribute.String(names.KeyMCPClientConnectionFrom, k.from.String()),
-			attribute.String(names.KeyMCPClientConnectionTo, k.to.String()),
-			attribute.String(names.KeyMCPClientConnectionReason, k.reason.String()),
-			s.transport())
+		from, to, reason := names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
+			names.KeyMCPClientConnectionReason
+		group := []attribute.KeyValue{attribute.String(from, k.from.String()), attribute.String(to, k.to.String()),
+			attribute.String(reason, k.reason.String())}
+		least := []attribute.KeyValue{attribute.String(from, names.Other), attribute.String(to, k.to.String()),
+			attribute.String(reason, names.Other)}
+		return s.place(&p.transition, measured{own: s.onNetwork(group), group: group, least: least}).adding
 	}
 	o.attempt.build = func(k attemptKey) []metric.RecordOption {
-		return s.recording(attribute.String(names.KeyMCPClientConnectionAttemptKind, k.kind), optional(names.KeyErrorType,
-			k.errorType), s.transport())
+		m := failing(k.errorType, attribute.String(names.KeyMCPClientConnectionAttemptKind, k.kind))
+		m.own = s.onNetwork(m.own)
+		return s.place(&p.attempt, m).recording
 	}
 	o.lookup.build = func(k lookupKey) []metric.AddOption {
-		return s.adding(attribute.String(names.KeyMCPMethodName, k.method), attribute.String(names.KeyMCPClientCacheOutcome,
-			k.outcome))
+		return s.place(&p.lookup, ofMethod(k.method, attribute.String(names.KeyMCPClientCacheOutcome, k.outcome))).adding
 	}
-	o.task.build = func(tool string) []metric.AddOption { return s.adding(attribute.String(names.KeyGenAIToolName, tool)) }
+	o.task.build = func(tool string) []metric.AddOption {
+		m := same(attribute.String(names.KeyGenAIToolName, names.Other))
+		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, tool)}
+		return s.place(&p.task, m).adding
+	}
 	o.taskEnd.build = func(k taskEnd) []metric.RecordOption {
-		return s.recording(attribute.String(names.KeyGenAIToolName, k.tool), attribute.String(names.KeyMCPServerTaskStatus,
-			k.status),
-			optional(names.KeyErrorType, k.errorType))
+		status := attribute.String(names.KeyMCPServerTaskStatus, k.status)
+		m := failing(k.errorType, attribute.String(names.KeyGenAIToolName, names.Other), status)
+		m.precise = failing(k.errorType, attribute.String(names.KeyGenAIToolName, k.tool), status).own
+		return s.place(&p.taskEnd, m).recording
 	}
 	return o
 }
 
-// adding and recording return options to record a measurement with the attributes and the side's name. A measurement
-// takes one option: several would be merged each time. Attributes that are not valid are left out.
-func (s *side) adding(attrs ...attribute.KeyValue) []metric.AddOption {
-	return []metric.AddOption{s.with(attrs)}
+// onNetwork returns the attributes with the transport beside them.
+func (s *side) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
+	return append(slices.Clip(attrs), s.transport())
 }
 
-func (s *side) recording(attrs ...attribute.KeyValue) []metric.RecordOption {
-	return []metric.RecordOption{s.with(attrs)}
+// same is what has one form.
+func same(attrs ...attribute.KeyValue) measured { return measured{own: attrs, group: attrs} }
+
+// ofMethod is what has a method, which a peer may have chosen, and other attributes of closed sets.
+func ofMethod(method string, others ...attribute.KeyValue) measured {
+	with := func(method string) []attribute.KeyValue {
+		return append(slices.Clip(others), attribute.String(names.KeyMCPMethodName, method))
+	}
+	return measured{own: with(method), group: with(ofProtocol(method)), least: with(names.Other)}
 }
 
-func (s *side) with(attrs []attribute.KeyValue) metric.MeasurementOption {
-	all := append(present(attrs...), attribute.String(s.keys.name, s.name))
-	return metric.WithAttributeSet(attribute.NewSet(all...))
+// ofProtocol returns the method as the sets of groups have it: those that peers have thought of would add up.
+func ofProtocol(method string) string {
+	if _, ok := words.KnownMethods[method]; ok {
+		return method
+	}
+	return names.Other
+}
+
+// failing is what may have failed, with an error.type of many, and other attributes of closed sets.
+func failing(errorType string, others ...attribute.KeyValue) measured {
+	with := func(errorType string) []attribute.KeyValue {
+		return append(slices.Clip(others), optional(names.KeyErrorType, errorType))
+	}
+	least := with("")
+	if errorType != "" {
+		least = with(names.Other)
+	}
+	return measured{own: with(errorType), group: with(errorType), least: least}
 }

@@ -3,12 +3,13 @@ package instrument
 import (
 	"reflect"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
@@ -23,6 +24,12 @@ type instruments struct {
 	server sideInstruments
 
 	asClient, asServer role // with these instruments
+
+	durations                  [2]budget // by direction; of clients and servers
+	clientPlaces, serverPlaces places
+	names                      census
+	groups                     groups
+	gauges                     gauges
 
 	tombstones  metric.Int64UpDownCounter
 	transitions metric.Int64Counter
@@ -56,9 +63,15 @@ type sideInstruments struct {
 	stream        metric.Float64Histogram
 }
 
-// shared are the instruments of the meter that was used last. A program has one provider, and so one meter, but may
-// well make a Telemetry for each of a thousand clients.
-var shared atomic.Pointer[metered]
+// recent are the instruments of the meters that were used last, the latest at the end. A program has one provider, and
+// so one meter, but may well make a Telemetry for each of a thousand clients: they share one budget.
+var recent struct {
+	mu  sync.Mutex
+	all []metered // guarded by mu
+}
+
+// maxRecent is how many meters are remembered.
+const maxRecent = 4
 
 type metered struct {
 	meter metric.Meter
@@ -70,11 +83,16 @@ func instrumentsOf(m metric.Meter) *instruments {
 	if !reflect.ValueOf(m).Comparable() {
 		return newInstruments(m)
 	}
-	if last := shared.Load(); last != nil && last.meter == m {
-		return last.ins
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	if i := slices.IndexFunc(recent.all, func(r metered) bool { return r.meter == m }); i >= 0 {
+		return recent.all[i].ins
+	}
+	if len(recent.all) == maxRecent {
+		recent.all = slices.Delete(recent.all, 0, 1)
 	}
 	ins := newInstruments(m)
-	shared.Store(&metered{m, ins})
+	recent.all = append(recent.all, metered{m, ins})
 	return ins
 }
 
@@ -126,8 +144,14 @@ func newInstruments(m metric.Meter) *instruments {
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),
 	}
-	ins.asClient = role{telemetry.ClientSide, &ins.client, &clientKeys, &clientEvents}
-	ins.asServer = role{telemetry.ServerSide, &ins.server, &serverKeys, &serverEvents}
+	ins.asClient = role{telemetry.ClientSide, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
+	ins.asServer = role{telemetry.ServerSide, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}
+	ins.clientPlaces.init()
+	ins.serverPlaces.init()
+	for i := range ins.durations {
+		ins.durations[i].keep(words.SetsForGroups, outcomesAtLeast)
+	}
+	ins.gauges.init(m, ins)
 	return ins
 }
 

@@ -91,7 +91,7 @@ func TestCancelledIsAChildOfTheExportedCallItEnds(t *testing.T) {
 	ctx, notice := c.StartRequest(t.Context(), instrument.Request{
 		Method: "notifications/cancelled", Notification: true, Parent: call.Ref(),
 	})
-	traceparent, _, _ := notice.TraceContext()
+	traceparent := notice.TraceContext().Traceparent
 	notice.Sent(30)
 	notice.End(instrument.Result{})
 	call.End(instrument.Result{ErrorType: names.ErrorTimeout})
@@ -119,7 +119,7 @@ func TestCancelledOfACallThatIsNotExportedHasNoSpan(t *testing.T) {
 	_, notice := c.StartRequest(t.Context(), instrument.Request{
 		Method: "notifications/cancelled", Notification: true, Parent: unsampled,
 	})
-	traceparent, _, _ := notice.TraceContext()
+	traceparent := notice.TraceContext().Traceparent
 	notice.Sent(30)
 	notice.End(instrument.Result{})
 	if n := len(rec.Spans()); n != 0 {

@@ -36,6 +36,7 @@ type Op struct {
 	uri             string
 	id              int64
 	peerID          string // the id of what the peer sent, as it is
+	remote          string // where that came from, over HTTP
 	hasID           bool
 	direction       telemetry.Direction
 	bytesOut        int

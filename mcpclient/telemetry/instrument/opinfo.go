@@ -82,7 +82,13 @@ func (s *side) activeOptions(info *opInfo) []metric.AddOption {
 	if opts := info.active.Load(); opts != nil {
 		return *opts
 	}
-	info.active.CompareAndSwap(nil, new(s.adding(attribute.String(names.KeyMCPMethodName, info.method), s.transport())))
+	places := &s.places.active
+	if info.direction == telemetry.Received {
+		places = &s.places.handlers
+	}
+	m := ofMethod(info.method)
+	m.own = s.onNetwork(m.own)
+	info.active.CompareAndSwap(nil, &s.place(places, m).adding)
 	return *info.active.Load()
 }
 
@@ -164,7 +170,22 @@ func (i *opInfo) find(f *knownFacts, o outcome) []metric.RecordOption {
 }
 
 func (s *side) durationOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
-	attrs := append(info.attributes(), f.attrs[info.direction]...)
-	return s.recording(append(attrs, s.transport(),
-		optional(names.KeyErrorType, o.errorType()), optional(names.KeyRPCResponseStatusCode, o.statusCode()))...)
+	ended := func(method []attribute.KeyValue, o outcome) []attribute.KeyValue {
+		return append(method, optional(names.KeyErrorType, o.errorType()),
+			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
+	}
+	connected := func(k opKey) []attribute.KeyValue {
+		return s.onNetwork(ended(append(k.attributes(), f.attrs[k.direction]...), o))
+	}
+	m, folded := measured{}, info.opKey
+	if folded.target != "" {
+		m.precise, folded.target = connected(info.opKey), names.Other
+	}
+	m.own = connected(folded)
+	if folded.method = ofProtocol(folded.method); !o.known() {
+		o = o.anonymous()
+	}
+	m.group = ended(folded.attributes(), o)
+	m.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
+	return s.place(&s.tel.ins.durations[info.direction], m).recording
 }

@@ -94,25 +94,28 @@ func TestPropagatorDecidesWhatGoesOut(t *testing.T) {
 		name                 string
 		propagator           propagation.TextMapPropagator
 		traceparent, baggage bool
+		b3                   string
 	}{
-		{"both", propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}), true, true},
-		{"trace context", propagation.TraceContext{}, true, false},
-		{"baggage", propagation.Baggage{}, false, true},
-		{"none", propagation.NewCompositeTextMapPropagator(), false, false},
-		{"another's keys", otherKeys{}, false, false},
+		{"both", propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}),
+			true, true, ""},
+		{"trace context", propagation.TraceContext{}, true, false, ""},
+		{"baggage", propagation.Baggage{}, false, true, ""},
+		{"none", propagation.NewCompositeTextMapPropagator(), false, false, ""},
+		{"another's keys", otherKeys{}, false, false, "0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithPropagators(tt.propagator))
 			c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 			defer c.Close()
 			_, op := c.StartRequest(baggage.ContextWithBaggage(t.Context(), bag), instrument.Request{Method: "ping"})
-			traceparent, tracestate, baggage := op.TraceContext()
+			got := op.TraceContext()
 			op.End(instrument.Result{})
-			if (traceparent != "") != tt.traceparent || (baggage == "tenant=acme") != tt.baggage || tracestate != "" {
-				t.Errorf("got %q, %q, %q", traceparent, tracestate, baggage)
+			if (got.Traceparent != "") != tt.traceparent || (got.Baggage == "tenant=acme") != tt.baggage ||
+				got.Tracestate != "" || got.Others["b3"] != tt.b3 || (got.Others != nil) != (tt.b3 != "") {
+				t.Errorf("got %+v", got)
 			}
-			if tt.traceparent && !strings.Contains(traceparent, rec.Span("ping").SpanContext().SpanID().String()) {
-				t.Errorf("traceparent names the request's own span: got %q", traceparent)
+			if tt.traceparent && !strings.Contains(got.Traceparent, rec.Span("ping").SpanContext().SpanID().String()) {
+				t.Errorf("traceparent names the request's own span: got %q", got.Traceparent)
 			}
 		})
 	}
@@ -136,7 +139,7 @@ func TestNilOptionsChangeNothing(t *testing.T) {
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
 	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "ping"})
-	traceparent, _, _ := op.TraceContext()
+	traceparent := op.TraceContext().Traceparent
 	op.End(instrument.Result{})
 	if traceparent == "" || len(rec.Spans()) != 1 || len(rec.Logs("")) != 2 ||
 		rec.Count("mcp.client.operation.duration") != 1 {

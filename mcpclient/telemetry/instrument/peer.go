@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -38,8 +40,10 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	}
 	s.flight.note(entry{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""})
 	if s.ins.session.Enabled(ctx) {
-		attrs := append(slices.Clone(f.attrs[telemetry.Sent]), s.transport(), optional(names.KeyErrorType, errorType))
-		s.ins.session.Record(ctx, d.Seconds(), s.recording(attrs...)...)
+		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
+		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])
+		opts := s.place(&s.places.session, measured{own: own, group: group}).recording
+		s.ins.session.Record(ctx, d.Seconds(), opts...)
 	}
 	if s.logs(ctx, slog.LevelInfo) {
 		var buf [maxFields]slog.Attr

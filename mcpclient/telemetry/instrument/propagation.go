@@ -2,99 +2,76 @@ package instrument
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// The keys of _meta that the specification reserves for the trace context, under which it has the W3C's formats.
-// (specification 2026-07-28, basic/index, _meta)
-const (
-	headerTraceparent = "traceparent"
-	headerTracestate  = "tracestate"
-	headerBaggage     = "baggage"
-)
-
-// Limits of what is read from a message, in bytes: the W3C's for tracestate, OpenTelemetry's for baggage.
-const (
-	maxTracestate = 512
-	maxBaggage    = 8192
-)
-
-// carrier is a propagation.TextMapCarrier of the three keys. Other keys go nowhere.
-type carrier struct{ traceparent, tracestate, baggage string }
-
-var carriers = sync.Pool{New: func() any { return new(carrier) }}
-
-func (c *carrier) field(key string) *string {
-	switch key {
-	case headerTraceparent:
-		return &c.traceparent
-	case headerTracestate:
-		return &c.tracestate
-	case headerBaggage:
-		return &c.baggage
-	}
-	return nil
-}
-
-func (c *carrier) Get(key string) string {
-	if f := c.field(key); f != nil {
-		return *f
-	}
-	return ""
-}
-
-func (c *carrier) Set(key, value string) {
-	if f := c.field(key); f != nil {
-		*f = value
-	}
-}
-
-func (c *carrier) Keys() []string {
-	return []string{headerTraceparent, headerTracestate, headerBaggage}
-}
-
-var _ propagation.TextMapCarrier = (*carrier)(nil)
-
-// TraceContext returns what goes into the _meta of the message, in place of whatever is there under the three keys.
-// Empty values are left out.
-func (op *Op) TraceContext() (traceparent, tracestate, baggage string) {
+// TraceContext returns what goes into the _meta of the message, in place of whatever is there under its keys.
+func (op *Op) TraceContext() TraceContext {
 	if op.side == nil {
-		return "", "", ""
+		return TraceContext{}
 	}
 	return op.side.inject(op.ctx)
 }
 
-func (s *side) inject(ctx context.Context) (traceparent, tracestate, baggage string) {
+func (s *side) inject(ctx context.Context) TraceContext {
 	c := carriers.Get().(*carrier)
-	s.tel.Propagator.Inject(ctx, c)
-	traceparent, tracestate, baggage = c.traceparent, c.tracestate, s.shared(c.baggage)
-	*c = carrier{}
-	carriers.Put(c)
-	return traceparent, tracestate, baggage
+	s.tel.Propagator.Inject(s.leaving(ctx), c)
+	t := TraceContext{Traceparent: c.traceparent, Tracestate: c.tracestate, Baggage: c.baggage, Others: c.others,
+		declared: s.tel.declared()}
+	c.release()
+	return t
 }
 
-// shared returns what of the baggage the other end may have: see [telemetry.WithBaggageKeys].
-func (s *side) shared(baggage string) string {
-	if baggage == "" || !s.overNetwork() || slices.Contains(s.tel.Baggage, "*") {
-		return baggage
+// leaving returns ctx with what of its baggage the other end may have, in whatever format the propagator writes it: see
+// [telemetry.WithBaggageKeys].
+func (s *side) leaving(ctx context.Context) context.Context {
+	if s.sharesAll() {
+		return ctx
 	}
-	if len(s.tel.Baggage) == 0 {
-		return ""
+	all := baggage.FromContext(ctx)
+	if all.Len() == 0 {
+		return ctx
 	}
-	members := strings.Split(baggage, ",")
-	members = slices.DeleteFunc(members, func(member string) bool {
-		key, _, _ := strings.Cut(member, "=")
-		return !slices.Contains(s.tel.Baggage, strings.TrimSpace(key))
+	return baggage.ContextWithBaggage(ctx, s.shared(all))
+}
+
+// sharesAll reports whether the other end may have all of the baggage.
+func (s *side) sharesAll() bool { return !s.overNetwork() || slices.Contains(s.tel.Baggage, "*") }
+
+// shared returns the members that go over networks.
+func (s *side) shared(all baggage.Baggage) baggage.Baggage {
+	for _, m := range all.Members() {
+		if !slices.Contains(s.tel.Baggage, m.Key()) {
+			all = all.DeleteMember(m.Key())
+		}
+	}
+	return all
+}
+
+// declared returns the keys beyond the W3C's that the propagator says it writes. They do not change, but that there are
+// none before the global propagator is set.
+func (h *hub) declared() []string {
+	if known := h.fields.Load(); known != nil {
+		return *known
+	}
+	all := h.Propagator.Fields()
+	if len(all) == 0 {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(all), func(key string) bool {
+		return slices.Contains(w3cKeys, key) || !propagated(key)
 	})
-	return strings.Join(members, ",")
+	others = slices.Clip(others[:min(len(others), maxPropagated)])
+	h.fields.Store(&others)
+	return others
 }
 
 // overNetwork reports whether the other end is on a network, and may be a program of others on a machine of others. One
@@ -121,22 +98,41 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 	switch {
 	case s.which == telemetry.ServerSide && s.tel.Untrusted != nil && s.untrusted(ctx):
 		return s.distrust(ctx, in)
-	case in.Traceparent == "" && in.Tracestate == "" && in.Baggage == "":
+	case !s.says(in):
 		return origin{ctx: ctx}
 	case in.Untrusted:
 		return origin{ctx: ctx, remote: s.sender(in, newRef(trace.SpanContextFromContext(ctx)))}
 	}
-	baggage := in.Baggage
-	if s.which == telemetry.ClientSide {
-		baggage = s.shared(baggage) // a server has no more say than it is told
-	}
 	ambient := trace.SpanContextFromContext(ctx)
-	ctx = s.read(ctx, in, baggage)
+	ctx = s.arriving(ctx, in)
 	sender := trace.SpanContextFromContext(ctx)
-	if !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID() {
+	switch {
+	case !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID():
 		return origin{ctx: ctx}
+	case !sender.IsValid(): // the propagator took nothing for something
+		return origin{ctx: trace.ContextWithSpanContext(ctx, ambient)}
 	}
 	return origin{ctx: ctx, link: newRef(ambient)}
+}
+
+// says reports whether a message may say anything to the propagator.
+func (s *side) says(in *Incoming) bool {
+	return in.Traceparent != "" || in.Tracestate != "" || in.Baggage != "" ||
+		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared()) > 0
+}
+
+// arriving returns ctx with the trace context of the message, and with what of its baggage the handlers of this side
+// may have: a server has no more say than it is told.
+func (s *side) arriving(ctx context.Context, in *Incoming) context.Context {
+	if s.which != telemetry.ClientSide || s.sharesAll() {
+		return s.read(ctx, in)
+	}
+	own := baggage.FromContext(ctx)
+	ctx = s.read(baggage.ContextWithoutBaggage(ctx), in)
+	if theirs := s.shared(baggage.FromContext(ctx)); theirs.Len() > 0 {
+		own = theirs
+	}
+	return baggage.ContextWithBaggage(ctx, own)
 }
 
 // untrusted asks the user's function. If that fails, the sender is not trusted.
@@ -156,10 +152,10 @@ func (s *side) distrust(ctx context.Context, in *Incoming) origin {
 
 // sender returns the span that a sender names, unless it is the one that is known.
 func (s *side) sender(in *Incoming, known Ref) Ref {
-	if in.Traceparent == "" {
+	if !s.says(in) {
 		return Ref{}
 	}
-	named := newRef(trace.SpanContextFromContext(s.read(context.Background(), in, "")))
+	named := newRef(trace.SpanContextFromContext(s.read(context.Background(), in)))
 	if named == known {
 		return Ref{}
 	}
@@ -167,14 +163,19 @@ func (s *side) sender(in *Incoming, known Ref) Ref {
 }
 
 // read returns ctx with the trace context of the message.
-func (s *side) read(ctx context.Context, in *Incoming, baggage string) context.Context {
+func (s *side) read(ctx context.Context, in *Incoming) context.Context {
 	c := carriers.Get().(*carrier)
 	c.traceparent = in.Traceparent // parsed into bytes
 	c.tracestate = clipList(in.Tracestate, maxTracestate)
-	c.baggage = clipList(baggage, maxBaggage)
+	c.baggage = clipList(in.Baggage, maxBaggage)
+	c.meta = in.Meta
+	if len(in.Others) > 0 {
+		for _, key := range slices.Sorted(maps.Keys(in.Others)) {
+			c.Set(key, in.Others[key])
+		}
+	}
 	ctx = s.tel.Propagator.Extract(ctx, c)
-	*c = carrier{}
-	carriers.Put(c)
+	c.release()
 	return ctx
 }
 

@@ -81,12 +81,17 @@ type Incoming struct {
 
 	Notification bool
 
-	// What the sender wrote into _meta.
-	Traceparent, Tracestate, Baggage string
+	// TraceContext is what the sender wrote into _meta. Who has the raw _meta may set Meta in place of
+	// TraceContext.Others: what other propagators than the W3C's read is then taken from it, if there are any.
+	TraceContext
+	Meta []byte
 
 	// Untrusted says that the sender is not trusted with this side's traces: its span is linked to and is no parent, and
 	// its baggage is not read. What the context has of its own counts, unlike with [telemetry.WithPublicEndpointFn].
 	Untrusted bool
+
+	// RemoteAddr is the address of a client over HTTP, as net/http has it: see [telemetry.WithoutClientAddress].
+	RemoteAddr string
 
 	Size int // of the frame in bytes; zero if it is counted elsewhere
 	Peer *Peer
@@ -102,6 +107,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 	op := Op{
 		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
+		remote:       in.RemoteAddr,
 		notification: in.Notification, measured: true, beside: true,
 	}
 	op.info, op.exact = s.operation(telemetry.Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)

@@ -64,7 +64,7 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 }
 
 func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
-	c := instrument.NewClient(tel, "files", network)
+	c := instrument.NewClient(tel, "files", network, instrument.WithGroup("tenant-1"))
 	authorizing(t, c)
 	c.Queue(func() int { return 3 })
 	p := connecting(t, c)
@@ -217,7 +217,7 @@ func answering(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	} {
 		_, op := c.StartHandler(t.Context(), instrument.Incoming{
 			Method: "sampling/createMessage", Known: true, ID: "7", Size: 100, Peer: p, URI: "file:///x",
-			Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
+			TraceContext: traceparent("00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01"),
 		})
 		op.Sent(50)
 		passes(2 * time.Second) // slow
@@ -398,12 +398,13 @@ func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 
 		ctx, op = s.StartHandler(ctx, instrument.Incoming{ // within another span, and with another parent
 			Method: "prompts/get", TargetKind: instrument.Prompt, Target: "greet", Known: true, TargetKnown: true, ID: "2",
-			Peer: p, Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
+			Peer: p, TraceContext: traceparent("00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01"),
 		})
 		op.Arguments([]byte(`{"name":"Ada"}`))
 		op.End(r)
 		_, op = s.StartHandler(ctx, instrument.Incoming{Method: "resources/read", URI: "file:///x", Known: true, ID: "3",
-			Peer: p})
+			RemoteAddr: "192.0.2.1:4711",
+			Peer:       p})
 		op.End(r)
 	}
 }

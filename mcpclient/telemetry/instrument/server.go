@@ -130,6 +130,7 @@ func (s *Server) HandlerPanic(ctx context.Context, method string, value any, sta
 // Close logs what was held back. Operations may still end.
 func (s *Server) Close() {
 	if s != nil {
+		s.leave()
 		s.flush()
 	}
 }

@@ -19,6 +19,7 @@ import (
 type role struct {
 	which  telemetry.Side
 	ins    *sideInstruments
+	places *places
 	keys   *keys
 	events *events
 }
@@ -30,6 +31,7 @@ type side struct {
 	tel      *hub
 	name     string
 	instance string
+	group    string       // of clients that have one
 	log      *slog.Logger // has both
 
 	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler.
@@ -48,6 +50,7 @@ type side struct {
 	series    [2]int  // of the durations, by direction; guarded by ops.mu
 
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
+	left   atomic.Bool
 }
 
 func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) {
@@ -55,13 +58,28 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 	for _, o := range opts {
 		o(s)
 	}
+	if r.keys.group == "" {
+		s.group = ""
+	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
-	s.log = s.logger().With(slog.String(r.keys.name, name), slog.String(r.keys.instance, s.instance))
+	whose := append(make([]any, 0, 3), slog.String(r.keys.name, name), slog.String(r.keys.instance, s.instance))
+	if s.group != "" {
+		whose = append(whose, slog.String(r.keys.group, s.group))
+	}
+	s.log = s.logger().With(whose...)
 	s.teller.side = s
 	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
 	s.ops.build = s.newOpInfo
+	t.ins.names.add(name)
+}
+
+// leave takes the name out of those that are to have places for themselves, once.
+func (s *side) leave() {
+	if s.left.CompareAndSwap(false, true) {
+		s.tel.ins.names.remove(s.name)
+	}
 }
 
 // logger returns the user's logger, which may fail.

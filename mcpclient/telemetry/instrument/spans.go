@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"net/netip"
 	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -65,8 +66,8 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 // endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
 // attributes and nothing else.
 func (op *Op) endSpan(o outcome, r *Result) {
-	defer op.closeSpan() // whatever becomes of the user's redactor
-	o.failed = o.failed && !r.Expected
+	defer op.closeSpan()               // whatever becomes of the user's redactor
+	o.failed = o.failed && !r.Expected // what is dealt with is no error of the span's
 	known := op.facts().attrs[op.direction]
 	// the SDK copies them: more room is for the collector only
 	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known))
@@ -142,6 +143,13 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	}
 	if op.peer != nil {
 		add(names.KeyMCPSessionID, op.peer.sessionID)
+	}
+	if op.remote == "" || s.tel.NoClientAddress {
+		return attrs
+	}
+	if from, err := netip.ParseAddrPort(op.remote); err == nil {
+		add(names.KeyClientAddress, from.Addr().Unmap().String())
+		count(names.KeyClientPort, int(from.Port()))
 	}
 	return attrs
 }

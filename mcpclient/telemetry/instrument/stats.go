@@ -86,10 +86,9 @@ func (s *side) operations() []telemetry.Operation {
 }
 
 func (s *stats) summary() (o telemetry.Operation) {
-	var counts [latencyBuckets]uint64
-	for i := range counts {
-		counts[i] = s.latencies.count(i)
-		o.Count += counts[i]
+	counts := s.latencies.counts()
+	for _, n := range counts {
+		o.Count += n
 	}
 	o.Max = time.Duration(s.latencies.max.Load())
 	for _, q := range []struct {
@@ -134,14 +133,12 @@ type latencyGroup struct {
 	next   atomic.Pointer[latencyGroup]
 }
 
-// group returns the group with a number, nil if there is none and make is false.
-func (l *latencies) group(number int, make bool) *latencyGroup {
+// group returns the group with a number, which it makes if there is none.
+func (l *latencies) group(number int) *latencyGroup {
 	at := &l.groups
 	for {
 		g := at.Load()
 		switch {
-		case g == nil && !make:
-			return nil
 		case g == nil:
 			at.CompareAndSwap(nil, &latencyGroup{number: number})
 		case g.number == number:
@@ -154,7 +151,7 @@ func (l *latencies) group(number int, make bool) *latencyGroup {
 
 func (l *latencies) add(d time.Duration) {
 	bucket := latencyBucket(d)
-	l.group(bucket/latencyParts, true).counts[bucket%latencyParts].Add(1)
+	l.group(bucket / latencyParts).counts[bucket%latencyParts].Add(1)
 	for {
 		high := l.max.Load()
 		if int64(d) <= high || l.max.CompareAndSwap(high, int64(d)) {
@@ -163,12 +160,14 @@ func (l *latencies) add(d time.Duration) {
 	}
 }
 
-func (l *latencies) count(bucket int) uint64 {
-	group := l.group(bucket/latencyParts, false)
-	if group == nil {
-		return 0
+// counts returns how many durations are in each bucket.
+func (l *latencies) counts() (all [latencyBuckets]uint64) {
+	for g := l.groups.Load(); g != nil; g = g.next.Load() {
+		for i := range g.counts {
+			all[g.number*latencyParts+i] = g.counts[i].Load()
+		}
 	}
-	return group.counts[bucket%latencyParts].Load()
+	return all
 }
 
 func latencyBucket(d time.Duration) int {

@@ -53,7 +53,7 @@ func TestASendersSpanIsNotLinkedToItself(t *testing.T) {
 	defer s.Close()
 	ctx, op := c.StartRequest(t.Context(), instrument.Request{Method: "tools/list"})
 	in := instrument.Incoming{Method: "tools/list", Known: true}
-	in.Traceparent, in.Tracestate, in.Baggage = op.TraceContext()
+	in.TraceContext = op.TraceContext()
 	_, handled := s.StartHandler(ctx, in)
 	handled.End(instrument.Result{})
 	op.End(instrument.Result{})

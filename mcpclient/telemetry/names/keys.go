@@ -43,6 +43,10 @@ const (
 	KeyServerAddress = "server.address"
 	// Port of the server that was dialled.
 	KeyServerPort = "server.port"
+	// Address that a request over HTTP came from; of a proxy, if there is one.
+	KeyClientAddress = "client.address"
+	// Port that a request over HTTP came from.
+	KeyClientPort = "client.port"
 	// Id of the server's process.
 	KeyProcessPID = "process.pid"
 	// Exit code of the server's process; -1 if a signal ended it.
@@ -55,6 +59,10 @@ const (
 	KeyExceptionStacktrace = "exception.stacktrace"
 	// Configured name of the client: which server it talks to.
 	KeyMCPClientName = "mcp_client.name"
+	// Group that the client is configured to be in, if there is one. On metrics 32 groups of a process are told
+	// apart; and where there are more names of clients than places, their name is _OTHER and the group, _OTHER for
+	// none, stands for them.
+	KeyMCPClientGroup = "mcp_client.group"
 	// Tells clients of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only.
 	KeyMCPClientInstanceID = "mcp_client.instance.id"
 	// Names one logical call, over retries and rounds: 32 hexadecimal digits.

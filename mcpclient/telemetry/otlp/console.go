@@ -11,11 +11,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // newConsole is the handler for a person to read: one line a record, trace ids at its end.
 func newConsole(w io.Writer, level slog.Leveler, colour bool) slog.Handler {
-	return withTraceIDs(tint.NewTextHandler(w, &tint.Options{
+	return telemetry.NewTraceHandler(tint.NewTextHandler(w, &tint.Options{
 		Level:       level,
 		TimeFormat:  "15:04:05.000",
 		NoColor:     !colour,

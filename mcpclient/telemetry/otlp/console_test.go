@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/trace"
 	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 func inSpan(ctx context.Context) context.Context {
@@ -41,7 +43,7 @@ func TestConsoleLinesEndWithTheIDsOfTheirSpan(t *testing.T) {
 
 func TestTraceIDsStandOutsideOfGroups(t *testing.T) {
 	var b bytes.Buffer
-	log := slog.New(withTraceIDs(slog.NewJSONHandler(&b, nil)))
+	log := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil)))
 	log = log.With("a", 1).WithGroup("g").With("b", 2).WithGroup("").WithGroup("h").With("c", 3)
 	log.InfoContext(inSpan(t.Context()), "m", "d", 4)
 	got := parse(t, b.Bytes())
@@ -58,7 +60,7 @@ func TestTraceIDsStandOutsideOfGroups(t *testing.T) {
 
 func TestLoggersOfOneParentDoNotShareAttributes(t *testing.T) {
 	var b bytes.Buffer
-	parent := slog.New(withTraceIDs(slog.NewJSONHandler(&b, nil))).WithGroup("g").With("a", 1)
+	parent := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil))).WithGroup("g").With("a", 1)
 	one, two := parent.With("b", 2), parent.With("c", 3)
 	one.Info("m")
 	want := map[string]any{"a": 1.0, "b": 2.0}
@@ -75,7 +77,8 @@ func TestLoggersOfOneParentDoNotShareAttributes(t *testing.T) {
 
 func TestGroupsOfOneParentDoNotMeet(t *testing.T) {
 	var b bytes.Buffer
-	parent := slog.New(withTraceIDs(slog.NewJSONHandler(&b, nil))).WithGroup("1").WithGroup("2").WithGroup("3")
+	parent := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil))).WithGroup("1").WithGroup("2").
+		WithGroup("3")
 	one := parent.WithGroup("one")
 	parent.WithGroup("two")
 	one.Info("m", "k", "v")
@@ -87,7 +90,10 @@ func TestGroupsOfOneParentDoNotMeet(t *testing.T) {
 func TestTraceIDsIsAGoodSlogHandler(t *testing.T) {
 	var b bytes.Buffer
 	slogtest.Run(t,
-		func(*testing.T) slog.Handler { b.Reset(); return withTraceIDs(slog.NewJSONHandler(&b, nil)) },
+		func(*testing.T) slog.Handler {
+			b.Reset()
+			return telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil))
+		},
 		func(t *testing.T) map[string]any { return parse(t, b.Bytes()) })
 }
 

@@ -20,8 +20,10 @@
 //	OTEL_TRACES_EXPORTER              otlp, none                        otlp
 //	OTEL_METRICS_EXPORTER             otlp, none                        otlp
 //	OTEL_LOGS_EXPORTER                otlp, none                        otlp
-//	OTEL_PROPAGATORS                  list of tracecontext, baggage;    tracecontext,baggage
-//	                                  or none
+//	OTEL_PROPAGATORS                  list of tracecontext, baggage,    tracecontext,baggage
+//	                                  b3, b3multi, jaeger, xray,
+//	                                  ottrace, and what is registered
+//	                                  with contrib's autoprop; or none
 //	OTEL_EXPORTER_OTLP_PROTOCOL       grpc                              grpc
 //	OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, _METRICS_PROTOCOL, _LOGS_PROTOCOL: the same for one signal
 //	OTEL_EXPORTER_OTLP_ENDPOINT       http://host:port, https://...     https://localhost:4317

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/contrib/propagators/autoprop"
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
@@ -141,31 +142,30 @@ func checkHeaders(env func(string) string, key string) error {
 	return nil
 }
 
+// readPropagators makes the propagator of a list of names, those of contrib's package autoprop: the ones that the
+// specification lists, and what the program has registered there.
 func readPropagators(list string) (propagation.TextMapPropagator, error) {
 	if list == "" {
 		list = "tracecontext,baggage"
 	}
-	names := strings.Split(strings.ToLower(list), ",")
+	names := strings.Split(list, ",")
 	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
+		names[i] = strings.ToLower(strings.TrimSpace(names[i]))
 	}
 	var chosen []propagation.TextMapPropagator
 	for i, name := range names {
-		if slices.Contains(names[:i], name) {
+		switch {
+		case slices.Contains(names[:i], name):
 			continue
+		case name == "none" && len(names) > 1:
+			return nil, fmt.Errorf("OTEL_PROPAGATORS: none cannot be combined with others in %q", list)
 		}
-		switch name {
-		case "tracecontext":
-			chosen = append(chosen, propagation.TraceContext{})
-		case "baggage":
-			chosen = append(chosen, propagation.Baggage{})
-		case "none":
-			if len(names) > 1 {
-				return nil, fmt.Errorf("OTEL_PROPAGATORS: none cannot be combined with others in %q", list)
-			}
-		default:
-			return nil, fmt.Errorf("OTEL_PROPAGATORS: %q is not supported, only tracecontext, baggage and none are", name)
+		p, err := autoprop.TextMapPropagator(name)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_PROPAGATORS: %q is not known; tracecontext, baggage, b3, b3multi, jaeger, xray, "+
+				"ottrace and none are, and what the program registers with autoprop", name)
 		}
+		chosen = append(chosen, p)
 	}
 	return propagation.NewCompositeTextMapPropagator(chosen...), nil
 }

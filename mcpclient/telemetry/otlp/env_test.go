@@ -55,7 +55,7 @@ func TestWrongVariablesAreNamedOnceAndSecretsAreNotShown(t *testing.T) {
 		{"OTEL_TRACES_EXPORTER", "zipkin"},
 		{"OTEL_METRICS_EXPORTER", "prometheus"},
 		{"OTEL_LOGS_EXPORTER", "otlp,console"},
-		{"OTEL_PROPAGATORS", "tracecontext,b3"},
+		{"OTEL_PROPAGATORS", "tracecontext,skywalking"},
 		{"OTEL_PROPAGATORS", "none,baggage"},
 		{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
 		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"},
@@ -105,6 +105,11 @@ func TestPropagatorsAreThoseOfTheList(t *testing.T) {
 		"tracecontext":                   {"traceparent", "tracestate"},
 		" Baggage ,tracecontext,baggage": {"baggage", "traceparent", "tracestate"},
 		"none":                           nil,
+		"b3":                             {"b3"},
+		"B3Multi":                        {"x-b3-flags", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid"},
+		"xray,tracecontext":              {"X-Amzn-Trace-Id", "traceparent", "tracestate"},
+		"jaeger":                         {"uber-trace-id"},
+		"ottrace":                        {"ot-tracer-sampled", "ot-tracer-spanid", "ot-tracer-traceid"},
 	} {
 		s, err := read(map[string]string{"OTEL_PROPAGATORS": list}, false)
 		if err != nil {

@@ -33,7 +33,7 @@ func TestGlobalsAreSetUnlessRefused(t *testing.T) {
 func TestSetupReportsEveryMistakeAtOnce(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "zipkin")
-	t.Setenv("OTEL_PROPAGATORS", "b3")
+	t.Setenv("OTEL_PROPAGATORS", "skywalking")
 	_, err := Setup(t.Context(), WithGlobals(false))
 	if err == nil || !strings.Contains(err.Error(), "OTEL_TRACES_EXPORTER") ||
 		!strings.Contains(err.Error(), "OTEL_PROPAGATORS") {

@@ -110,7 +110,7 @@ func (p *Providers) startMetrics(ctx context.Context, c *config, res *resource.R
 	if c.interval > 0 {
 		opts = append(opts, sdkmetric.WithInterval(c.interval))
 	}
-	mp := sdkmetric.NewMeterProvider(sdkmetric.WithResource(res),
+	mp := sdkmetric.NewMeterProvider(sdkmetric.WithResource(res), sdkmetric.WithCardinalityLimit(setLimit(os.Getenv)),
 		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter, opts...)))
 	p.meter = mp
 	p.early = append(p.early, pipeline{metrics, l, mp.ForceFlush, mp.Shutdown})

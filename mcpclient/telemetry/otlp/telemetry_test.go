@@ -15,7 +15,7 @@ func TestTelemetryOfAClientArrivesInAllThreeSignals(t *testing.T) {
 	client := instrument.NewClient(p.Telemetry(telemetry.WithSlowThreshold(1)), "weather",
 		instrument.Network{Transport: "pipe"})
 	_, op := client.StartRequest(t.Context(), instrument.Request{Method: "ping"})
-	traceparent, _, _ := op.TraceContext()
+	traceparent := op.TraceContext().Traceparent
 	op.End(instrument.Result{})
 	client.Close()
 	shutdown(t, p)

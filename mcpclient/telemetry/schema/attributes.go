@@ -42,6 +42,9 @@ var attributes = limited([]attributeRow{
 		"Version of the protocol under MCP, as soon as it is known."},
 	{names.KeyServerAddress, String, "", nil, Configured, Convention, "Name of the server that was dialled."},
 	{names.KeyServerPort, Int, "", nil, Configured, Convention, "Port of the server that was dialled."},
+	{names.KeyClientAddress, String, "", nil, Unbounded, Convention,
+		"Address that a request over HTTP came from; of a proxy, if there is one."},
+	{names.KeyClientPort, Int, "", nil, Unbounded, Convention, "Port that a request over HTTP came from."},
 	{names.KeyProcessPID, Int, "", nil, Unbounded, Convention, "Id of the server's process."},
 	{names.KeyProcessExitCode, Int, "", nil, Unbounded, Convention,
 		"Exit code of the server's process; -1 if a signal ended it."},
@@ -52,6 +55,10 @@ var attributes = limited([]attributeRow{
 
 	{names.KeyMCPClientName, String, "", nil, Configured, Stable,
 		"Configured name of the client: which server it talks to."},
+	{names.KeyMCPClientGroup, String, "", nil, Configured, Experimental,
+		"Group that the client is configured to be in, if there is one. On metrics 32 groups of a process are told " +
+			"apart; and where there are more names of clients than places, their name is _OTHER and the group, _OTHER " +
+			"for none, stands for them."},
 	{names.KeyMCPClientInstanceID, String, "", nil, Unbounded, Stable,
 		"Tells clients of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only."},
 	{names.KeyMCPClientCorrID, String, "", nil, Unbounded, Stable,

@@ -61,7 +61,8 @@ func limited(rows []attributeRow) []Attribute {
 func counted(rows []metricRow) []Metric {
 	all := make([]Metric, len(rows))
 	for i, r := range rows {
-		all[i] = Metric{r.Name, r.Instrument, r.Unit, r.Buckets, r.Attrs, r.Stability, r.Brief, seriesOf(r.Attrs)}
+		attrs := grouped(r.Attrs)
+		all[i] = Metric{r.Name, r.Instrument, r.Unit, r.Buckets, attrs, r.Stability, r.Brief, seriesOf(attrs)}
 	}
 	return all
 }

@@ -89,6 +89,11 @@ lead from a bucket to a trace. Attributes in *italics* are there only when they 
 *Series* is how many one client or one server makes at most, whatever its peers do: it follows
 from the limits of the attributes, and for the durations of operations and tasks from a limit of their own, beyond which
 names are '_OTHER'. A server is one for each kind of network; more than 'WithToolNameLimit' has by default means more series.
+
+All clients and servers of a process together have at most 1,999 of each metric, which is what the SDK has room for. Where they
+would have more, the names of tools become '_OTHER' first, and then those of clients: 'mcp_client.group' stands for them, and
+nothing of the single connection. 'mcp_client.connection.state' has names for those first that are not ready.
+([decision 0021](../decisions/0021-one-budget-of-sets.md))
 `
 
 // metricsPage has a part for each metric.

@@ -172,10 +172,22 @@ var Current = Definition{
 	Events:      allEvents,
 }
 
-// identified returns uses that have the instance wherever they have the name. Those of metrics have not.
-func identified(uses []Use) []Use {
+// grouped returns uses that have the group wherever they have the name of a client.
+func grouped(uses []Use) []Use {
 	var all []Use
 	for _, u := range uses {
+		if all = append(all, u); u.Key == names.KeyMCPClientName {
+			all = append(all, Use{Key: names.KeyMCPClientGroup, Need: Conditional})
+		}
+	}
+	return all
+}
+
+// identified returns uses that have the group, and besides the instance, wherever they have the name. Those of metrics
+// have no instance.
+func identified(uses []Use) []Use {
+	var all []Use
+	for _, u := range grouped(uses) {
 		all = append(all, u)
 		switch u.Key {
 		case names.KeyMCPClientName:

@@ -81,7 +81,7 @@ var spans = identifiedSpans([]Span{
 			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
 			names.KeyMCPServerResultType, names.KeyMCPServerRequestSize,
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
-			names.KeyNetworkProtocolVersion)),
+			names.KeyNetworkProtocolVersion, names.KeyClientAddress, names.KeyClientPort)),
 		[]string{"the span around the handler, if the sender named another as parent",
 			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, " +
 				"and where WithPublicEndpointFn says so"},

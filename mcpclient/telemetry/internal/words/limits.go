@@ -17,10 +17,31 @@ const (
 	// MaxStrangers is how many outcomes are told apart beyond those of the protocol: a peer chooses its error codes.
 	MaxStrangers = 16
 
-	// MaxSeries is how many series any metric has. Where names, outcomes and facts would multiply to more, what comes
-	// last is recorded under _OTHER, for which some are reserved. OpenTelemetry's SDK allows 2,000 for all clients and
-	// servers together, unless it is told otherwise.
+	// MaxSeries is how many series one client or one server makes of any metric. Where names, outcomes and facts would
+	// multiply to more, what comes last is recorded under _OTHER, for which some are reserved.
 	MaxSeries    = 1500
 	maxOtherwise = 16
 	MaxPrecisely = MaxSeries - maxOtherwise
+)
+
+// All clients and servers of a meter share the sets of attributes that the SDK has for each instrument. See decision
+// 0021.
+const (
+	// SetLimit is how many the SDK has, unless it is told otherwise. The last one is for all that overflows.
+	SetLimit = 2000
+	MaxSets  = SetLimit - 1
+
+	// MaxGroups is how many groups of clients are told apart.
+	MaxGroups = 32
+
+	// FoldedNames is who has sets when there are more names than places: each group, the clients of none and of those
+	// beyond the limit, and the servers.
+	FoldedNames = MaxGroups + 2
+
+	// SetsForName is how many sets are kept for each name before tools are told apart: an ordinary client has one for
+	// the handshake, one for lists, and two for calls.
+	SetsForName = 4
+
+	// SetsForGroups is how many sets are kept for what groups tell apart, before names are.
+	SetsForGroups = 300
 )

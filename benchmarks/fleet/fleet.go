@@ -1,0 +1,144 @@
+// Package fleet is thousands of clients in one process that lose their servers at once and find them again: to see
+// whether they come back as a herd, and what they take meanwhile.
+//
+// Start a [Fleet] with [Connect]; the program in cmd/fleet prints what its life takes. The servers are in the same
+// process and in memory, so that the fleet can live in a bubble of testing/synctest, where a minute takes no time.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// groups is how many groups the clients are in.
+const groups = 10
+
+// A Fleet is clients with a server that may be away. Its methods may be called from any goroutine.
+type Fleet struct {
+	server  *mcpserver.Server
+	clients []*mcpclient.Client
+
+	mu       sync.Mutex
+	away     bool
+	attempts []time.Time // to connect, since the latest outage began
+	peers    map[*transport.Peer]struct{}
+}
+
+var errAway = errors.New("the server is away")
+
+// Connect returns n clients that are ready.
+func Connect(ctx context.Context, n int, t *telemetry.Telemetry) (*Fleet, error) {
+	f := &Fleet{
+		server: mcpserver.New(mcp.Implementation{Name: "fleet", Version: "1"},
+			&mcpserver.Options{Telemetry: telemetry.Off()}),
+		peers: map[*transport.Peer]struct{}{},
+	}
+	dial := dialer{transport.InMemory(f.serve), f}
+	for i := range n {
+		c, err := mcpclient.New(dial, &mcpclient.Options{
+			Name: fmt.Sprintf("server-%05d", i), Group: fmt.Sprint("tenant-", i%groups), Telemetry: t,
+		})
+		if err != nil {
+			return f, err
+		}
+		f.clients = append(f.clients, c)
+	}
+	return f, f.Await(ctx)
+}
+
+// dialer notes each attempt, and fails while the server is away.
+type dialer struct {
+	transport.Transport
+	f *Fleet
+}
+
+func (d dialer) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	if d.f.attempt() {
+		return nil, errAway
+	}
+	return d.Transport.Dial(ctx, cfg)
+}
+
+func (f *Fleet) attempt() (away bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.attempts = append(f.attempts, time.Now())
+	return f.away
+}
+
+func (f *Fleet) serve(ctx context.Context, p *transport.Peer) {
+	f.mu.Lock()
+	f.peers[p] = struct{}{}
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.peers, p)
+	}()
+	_ = f.server.Serve(ctx, p) // ends with the connection
+}
+
+// Leave takes the server away: all connections are lost, and no attempt succeeds.
+func (f *Fleet) Leave() {
+	f.mu.Lock()
+	f.away, f.attempts = true, nil
+	var all []*transport.Peer
+	for p := range f.peers {
+		all = append(all, p)
+	}
+	f.mu.Unlock()
+	for _, p := range all {
+		p.Close()
+	}
+}
+
+// Return brings the server back.
+func (f *Fleet) Return() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.away = false
+}
+
+// Await waits until all clients are ready.
+func (f *Fleet) Await(ctx context.Context) error {
+	for _, c := range f.clients {
+		if err := c.Await(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Attempts returns how many attempts to connect began in each step of time since then.
+func (f *Fleet) Attempts(since time.Time, step time.Duration) (counts []int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, at := range f.attempts {
+		i := int(at.Sub(since) / step)
+		for len(counts) <= i {
+			counts = append(counts, 0)
+		}
+		counts[i]++
+	}
+	return counts
+}
+
+// Stop stops the clients and the server.
+func (f *Fleet) Stop(ctx context.Context) error {
+	errs := make([]error, len(f.clients))
+	var all sync.WaitGroup
+	for i, c := range f.clients {
+		all.Go(func() { errs[i] = c.Stop(ctx) })
+	}
+	all.Wait()
+	return errors.Join(append(errs, f.server.Shutdown(ctx))...)
+}

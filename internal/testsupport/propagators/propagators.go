@@ -1,0 +1,75 @@
+// Package propagators has the propagators that tests of both ends and of the adapters carry traces by.
+package propagators
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"go.opentelemetry.io/contrib/propagators/aws/xray"
+	"go.opentelemetry.io/contrib/propagators/b3"
+	"go.opentelemetry.io/contrib/propagators/jaeger"
+	"go.opentelemetry.io/contrib/propagators/ot"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// All returns the propagators that OTEL_PROPAGATORS knows, by their names there, and one that is made up.
+func All() map[string]propagation.TextMapPropagator {
+	return map[string]propagation.TextMapPropagator{
+		"tracecontext": propagation.TraceContext{},
+		"b3":           b3.New(),
+		"b3multi":      b3.New(b3.WithInjectEncoding(b3.B3MultipleHeader)),
+		"jaeger":       jaeger.Jaeger{},
+		"xray":         xray.Propagator{},
+		"ottrace":      ot.OT{},
+		"made up":      MadeUp{},
+		"several": propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{},
+			b3.New(), xray.Propagator{}),
+	}
+}
+
+// Whole are those of All whose format has room for all of a trace id.
+func Whole() map[string]propagation.TextMapPropagator {
+	whole := All()
+	delete(whole, "ottrace")
+	return whole
+}
+
+// Arrives returns what the other end makes of a span by p, whatever carries it: some formats have room for less than
+// all of it.
+func Arrives(p propagation.TextMapPropagator, sent trace.SpanContext) trace.SpanContext {
+	c := propagation.MapCarrier{}
+	p.Inject(trace.ContextWithSpanContext(context.Background(), sent), c)
+	return trace.SpanContextFromContext(p.Extract(context.Background(), c))
+}
+
+// MadeUp is a propagator whose value needs escapes in JSON and cannot stand in a header of HTTP, and whose key has
+// capitals.
+type MadeUp struct{}
+
+const (
+	madeUpKey = "Acme_Trace.v1"
+	odd       = "\"\\\n\u00e9"
+)
+
+// Inject writes the ids of the current span.
+func (MadeUp) Inject(ctx context.Context, c propagation.TextMapCarrier) {
+	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
+		c.Set(madeUpKey, odd+sc.TraceID().String()+sc.SpanID().String())
+	}
+}
+
+// Extract reads them.
+func (MadeUp) Extract(ctx context.Context, c propagation.TextMapCarrier) context.Context {
+	ids, found := strings.CutPrefix(c.Get(madeUpKey), odd)
+	raw, err := hex.DecodeString(ids)
+	if !found || err != nil || len(raw) != 24 {
+		return ctx
+	}
+	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: trace.TraceID(raw[:16]), SpanID: trace.SpanID(raw[16:]), TraceFlags: trace.FlagsSampled}))
+}
+
+// Fields returns the key.
+func (MadeUp) Fields() []string { return []string{madeUpKey} }

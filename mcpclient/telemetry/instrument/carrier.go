@@ -1,0 +1,145 @@
+package instrument
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// The keys of _meta that the specification reserves for the trace context, under which it has the W3C's formats.
+// (specification 2026-07-28, basic/index, _meta)
+const (
+	keyTraceparent = "traceparent"
+	keyTracestate  = "tracestate"
+	keyBaggage     = "baggage"
+)
+
+var w3cKeys = []string{keyTraceparent, keyTracestate, keyBaggage}
+
+// Limits of what is read from a message, in bytes: the W3C's for tracestate, OpenTelemetry's for baggage.
+const (
+	maxTracestate = 512
+	maxBaggage    = 8192
+)
+
+// Limits of the keys of other propagators, in a message that is written or read.
+const (
+	maxPropagated      = 64
+	maxPropagatedBytes = 8192 // of keys and values
+)
+
+// carrier is the propagation.TextMapCarrier of a message's _meta. It serves the W3C's three keys by itself, and makes a
+// map for those of other propagators when one of these asks.
+type carrier struct {
+	traceparent, tracestate, baggage string
+
+	others map[string]string
+	bytes  int    // of others
+	meta   []byte // that others is to be read from, nil if it has been
+}
+
+var carriers = sync.Pool{New: func() any { return new(carrier) }}
+
+func (c *carrier) release() {
+	*c = carrier{}
+	carriers.Put(c)
+}
+
+func (c *carrier) field(key string) *string {
+	switch key {
+	case keyTraceparent:
+		return &c.traceparent
+	case keyTracestate:
+		return &c.tracestate
+	case keyBaggage:
+		return &c.baggage
+	}
+	return nil
+}
+
+// Get returns the value of a key. Programs disagree about the case of some, such as X-Amzn-Trace-Id, which are names of
+// HTTP headers.
+func (c *carrier) Get(key string) string {
+	if f := c.field(key); f != nil {
+		return *f
+	}
+	c.readOthers()
+	if value, ok := c.others[key]; ok || len(c.others) == 0 {
+		return value
+	}
+	for _, other := range slices.Sorted(maps.Keys(c.others)) {
+		if strings.EqualFold(other, key) {
+			return c.others[other]
+		}
+	}
+	return ""
+}
+
+// Set keeps a value, unless the key is none that a propagator may write, or there is no room.
+func (c *carrier) Set(key, value string) {
+	if f := c.field(key); f != nil {
+		*f = value
+		return
+	}
+	if !propagated(key) {
+		return
+	}
+	was, again := c.others[key]
+	size := c.bytes + len(value) - len(was)
+	if !again {
+		size += len(key)
+	}
+	if size > maxPropagatedBytes || !again && len(c.others) == maxPropagated {
+		return
+	}
+	if c.others == nil {
+		c.others = make(map[string]string)
+	}
+	c.others[key], c.bytes = value, size
+}
+
+func (c *carrier) Keys() []string {
+	c.readOthers()
+	return slices.AppendSeq(slices.Clone(w3cKeys), maps.Keys(c.others))
+}
+
+var _ propagation.TextMapCarrier = (*carrier)(nil)
+
+// readOthers takes the texts of the raw _meta, in its order, as far as there is room. It copies them.
+func (c *carrier) readOthers() {
+	meta := c.meta
+	if c.meta = nil; meta == nil {
+		return
+	}
+	o := jsonscan.ObjectAt(meta, 0)
+	for o.Next() {
+		key := string(o.Key())
+		raw := o.Raw()
+		if len(raw) < 2 || raw[0] != '"' || len(raw)-2 > maxPropagatedBytes || !propagated(key) || c.field(key) != nil {
+			continue
+		}
+		c.Set(key, string(jsonscan.Unquote(bytes.Clone(raw[1:len(raw)-1]))))
+	}
+}
+
+// propagated reports whether a key of _meta may be a propagator's: a name without a prefix (those with one belong to
+// the protocol, to extensions and to applications), as [mcp.CheckMetaName] has it. progressToken is the protocol's.
+func propagated(key string) bool {
+	if key == "" || key == "progressToken" || !alphanumeric(key[0]) || !alphanumeric(key[len(key)-1]) {
+		return false
+	}
+	for i := range len(key) {
+		if c := key[i]; !alphanumeric(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+func alphanumeric(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
