@@ -78,13 +78,14 @@ func cloned(t *testing.T) git {
 	return clone
 }
 
-// user has a home and a module cache that know nothing of ours.
+// user has a home and a module cache in which nothing of this repository is.
 type user struct {
 	home string
 	env  []string
 }
 
-// newUser takes our modules from proxy, and those of others from what the module cache has, or else from GOPROXY.
+// newUser takes our modules from proxy. It shares those of others with the module cache; what that lacks comes from
+// GOPROXY.
 func newUser(t *testing.T, proxy string) *user {
 	t.Helper()
 	u := &user{home: t.TempDir()}
@@ -93,7 +94,7 @@ func newUser(t *testing.T, proxy string) *user {
 	u.env = append(os.Environ(),
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+","+cache+","+environment[1],
 		"GONOSUMDB="+strings.Trim(environment[2]+","+rootModule, ","),
-		"GOMODCACHE="+filepath.Join(u.home, "mod"),
+		"GOMODCACHE="+linkedCache(t, environment[0]),
 		"GOBIN="+u.home,
 		"GOFLAGS=-modcacherw -trimpath", // what is compiled does not depend on where the module cache is
 		"GOWORK=off",
