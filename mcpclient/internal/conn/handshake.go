@@ -243,9 +243,12 @@ func (h *handshake) keepDiscovered(a answer) {
 
 // abandon ends the operations of requests whose answers it waits for no more.
 func (h *handshake) abandon(err error) {
+	f, _ := errors.AsType[*failure](err)
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err, Told: true})
+		x.op.End(instrument.Result{
+			ErrorType: handshakeErrorType(err), Err: err, Expected: f != nil && f.event == machine.ProbeLost, Told: true,
+		})
 	}
 	h.waiting = nil
 }
