@@ -104,6 +104,20 @@ func start(t *testing.T, environ []string, name string, args ...string) (url str
 	t.Helper()
 	cmd := exec.Command(filepath.Join(built, name), args...)
 	cmd.Env = environ
+	url, drained := launch(t, cmd)
+	return url, func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-drained
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s %v: %v", name, args, err)
+		}
+	}
+}
+
+// launch starts a program, and returns the URL that it prints first, and a channel that is closed when the program has
+// nothing more to say.
+func launch(t *testing.T, cmd *exec.Cmd) (url string, drained <-chan struct{}) {
+	t.Helper()
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -117,18 +131,12 @@ func start(t *testing.T, environ []string, name string, args ...string) (url str
 		url, err = lines.ReadString('\n')
 	}
 	if err != nil {
-		t.Fatalf("%s %v printed no URL: %v", name, args, err)
+		t.Fatalf("%v printed no URL: %v", cmd.Args, err)
 	}
-	drained := make(chan struct{})
+	silent := make(chan struct{})
 	go func() {
-		defer close(drained)
+		defer close(silent)
 		_, _ = io.Copy(io.Discard, lines)
 	}()
-	return strings.TrimSpace(url), func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		<-drained
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%s %v: %v", name, args, err)
-		}
-	}
+	return strings.TrimSpace(url), silent
 }

@@ -67,7 +67,10 @@ func run(ctx context.Context, address string) (err error) {
 		return err
 	}
 	if address == "" {
-		return s.ServeStdio(ctx)
+		if err := s.ServeStdio(ctx); ctx.Err() == nil {
+			return err
+		}
+		return nil // a signal is a way to end
 	}
 	// The traces of programs that call it go on here. A server that strangers reach has no TrustTraceContext: with package
 	// bearer, clients that say who they are have the same.

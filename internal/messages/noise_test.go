@@ -96,6 +96,10 @@ func quietLegacy(t *testing.T) map[string]transport.Transport {
 		"stdio": shell(`read -r probe; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'
 			read -r initialize; echo '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25","capabilities":{},` +
 			`"serverInfo":{"name":"x","version":"1"}}}'; while read -r line; do :; done`),
+		"stdio, ending on the probe": shell(`read -r first; case "$first" in *server/discover*) exit 1; esac
+			echo '{"jsonrpc":"2.0","id":'$(echo "$first" | grep -o '"id":[0-9]*' | cut -d: -f2)',"result":` +
+			`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}'
+			while read -r line; do :; done`),
 		"Streamable HTTP": &transport.HTTP{URL: serving(t, h)},
 		"HTTP+SSE":        &transport.HTTP{URL: serving(t, oldServer())},
 	}

@@ -109,7 +109,11 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	s, err := l.handshake(ctx, lk, in)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
-		attempt.End(f)
+		if f.event == machine.ProbeLost {
+			attempt.ProbeLost(f)
+		} else {
+			attempt.End(f)
+		}
 		lk.end(f)
 		return nil, c.fail(lk.Epoch, f)
 	}

@@ -251,10 +251,13 @@ func (h *handshake) keepDiscovered(a answer) {
 
 // abandon ends the operations of requests whose answers it waits for no more.
 func (h *handshake) abandon(err error) {
+	f, _ := errors.AsType[*failure](err)
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err,
-			Expected: err == nil && h.fallsBack(x.method), Told: true})
+		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost // by initialize, here or on another connection
+		x.op.End(instrument.Result{
+			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.fallsBack(x.method), Told: true,
+		})
 	}
 	h.waiting = nil
 }

@@ -83,15 +83,27 @@ func (a *Attempt) TraceContext() TraceContext {
 // End ends the attempt: with nil if the connection is ready, else with the reason why it is not. Only the first call
 // counts.
 func (a *Attempt) End(err error) {
+	level := slog.LevelInfo
+	if err != nil {
+		level = slog.LevelWarn
+	}
+	a.end(level, err)
+}
+
+// ProbeLost ends the attempt because the connection ended on the probe, as with servers that know only the legacy era.
+// That is no warning and no span in error: the client tries again at once, without a probe.
+func (a *Attempt) ProbeLost(err error) { a.end(slog.LevelInfo, err) }
+
+func (a *Attempt) end(level slog.Level, err error) {
 	c := a.client
 	if c == nil || a.ended {
 		return
 	}
 	a.ended = true
 	elapsed := time.Since(a.start)
-	level, errorType := slog.LevelInfo, ""
+	errorType := ""
 	if err != nil {
-		level, errorType = slog.LevelWarn, wordOf(errorTypeOf(err))
+		errorType = wordOf(errorTypeOf(err))
 	}
 	c.flight.note(entry{
 		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil,
@@ -100,7 +112,7 @@ func (a *Attempt) End(err error) {
 	if c.tel.ins.attempt.Enabled(a.ctx) {
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
 	}
-	a.endSpan(errorType, err)
+	a.endSpan(level == slog.LevelWarn, errorType, err)
 	if !c.logs(a.ctx, level) {
 		return
 	}
@@ -115,9 +127,9 @@ func (a *Attempt) End(err error) {
 	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
 }
 
-func (a *Attempt) endSpan(errorType string, err error) {
+func (a *Attempt) endSpan(failed bool, errorType string, err error) {
 	defer a.span.End() // whatever becomes of the user's redactor
-	if err != nil && a.span.IsRecording() {
+	if failed && a.span.IsRecording() {
 		a.span.SetAttributes(attribute.String(names.KeyErrorType, errorType))
 		a.span.SetStatus(codes.Error, a.client.textOf(a.ctx, err))
 	}

@@ -29,14 +29,15 @@ func (c *Client) Transition(t Transition) {
 	ctx := t.Attempt.context(context.Background())
 	c.state.Store(uint32(t.To))
 	c.flight.transition(&t)
-	if t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused {
+	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
+	if over {
 		defer c.logFlight(ctx) // behind the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
 		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.at(transitionKey{t.From, t.To, t.Reason})...)
 	}
 	level := slog.LevelInfo // a failed attempt has a record of its own
-	if t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused {
+	if over {
 		level = slog.LevelWarn
 	}
 	if !c.logs(ctx, level) {

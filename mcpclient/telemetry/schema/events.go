@@ -73,8 +73,8 @@ var allEvents = identifiedEvents([]Event{
 			names.KeyMCPClientConnectionEpoch, names.KeyMCPClientDuration), when(names.KeyError)), true,
 		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientConnectionTransitions,
 			names.MetricMCPClientConnectionState}, Stable,
-		"The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or was " +
-			"refused."},
+		"The connection moved; the duration is the time it spent in the state it left. Warn if it was ready and has " +
+			"to back off, or was refused."},
 	{names.EventMCPClientNotificationReceived, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName),
 			when(names.KeyMCPClientDuration, names.KeyErrorType)), true,
@@ -133,7 +133,7 @@ var allEvents = identifiedEvents([]Event{
 			names.KeyMCPClientConnectionAttemptKind, names.KeyMCPClientDuration), when(names.KeyErrorType, names.KeyError)),
 		false,
 		names.KeyMCPClientDuration, spanClientAttempt, []string{names.MetricMCPClientConnectionAttemptDuration}, Experimental,
-		"An attempt to connect ended. Warn if it failed."},
+		"An attempt to connect ended. Warn if it failed, unless it ended on the probe: then another one begins at once."},
 	{names.EventMCPClientConnectionBackoff, atInfo,
 		required(names.KeyMCPClientName, names.KeyMCPClientConnectionBackoffDelay, names.KeyMCPClientConnectionAttemptNumber),
 		false, names.KeyMCPClientConnectionBackoffDelay, "", []string{names.MetricMCPClientConnectionBackoff}, Experimental,
