@@ -52,10 +52,11 @@ func TestAFailedAttemptIsOneWarning(t *testing.T) {
 	for name, server := range map[string]transport.Transport{
 		"a process that exits": shell("read -r probe; " +
 			`echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'; exit 1`),
-		"a wrong URL": &transport.HTTP{URL: serving(t, http.NotFoundHandler())},
+		"a process that says nothing": shell(`while read -r line; do :; done`),
+		"a wrong URL":                 &transport.HTTP{URL: serving(t, http.NotFoundHandler())},
 	} {
 		var j journal
-		o := once()
+		o := hasty()
 		o.InitialAttempts, o.Telemetry = -1, j.telemetry(slog.LevelInfo)
 		c, err := mcpclient.New(server, o)
 		if err != nil {

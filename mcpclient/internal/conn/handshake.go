@@ -65,7 +65,7 @@ func (h *handshake) run(ctx context.Context) (s *Session, err error) {
 	if next, ok := h.alternative(err, version); ok {
 		s, err = h.initialize(ctx, next)
 	}
-	if f, ok := errors.AsType[*failure](err); ok && f.event == machine.TransportDown && probed && !f.unreachable() {
+	if f, ok := errors.AsType[*failure](err); ok && probed && h.ended(f) {
 		// Some servers complain about the probe and then end.
 		return nil, &failure{event: machine.ProbeLost, err: f.err}
 	}
@@ -96,7 +96,13 @@ func (h *handshake) probeFor(ctx context.Context) (*Session, error) {
 // servers do that crash on a request before initialize.
 func (h *handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && f.event == machine.TransportDown && !f.unreachable() && !h.in.heard && len(h.c.Settings.Legacy) > 0
+	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
+}
+
+// ended reports whether f is that the server, which could be reached, has ended the connection, and not the client, such
+// as when its patience was over.
+func (h *handshake) ended(f *failure) bool {
+	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
 }
 
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
