@@ -18,8 +18,8 @@ const (
 	// whose options say Retry. Its span has a link to that of the one before. Follows the start. No other request is
 	// repeated by itself.
 	EventMCPClientRequestReissued = "mcp_client.request.reissued"
-	// The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or
-	// was refused.
+	// The connection moved; the duration is the time it spent in the state it left. Warn if it was ready and has to
+	// back off, or was refused.
 	EventMCPClientConnectionTransition = "mcp_client.connection.transition"
 	// A notification was handled, which took the duration, or has no handler.
 	EventMCPClientNotificationReceived = "mcp_client.notification.received"
@@ -45,7 +45,7 @@ const (
 	EventMCPClientResponseDropped = "mcp_client.response.dropped"
 	// A session is over.
 	EventMCPClientSessionEnd = "mcp_client.session.end"
-	// An attempt to connect ended. Warn if it failed.
+	// An attempt to connect ended. Warn if it failed, unless it ended on the probe: then another one begins at once.
 	EventMCPClientConnectionAttempt = "mcp_client.connection.attempt"
 	// The client waits before it tries to connect again, after the attempt with this number.
 	EventMCPClientConnectionBackoff = "mcp_client.connection.backoff"
