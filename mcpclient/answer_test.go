@@ -53,7 +53,10 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 				{`"method":"double"`, `"result":{"n":0}`},
 				{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is no integer`},
 				{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"message is not JSON (invalid_json)`},
-				{`"method":"double","params":{"_meta":7}`, `"error":{"code":-32602,"message":"message breaks the protocol (invalid_params)`},
+				{
+					`"method":"double","params":{"_meta":7}`,
+					`"error":{"code":-32602,"message":"message breaks the protocol (invalid_params)`,
+				},
 				{`"method":"no/data"`, `"error":{"code":1,"message":"m"}`},
 				{`"method":"no/object"`, `"error":{"code":-32603,"message":"internal error"}`},
 			} {

@@ -43,7 +43,7 @@ func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
 		i := c.Inspect()
 		if wait := i.Due.Sub(i.Time); i.State != connstate.Backoff || i.Reason != connstate.TransportDown ||
 			i.InState != 2*time.Second ||
-			i.Err == "" || wait < 4*time.Second || wait > 8*time.Second || i.Server != "" || i.Attempt != 0 {
+			i.Err == "" || wait < 2*time.Second || wait > 10*time.Second || i.Server != "" || i.Attempt != 0 {
 			t.Errorf("in backoff, with %v to go: got %+v", wait, i)
 		}
 		if err := c.Stop(t.Context()); err != nil {

@@ -451,9 +451,11 @@ func TestHTTPDrippingBodiesEndWithTheCaller(t *testing.T) {
 
 func TestHTTPUnreachable(t *testing.T) {
 	for name, c := range map[string]struct{ url, text string }{
-		"closed port":        {"http://" + closedPort(t) + "/mcp?key=secret", "refused"},
-		"unknown host":       {"http://host.invalid/?key=secret", "host.invalid"},
-		"TLS that is none":   {strings.Replace(serve(t, answer(200, "")), "http:", "https:", 1), "the server speaks plain HTTP there"},
+		"closed port":  {"http://" + closedPort(t) + "/mcp?key=secret", "refused"},
+		"unknown host": {"http://host.invalid/?key=secret", "host.invalid"},
+		"TLS that is none": {
+			strings.Replace(serve(t, answer(200, "")), "http:", "https:", 1), "the server speaks plain HTTP there",
+		},
 		"unknown authority":  {serveTLS(t), "certificate"},
 		"a user and no host": {"http://user:secret@" + closedPort(t), "refused"},
 	} {

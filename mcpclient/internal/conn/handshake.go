@@ -99,8 +99,8 @@ func (h *handshake) probeKilled(err error) bool {
 	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
 }
 
-// ended reports whether f is that the server, which could be reached, has ended the connection, and not the client, such
-// as when its patience was over.
+// ended reports whether f is that the server, which could be reached, has ended the connection. It is not if the client
+// has, such as when its patience was over.
 func (h *handshake) ended(f *failure) bool {
 	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
 }
