@@ -232,8 +232,8 @@ func absent(ctx context.Context, f *Fleet) error {
 		if err != nil {
 			return err
 		}
-		o := &mcpclient.Options{Name: "absent", Group: "suppliers", Telemetry: p.Telemetry(), BackoffMin: 500 * time.Millisecond,
-			BackoffMax: 5 * time.Second}
+		o := &mcpclient.Options{Name: "absent", Group: "suppliers", Telemetry: p.Telemetry(),
+			BackoffMin: 500 * time.Millisecond, BackoffMax: 5 * time.Second}
 		if c, err = mcpclient.New(&transport.HTTP{URL: f.absent}, o); err != nil {
 			return err
 		}
