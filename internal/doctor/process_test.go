@@ -115,7 +115,8 @@ func command(t *testing.T, name string, timeout time.Duration) *doctor.Report {
 // own is the test binary as one of its servers.
 func own(binary, name string) doctor.Server {
 	return doctor.Server{Name: name, Transport: transport.Stdio{
-		Command: binary, Env: append(os.Environ(), environmentServer+"="+name),
+		Command: binary, Env: append(os.Environ(), environmentServer+"="+name,
+			"GORACE=atexit_sleep_ms=0"), // under the race detector, a process waits a second before it exits
 	}}
 }
 
