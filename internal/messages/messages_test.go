@@ -81,6 +81,7 @@ func settledText(text string) string {
 		with string
 	}{
 		{regexp.MustCompile(`process \d+`), "process 4711"},
+		{regexp.MustCompile(`json: unable to`), "json: cannot"}, // each process of the library's draws one of the two
 		{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "$1:8080"},
 		{regexp.MustCompile(`127\.0\.0\.1:8080->127\.0\.0\.1:8080`), "127.0.0.1:9090->127.0.0.1:8080"},
 		{regexp.MustCompile(`/tmp/[^ "':,]+/`), "/tmp/"},
