@@ -78,7 +78,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.cfg = &cfg
 	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(ctx), hooks{c})
 	c.dispatcher.init(c)
-	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
+	c.tools.c, c.subscriptions.c, c.answering.c = c, c, &c.core
+	c.tasks = tasking{c, &usualTasks}
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 	}

@@ -60,8 +60,7 @@ type dispatcher struct {
 	handlers []*hearing       // guarded by mu; in the order in which they were added
 	changed  broadcast.Signal // guarded by mu; sent when they, or other wishes, change
 	queue    notifyQueue      // guarded by mu
-	running  bool             // guarded by mu; the goroutine that empties the queue is running
-	now      *delivery        // owned by that goroutine; nil without it, for most clients are idle
+	now      *delivery        // guarded by mu, and owned by the goroutine that empties the queue; nil without it
 }
 
 // delivery is one notification on its way to its handlers.
@@ -196,8 +195,8 @@ func (d *dispatcher) push(n *Notification) bool {
 	}
 	d.mu.Lock()
 	done := d.queue.push(n)
-	if !d.running {
-		d.running = true
+	if d.now == nil {
+		d.now = new(delivery)
 		d.c.core.Spawn(func() { usercode.Persist(d.c.core.Spawn, d.run) }) // ends when the queue is empty
 	}
 	d.mu.Unlock()
@@ -213,9 +212,6 @@ func (d *dispatcher) push(n *Notification) bool {
 // run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers:
 // the last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
 func (d *dispatcher) run() {
-	if d.now == nil {
-		d.now = new(delivery)
-	}
 	d.deliver()
 	var until time.Time // zero as long as the client has not been stopped
 	for {
@@ -225,7 +221,7 @@ func (d *dispatcher) run() {
 			until = time.Now().Add(d.c.cfg.CloseTimeout / 4)
 		}
 		if !ok || !until.IsZero() && time.Now().After(until) {
-			d.running, d.now = false, nil
+			d.now = nil
 			d.mu.Unlock()
 			return
 		}

@@ -48,8 +48,11 @@ func (g *Group) Drain(ctx context.Context) error {
 // another.
 type operations struct {
 	n       atomic.Int64
-	awaited atomic.Bool // a goroutine waits until there is none, or has waited
+	awaited atomic.Pointer[theirEnd] // made by the first that waits until there is none
+}
 
+// theirEnd is where goroutines wait until no operation is left.
+type theirEnd struct {
 	mu   sync.Mutex
 	none broadcast.Signal // guarded by mu
 }
@@ -57,18 +60,22 @@ type operations struct {
 func (o *operations) enter() { o.n.Add(1) }
 
 func (o *operations) leave() {
-	if o.n.Add(-1) > 0 || !o.awaited.Load() {
+	if o.n.Add(-1) > 0 {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.none.Send()
+	if end := o.awaited.Load(); end != nil {
+		end.mu.Lock()
+		defer end.mu.Unlock()
+		end.none.Send()
+	}
 }
 
 // wait waits until there is none.
 func (o *operations) wait(ctx context.Context) error {
-	o.awaited.Store(true) // before n is read: either leave sees that, or wait sees what leave has done
-	return o.none.Await(ctx, &o.mu, func() bool { return o.n.Load() == 0 })
+	// Before n is read: either leave sees it, or wait sees what leave has done.
+	o.awaited.CompareAndSwap(nil, new(theirEnd))
+	end := o.awaited.Load()
+	return end.none.Await(ctx, &end.mu, func() bool { return o.n.Load() == 0 })
 }
 
 // goesOn marks what belongs to an operation that has begun.

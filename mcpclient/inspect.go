@@ -68,7 +68,7 @@ func (s *serving) count() int {
 func (d *dispatcher) queued() (n, limit int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.queue.len(), d.queue.limit
+	return len(d.queue.waiting), d.queue.limit
 }
 
 // show returns how many resources are wanted, and which, as far as there is room for them.

@@ -22,13 +22,13 @@ type knownTools struct {
 	c *Client
 
 	mu      sync.Mutex
-	changes int     // guarded by mu; how often the list has changed
-	known   toolSet // guarded by mu
+	changes uint32  // guarded by mu; how often the list has changed
 	listed  bool    // guarded by mu; all tools have been listed since the last change
+	known   toolSet // guarded by mu
 }
 
 // version returns a number that is another one after the list has changed.
-func (m *knownTools) version() int {
+func (m *knownTools) version() uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changes
@@ -63,7 +63,7 @@ func (m *knownTools) forgetPrivate() {
 
 // outdated forgets all that was known when the list had this version. It may have been forgotten by another caller
 // since.
-func (m *knownTools) outdated(version int) {
+func (m *knownTools) outdated(version uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes == version {
@@ -73,7 +73,7 @@ func (m *knownTools) outdated(version int) {
 
 // toolListing is what is learned from one list, page by page.
 type toolListing struct {
-	before int // version of the list when it was begun; it may have changed since
+	before uint32 // version of the list when it was begun; it may have changed since
 	whole  bool
 	tools  toolSet
 }

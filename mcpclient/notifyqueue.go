@@ -15,9 +15,8 @@ import (
 type notifyQueue struct {
 	limit   int
 	bytes   int             // the limit of size; 0 for none
-	waiting []*Notification // waiting[head:] in order
-	head    int
-	size    int // of all that wait, in bytes
+	waiting []*Notification // in order
+	size    int             // of all that wait, in bytes
 }
 
 // pushed says what push did with the new notification, or with those that made room for it.
@@ -27,12 +26,11 @@ type pushed struct {
 }
 
 func (q *notifyQueue) push(n *Notification) (p pushed) {
-	if q.fits(q.len(), q.size, n) {
+	if q.fits(len(q.waiting), q.size, n) {
 		q.append(n)
 		return p
 	}
-	waiting := q.waiting[q.head:]
-	if slices.ContainsFunc(waiting, n.repeats) {
+	if slices.ContainsFunc(q.waiting, n.repeats) {
 		return pushed{coalesced: true}
 	}
 	if p.dropped = q.enough(n); p.dropped == nil {
@@ -51,12 +49,12 @@ func (q *notifyQueue) fits(others, size int, n *Notification) bool {
 // enough returns the oldest of those that may be dropped, as many as make room for n, nil if all of them do not.
 func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 	size := q.size
-	for _, w := range q.waiting[q.head:] {
+	for _, w := range q.waiting {
 		if !w.expendable() {
 			continue
 		}
 		oldest, size = append(oldest, w), size-w.held()
-		if q.fits(q.len()-len(oldest), size, n) {
+		if q.fits(len(q.waiting)-len(oldest), size, n) {
 			return oldest
 		}
 	}
@@ -65,7 +63,7 @@ func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 
 // drop takes out some, which are in order.
 func (q *notifyQueue) drop(some []*Notification) {
-	kept := slices.DeleteFunc(q.waiting[q.head:], func(w *Notification) bool {
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *Notification) bool {
 		if len(some) == 0 || w != some[0] {
 			return false
 		}
@@ -73,32 +71,20 @@ func (q *notifyQueue) drop(some []*Notification) {
 		some = some[1:]
 		return true
 	})
-	q.waiting = q.waiting[:q.head+len(kept)]
 }
 
 func (q *notifyQueue) pop() (*Notification, bool) {
-	if q.len() == 0 {
+	if len(q.waiting) == 0 {
 		return nil, false
 	}
-	n := q.waiting[q.head]
-	q.waiting[q.head] = nil
-	q.head++
+	n := q.waiting[0]
+	q.waiting[0] = nil
+	q.waiting = q.waiting[1:]
 	q.size -= n.held()
-	if q.head == len(q.waiting) {
-		q.waiting, q.head = q.waiting[:0], 0
-	}
 	return n, true
 }
 
-func (q *notifyQueue) len() int { return len(q.waiting) - q.head }
-
-// append reuses the space of what was popped before it grows.
 func (q *notifyQueue) append(n *Notification) {
-	if q.head > 0 && len(q.waiting) == cap(q.waiting) {
-		kept := copy(q.waiting, q.waiting[q.head:])
-		clear(q.waiting[kept:])
-		q.waiting, q.head = q.waiting[:kept], 0
-	}
 	q.waiting = append(q.waiting, n)
 	q.size += n.held()
 }

@@ -141,8 +141,8 @@ func TestAFullQueueMakesRoomByWhatCanBeMissed(t *testing.T) {
 func TestAnEmptyQueueHasNothing(t *testing.T) {
 	q := notifyQueue{limit: 1}
 	for range 3 {
-		if n, ok := q.pop(); ok || n != nil || q.len() != 0 {
-			t.Fatalf("want nothing, got %v, %d waiting", n, q.len())
+		if n, ok := q.pop(); ok || n != nil || len(q.waiting) != 0 {
+			t.Fatalf("want nothing, got %v, %d waiting", n, len(q.waiting))
 		}
 		q.push(short("a"))
 		q.pop()
@@ -172,8 +172,8 @@ func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 					coalesced, p)
 			}
 			want = left
-			if q.len() != len(want) || q.len() > q.limit || q.len() > 1 && q.size > q.bytes || q.size != held(want) {
-				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), q.len(),
+			if len(q.waiting) != len(want) || len(q.waiting) > q.limit || len(q.waiting) > 1 && q.size > q.bytes || q.size != held(want) {
+				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), len(q.waiting),
 					q.limit, q.size, q.bytes)
 			}
 			if cap(q.waiting) > 4*q.limit+4 {

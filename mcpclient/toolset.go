@@ -21,8 +21,8 @@ const (
 // there is no room for all of a tool, its name is kept without the rest, and if there is none for that, nothing.
 type toolSet struct {
 	tools   map[string]*toolSchema
-	size    int
-	partial bool // there was no room for a name
+	size    int32 // toolRoom at most
+	partial bool  // there was no room for a name
 }
 
 // toolSchema is what calls of a tool need to know of it. It is not changed any more.
@@ -48,13 +48,13 @@ func (t *toolSchema) params() []mirror.Param {
 // put keeps a tool, in the place of another one of the name, as far as there is room.
 func (s *toolSet) put(name string, t *toolSchema) {
 	if old := s.tools[name]; old != nil {
-		s.size -= cost(name, old)
+		s.size -= int32(cost(name, old))
 		delete(s.tools, name)
 	}
-	if s.size+cost(name, t) > schemaRoom {
+	if int(s.size)+cost(name, t) > schemaRoom {
 		t = nameOnly
 	}
-	if s.size+cost(name, t) > toolRoom {
+	if int(s.size)+cost(name, t) > toolRoom {
 		s.partial = true
 		return
 	}
@@ -62,7 +62,7 @@ func (s *toolSet) put(name string, t *toolSchema) {
 		s.tools = map[string]*toolSchema{}
 	}
 	s.tools[name] = t
-	s.size += cost(name, t)
+	s.size += int32(cost(name, t))
 }
 
 func cost(name string, t *toolSchema) int { return len(name) + t.size + toolOverhead }

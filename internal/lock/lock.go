@@ -4,19 +4,21 @@ package lock
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 )
 
 // Mutex is held by one goroutine at a time, and given to those that wait in their order. The zero Mutex is free; it
 // must not be copied.
 type Mutex struct {
-	once sync.Once
-	held chan struct{} // of one element, which is there while the Mutex is held; made by the first that asks
+	held atomic.Pointer[chan struct{}] // of one element, which is there while the Mutex is held; made by the first that asks
 }
 
 func (m *Mutex) hold() chan struct{} {
-	m.once.Do(func() { m.held = make(chan struct{}, 1) })
-	return m.held
+	if held := m.held.Load(); held != nil {
+		return *held
+	}
+	m.held.CompareAndSwap(nil, new(make(chan struct{}, 1)))
+	return *m.held.Load()
 }
 
 // Lock waits until the Mutex is free, however long that takes.
@@ -40,4 +42,4 @@ func (m *Mutex) LockContext(ctx context.Context) error {
 }
 
 // Unlock frees the Mutex, which the caller holds.
-func (m *Mutex) Unlock() { <-m.held }
+func (m *Mutex) Unlock() { <-*m.held.Load() }

@@ -35,7 +35,7 @@ const UntoldRecords = 256
 type teller struct {
 	core    *Conn
 	records []record      // guarded by core.mu; what has happened and not been told yet
-	untold  int           // guarded by core.mu; records that had no room there
+	untold  uint32        // guarded by core.mu; records that had no room there
 	running bool          // guarded by core.mu; the goroutine is there
 	done    chan struct{} // guarded by core.mu; closed when it has told everything; nil unless a goroutine waits for that
 }
@@ -78,14 +78,14 @@ func (t *teller) run() {
 			return
 		}
 		if untold > 0 {
-			t.core.Telemetry.Untold(untold)
+			t.core.Telemetry.Untold(int(untold))
 		}
 		t.core.tell(&r)
 	}
 }
 
 // next takes the oldest record, and how many before it had no room. It reports false if there is none.
-func (t *teller) next() (r record, untold int, ok bool) {
+func (t *teller) next() (r record, untold uint32, ok bool) {
 	t.core.mu.Lock()
 	defer t.core.mu.Unlock()
 	if len(t.records) == 0 {

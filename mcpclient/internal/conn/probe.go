@@ -32,7 +32,7 @@ func (p Probe) Figures() Figures {
 	defer c.mu.Unlock()
 	f := Figures{
 		LastID: c.lastID, InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(), Waiters: len(c.waiters), Told: c.buried,
-		Records: len(c.teller.records), Untold: c.teller.untold, Telling: c.teller.running,
+		Records: len(c.teller.records), Untold: int(c.teller.untold), Telling: c.teller.running,
 	}
 	f.NextSweep, _ = c.calls.NextSweep()
 	if s := c.session; s != nil {

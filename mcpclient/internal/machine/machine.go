@@ -16,6 +16,16 @@ type Machine struct {
 	// Reason is why State was entered or, once Ended, why the client ended. It is Other at the start.
 	Reason connstate.Reason
 
+	// Probed means that this attempt has lost a connection to the probe. It may do so once.
+	Probed bool
+
+	// Silent means that the server is a process which was started in the first attempt and has not said anything yet.
+	Silent bool
+
+	// Renegotiated means that this connection has negotiated anew after its session had gone, and has had no answer to a
+	// call since. It may do so once.
+	Renegotiated bool
+
 	// Since is when State was entered or, once Ended, when the client ended.
 	Since time.Time
 
@@ -36,16 +46,6 @@ type Machine struct {
 	// Delay is what the next backoff will wait, before jitter. Each backoff doubles it. A session brings it back to the
 	// minimum by an answer to a call, or by having lasted; that a handshake succeeds is not enough.
 	Delay time.Duration
-
-	// Probed means that this attempt has lost a connection to the probe. It may do so once.
-	Probed bool
-
-	// Silent means that the server is a process which was started in the first attempt and has not said anything yet.
-	Silent bool
-
-	// Renegotiated means that this connection has negotiated anew after its session had gone, and has had no answer to a
-	// call since. It may do so once.
-	Renegotiated bool
 }
 
 // Input is one event and what a step needs to know of the world.

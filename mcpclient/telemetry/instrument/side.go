@@ -46,8 +46,8 @@ type side struct {
 	limits  limiter
 	flight  flight
 
-	strangers nameSet // outcomes beyond those of the protocol; guarded by ops.mu for writing
-	series    [2]int  // of the durations, by direction; guarded by ops.mu
+	strangers nameSet  // outcomes beyond those of the protocol; guarded by ops.mu for writing
+	series    [2]int32 // of the durations, by direction; guarded by ops.mu
 
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
 	left   atomic.Bool
