@@ -56,7 +56,9 @@ func interrupted(t *testing.T, i *interruptible, o *Options, f func(t *testing.T
 func (v *conversation) exchange(c *Client) {
 	v.t.Helper()
 	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
-	v.Answer(v.Expect("x/quick"), "{}")
+	request := v.Expect("x/quick")
+	synctest.Wait() // until the caller waits: one who comes behind the answer takes back the turn that was lent for it
+	v.Answer(request, "{}")
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
 	}

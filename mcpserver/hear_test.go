@@ -42,7 +42,7 @@ func (d *diary) wants(t *testing.T, want ...string) {
 
 // heard notes a notification.
 func (d *diary) heard(_ context.Context, n *mcpserver.Notification) {
-	d.note("%s %s %q", n.Method, n.Params, n.Session.Version())
+	d.note("%s %s %q", n.Method, string(n.Params), n.Session.Version())
 }
 
 func noticed(method, params string) string {

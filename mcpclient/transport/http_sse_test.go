@@ -40,6 +40,10 @@ func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			endpoint = "/messages?session=1"
 		}
 		answerEvents(w, ": hello\n\nevent: endpoint\ndata: "+endpoint+"\n\n")
+		if r.Method != http.MethodGet { // nothing for the other stream
+			<-r.Context().Done()
+			return
+		}
 		for {
 			select {
 			case e, ok := <-s.out:
