@@ -172,9 +172,9 @@ func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 					coalesced, p)
 			}
 			want = left
-			if len(q.waiting) != len(want) || len(q.waiting) > q.limit || len(q.waiting) > 1 && q.size > q.bytes || q.size != held(want) {
-				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), len(q.waiting),
-					q.limit, q.size, q.bytes)
+			if n := len(q.waiting); n != len(want) || n > q.limit || n > 1 && q.size > q.bytes || q.size != held(want) {
+				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), n, q.limit,
+					q.size, q.bytes)
 			}
 			if cap(q.waiting) > 4*q.limit+4 {
 				t.Fatalf("%d: want memory bounded by the limit of %d, got room for %d", i, q.limit, cap(q.waiting))

@@ -93,8 +93,8 @@ func listenOnce(c Canned, i int) (url string, stop func(), err error) {
 	return url, stop, nil
 }
 
-// Idle makes so many of something in each op, and reports what they hold while they wait. One is made and stopped before
-// that: what a process needs once is not what each of them holds.
+// Idle makes so many of something in each op, and reports what they hold while they wait. One is made and stopped
+// before that: what a process needs once is not what each of them holds.
 func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 	stops := make([]func() error, n)
 	var bytes, goroutines float64

@@ -113,7 +113,8 @@ add" has saved or a host such as Claude Desktop or Cursor; or --config FILE, for
 which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
 Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. What a server asks is asked at the
 terminal. --trace draws what a command did, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans,
-metrics and log records are exported there.
+metrics and log records are exported there, by gRPC or OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf. With
+OTEL_TRACES_EXPORTER=console, spans are lines on standard error.
 
 Results are on standard output, everything else is on standard error.
 `

@@ -120,6 +120,18 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 	}
 }
 
+func TestSpansAreLinesOnTheConsoleIfTheVariableSaysSo(t *testing.T) {
+	noCollector(t)
+	t.Setenv("OTEL_TRACES_EXPORTER", "console")
+	code, out, logs := runs(t, "tools", "--trace", "--", os.Args[0], "serve-demo")
+	if code != exitOK || strings.Contains(out, "{") || !strings.Contains(logs, `{"Name":"tools/list",`) {
+		t.Errorf("want the tools, and spans beside them, got %d:\n%s\n%s", code, out, logs)
+	}
+	if want := "was exported as OTEL_…_EXPORTER says"; !strings.Contains(out+logs, want) {
+		t.Errorf("want %q, got:\n%s", want, out+logs)
+	}
+}
+
 // TestDemoExportsToTheCollector looks at what a receiver got, which is what Jaeger would get.
 func TestDemoExportsToTheCollector(t *testing.T) {
 	noCollector(t)

@@ -30,6 +30,9 @@ type observation struct {
 	site      *loopback.Site // nil without --web
 }
 
+// signals are the kinds of telemetry, as variables name them.
+var signals = []string{"TRACES", "METRICS", "LOGS"}
+
 // observe sets it up. With embedded, spans that no collector takes are kept here, to be drawn.
 func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool) (*observation,
 	error) {
@@ -40,14 +43,14 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 	}
 	switch {
 	case hasCollector(os.Environ()):
-	case embedded:
+	case embedded && !hasExporter(os.Getenv):
 		var err error
 		if o.sink, err = otlpsink.Listen("127.0.0.1:0"); err != nil {
 			return nil, err
 		}
 		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()))
 	default:
-		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} {
+		for _, signal := range signals {
 			os.Setenv("OTEL_"+signal+"_EXPORTER", cmp.Or(os.Getenv("OTEL_"+signal+"_EXPORTER"), "none"))
 		}
 	}
@@ -65,8 +68,8 @@ func (o *observation) publish(w webFlag) error {
 		return nil
 	}
 	if o.sink == nil {
-		return misuse("--web shows what comes to this process, but the environment names a collector " +
-			"(OTEL_EXPORTER_OTLP_…ENDPOINT): unset that")
+		return misuse("--web shows what comes to this process, but the environment names a collector or " +
+			"an exporter (OTEL_EXPORTER_OTLP_…ENDPOINT, OTEL_…_EXPORTER): unset that")
 	}
 	var err error
 	o.site, err = openSite("web", w.address, withDebugPage(traceview.Options{Snapshot: o.sink.Snapshot}))
@@ -103,6 +106,14 @@ func hasCollector(environ []string) bool {
 	})
 }
 
+// hasExporter reports whether the environment names an exporter that is not that to a collector, such as console.
+func hasExporter(getenv func(string) string) bool {
+	return slices.ContainsFunc(signals, func(signal string) bool {
+		v := strings.ToLower(strings.TrimSpace(getenv("OTEL_" + signal + "_EXPORTER")))
+		return v != "" && v != "otlp" && v != "none"
+	})
+}
+
 // telemetry is what clients and servers of this process use: none if nothing observes them.
 func (o *observation) telemetry() *telemetry.Telemetry {
 	if o.providers == nil {
@@ -133,7 +144,11 @@ func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span,
 	complete func([]otlpsink.Span) bool) error {
 	id := span.SpanContext().TraceID().String()
 	if o.sink == nil {
-		return printLine(w, "trace "+id+" was exported to the collector")
+		to := "to the collector"
+		if hasExporter(os.Getenv) {
+			to = "as OTEL_…_EXPORTER says"
+		}
+		return printLine(w, "trace "+id+" was exported "+to)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -10,7 +10,8 @@ import (
 // Mutex is held by one goroutine at a time, and given to those that wait in their order. The zero Mutex is free; it
 // must not be copied.
 type Mutex struct {
-	held atomic.Pointer[chan struct{}] // of one element, which is there while the Mutex is held; made by the first that asks
+	// held is a channel of one element, which is there while the Mutex is held. The first that asks makes it.
+	held atomic.Pointer[chan struct{}]
 }
 
 func (m *Mutex) hold() chan struct{} {

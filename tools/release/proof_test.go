@@ -26,7 +26,7 @@ func TestAReleaseCanBeRequiredAndInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{released, "adapters/gosdk/" + released, "adapters/mcpgo/" + released,
-		"mcpserver/redisstore/" + released}; !containsAll(tags, want) {
+		"mcpclient/telemetry/otelsetup/" + released, "mcpserver/redisstore/" + released}; !containsAll(tags, want) {
 		t.Fatalf("tags: want at least %q, got %q", want, tags)
 	}
 	proxy, modules := proxyOf(t, clone, tags)

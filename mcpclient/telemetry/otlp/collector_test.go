@@ -3,10 +3,13 @@ package otlp
 import (
 	"context"
 	"encoding/pem"
+	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -65,6 +68,19 @@ func run(t *testing.T, a answer) (endpoint string) {
 	serve.Go(func() { s.Serve(l) })
 	t.Cleanup(func() { s.Stop(); serve.Wait() })
 	return l.Addr().String()
+}
+
+// runHTTP is run for a collector over HTTP.
+func runHTTP(t *testing.T, a answer) (url string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // without which the server would not see that the client has gone
+		if err := a(r.Context(), signal(strings.TrimPrefix(r.URL.Path, "/v1/"))); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 func TestAnEndpointInTheProgramGetsNeitherHeadersNorTLS(t *testing.T) {

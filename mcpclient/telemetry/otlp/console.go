@@ -1,11 +1,15 @@
 package otlp
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
@@ -22,6 +26,42 @@ func newConsole(w io.Writer, level slog.Leveler, colour bool) slog.Handler {
 		NoColor:     !colour,
 		ReplaceAttr: readable,
 	}))
+}
+
+// console is where a person reads: log records, and what the exporters of that name write beside them. What a peer
+// wrote cannot drive the terminal: in the JSON of the exporters it is spelled out here, and in records by [harmless].
+type console struct {
+	mu sync.Mutex
+	w  io.Writer // guarded by mu
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.w.Write(p)
+}
+
+// jsonLines writes JSON to the console.
+type jsonLines struct{ *console }
+
+func (l jsonLines) Write(p []byte) (int, error) {
+	text := p
+	if bytes.ContainsFunc(p, isHidden) {
+		text = nil
+		for _, r := range string(p) {
+			if isHidden(r) {
+				for _, unit := range utf16.Encode([]rune{r}) {
+					text = fmt.Appendf(text, `\u%04x`, unit)
+				}
+				continue
+			}
+			text = utf8.AppendRune(text, r)
+		}
+	}
+	if _, err := l.console.Write(text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // colourful reports whether w is a terminal whose user has not asked for plain text (no-color.org).

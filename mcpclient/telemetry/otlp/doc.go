@@ -1,6 +1,7 @@
-// Package otlp sets up OpenTelemetry for a program: traces, metrics and logs by OTLP over gRPC, and a console for the
-// person in front of it. It is the one package of this module that needs the OpenTelemetry SDK, and nothing needs it: a
-// program that sets up the SDK in another way gives its providers to package telemetry itself.
+// Package otlp sets up OpenTelemetry for a program: traces, metrics and logs by OTLP over gRPC or HTTP, and a console
+// for the person in front of it. It is the one package of this module that needs the OpenTelemetry SDK, and nothing
+// needs it: a program that sets up the SDK in another way gives its providers to package telemetry itself, or to
+// [WithSDK].
 //
 // Start with [Setup], in main:
 //
@@ -17,19 +18,22 @@
 //
 //	variable                          values                            if not set
 //	OTEL_SDK_DISABLED                 true: no signal is exported       false
-//	OTEL_TRACES_EXPORTER              otlp, none                        otlp
-//	OTEL_METRICS_EXPORTER             otlp, none                        otlp
-//	OTEL_LOGS_EXPORTER                otlp, none                        otlp
+//	OTEL_TRACES_EXPORTER              list of otlp, console, and what   otlp
+//	OTEL_METRICS_EXPORTER             the program adds with an option;  otlp
+//	OTEL_LOGS_EXPORTER                or none                           otlp
 //	OTEL_PROPAGATORS                  list of tracecontext, baggage,    tracecontext,baggage
 //	                                  b3, b3multi, jaeger, xray,
 //	                                  ottrace, and what is registered
 //	                                  with contrib's autoprop; or none
-//	OTEL_EXPORTER_OTLP_PROTOCOL       grpc                              grpc
-//	OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, _METRICS_PROTOCOL, _LOGS_PROTOCOL: the same for one signal
-//	OTEL_EXPORTER_OTLP_ENDPOINT       http://host:port, https://...     https://localhost:4317
+//	OTEL_EXPORTER_OTLP_PROTOCOL       grpc, http/protobuf               grpc
+//	OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, _METRICS_PROTOCOL, _LOGS_PROTOCOL: the same for one signal,
+//	and http/json for traces, for which alone the SDK has it
+//	OTEL_EXPORTER_OTLP_ENDPOINT       http://host:port, https://...     https://localhost:4317,
+//	                                                                    with HTTP https://localhost:4318
 //	OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, _METRICS_ENDPOINT, _LOGS_ENDPOINT: the same for one signal
 //	OTEL_EXPORTER_OTLP_HEADERS        checked, since the SDK would print a malformed value, which holds secrets
 //	OTEL_EXPORTER_OTLP_TRACES_HEADERS, _METRICS_HEADERS, _LOGS_HEADERS: the same for one signal
+//	OTEL_CONFIG_FILE                  refused: see package otelsetup
 //	NO_COLOR                          anything: no colour on a terminal
 //
 // Any other value is an error of Setup, except that OTEL_SDK_DISABLED has to be true to mean something, as the
@@ -43,7 +47,8 @@
 //	OTEL_METRICS_EXEMPLAR_FILTER
 //	OTEL_SPAN_*_LIMIT, OTEL_ATTRIBUTE_*_LIMIT, OTEL_EVENT_*_LIMIT, OTEL_LINK_*_LIMIT, OTEL_LOGRECORD_*_LIMIT
 //	OTEL_EXPORTER_OTLP_INSECURE, _COMPRESSION, _TIMEOUT, _CERTIFICATE, _CLIENT_CERTIFICATE,
-//	_CLIENT_KEY, all also for one signal; OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE,
+//	_CLIENT_KEY, all also for one signal (over HTTP read here, and a file that cannot be read or a
+//	timeout that is no number of milliseconds is an error of Setup); OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE,
 //	OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION
 //
 // OTEL_LOG_LEVEL is not read: it is about the SDK's talk about itself, of which only errors are shown, and not about a
@@ -51,6 +56,11 @@
 //
 // # What may surprise
 //
+//   - The exporter console writes where [WithConsole] says, on standard error by default, and never by itself on
+//     standard output, which is the wire of a server on stdio: a line of JSON for each span, and one for all metrics at
+//     each interval. Log records are lines for a person, with tint, as they are without the variable.
+//   - A path in OTEL_EXPORTER_OTLP_ENDPOINT is that of the receiver as a whole, to which /v1/traces and so on are
+//     added; the path of a variable for one signal is taken as it is.
 //   - A collector on this machine is rarely there by TLS, which is the default: set the endpoint to
 //     http://localhost:4317.
 //   - When the collector is down, spans, metrics and log records are dropped once the SDK's queues are full, and errors

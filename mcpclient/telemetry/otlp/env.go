@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -28,16 +29,42 @@ func (s signal) key() string { return strings.ToUpper(string(s)) }
 // settings is what the variables say that the SDK and its exporters do not read themselves.
 type settings struct {
 	disabled   bool
-	exported   map[signal]bool
+	exporters  map[signal][]string // each once; none for a signal that is not exported
+	protocols  map[signal]protocol // of the exporter otlp
 	propagator propagation.TextMapPropagator
 	warnings   []error // the specification wants these values ignored, not refused
 }
 
+// The exporters of the specification that are here. A program may add more.
+const (
+	toOTLP    = "otlp"
+	toConsole = "console"
+	toNone    = "none"
+)
+
+// protocol is how the exporter otlp sends.
+type protocol string
+
+const (
+	overGRPC protocol = "grpc"
+	overHTTP protocol = "http/protobuf"
+	overJSON protocol = "http/json"
+)
+
+// spoken are the protocols that the SDK has for a signal.
+func (s signal) spoken() []protocol {
+	if s == traces {
+		return []protocol{overGRPC, overHTTP, overJSON}
+	}
+	return []protocol{overGRPC, overHTTP}
+}
+
 // readEnv reads the variables with getenv. If direct, an endpoint was given in the program and the variables that
-// choose exporters and protocols have no say. The error names every wrong variable at once.
-func readEnv(getenv func(string) string, direct bool) (settings, error) {
+// choose exporters and protocols have no say. added are the exporters that the program has beside those of this
+// package. The error names every wrong variable at once.
+func readEnv(getenv func(string) string, direct bool, added map[signal][]string) (settings, error) {
 	env := func(key string) string { return strings.TrimSpace(getenv(key)) }
-	s := settings{exported: make(map[signal]bool)}
+	s := settings{exporters: make(map[signal][]string), protocols: make(map[signal]protocol)}
 
 	switch v := strings.ToLower(env("OTEL_SDK_DISABLED")); v {
 	case "true":
@@ -54,15 +81,19 @@ func readEnv(getenv func(string) string, direct bool) (settings, error) {
 	if s.disabled {
 		return s, errors.Join(wrong...)
 	}
+	if env(configFile) != "" {
+		wrong.add(fmt.Errorf("%s: package otlp reads no configuration file; use Setup of package otelsetup", configFile))
+	}
 	for _, sig := range []signal{traces, metrics, logs} {
-		s.exported[sig] = true
 		if direct {
+			s.exporters[sig], s.protocols[sig] = []string{toOTLP}, overGRPC
 			continue
 		}
-		s.exported[sig], err = readExporter(env, sig)
+		s.exporters[sig], err = readExporters(env, sig, added[sig])
 		wrong.add(err)
-		if s.exported[sig] {
-			wrong.add(checkProtocol(env, sig))
+		if slices.Contains(s.exporters[sig], toOTLP) {
+			s.protocols[sig], err = readProtocol(env, sig)
+			wrong.add(err)
 			wrong.add(checkEndpoint(env, sig))
 		}
 	}
@@ -81,17 +112,27 @@ func (p *problems) add(err error) {
 	}
 }
 
-// readExporter reports whether the signal is exported.
-func readExporter(env func(string) string, sig signal) (bool, error) {
+// configFile is the variable that names a file which takes the place of all others.
+const configFile = "OTEL_CONFIG_FILE"
+
+// readExporters returns the exporters of a signal.
+func readExporters(env func(string) string, sig signal, added []string) (chosen []string, err error) {
 	key := "OTEL_" + sig.key() + "_EXPORTER"
-	switch v := env(key); strings.ToLower(v) {
-	case "", "otlp":
-		return true, nil
-	case "none":
-		return false, nil
-	default:
-		return false, fmt.Errorf("%s: %q is not supported, only otlp and none are", key, v)
+	known := append([]string{toOTLP, toConsole}, added...)
+	list := cmp.Or(env(key), toOTLP)
+	for name := range strings.SplitSeq(list, ",") {
+		switch name = strings.ToLower(strings.TrimSpace(name)); {
+		case name == toNone && !strings.Contains(list, ","):
+		case name == toNone:
+			return nil, fmt.Errorf("%s: none cannot be combined with others in %q", key, list)
+		case !slices.Contains(known, name):
+			return nil, fmt.Errorf("%s: %q is not known; %s and none are, prometheus in package otelsetup, and what the "+
+				"program adds with an option", key, name, strings.Join(known, ", "))
+		case !slices.Contains(chosen, name):
+			chosen = append(chosen, name)
+		}
 	}
+	return chosen, nil
 }
 
 const otlpPrefix = "OTEL_EXPORTER_OTLP_"
@@ -105,12 +146,13 @@ func deciding(env func(string) string, sig signal, what string) (key, value stri
 	return key, env(key)
 }
 
-func checkProtocol(env func(string) string, sig signal) error {
+func readProtocol(env func(string) string, sig signal) (protocol, error) {
 	key, v := deciding(env, sig, "PROTOCOL")
-	if v != "" && !strings.EqualFold(v, "grpc") {
-		return fmt.Errorf("%s: %q is not supported, only grpc is", key, v)
+	p := cmp.Or(protocol(strings.ToLower(v)), overGRPC)
+	if !slices.Contains(sig.spoken(), p) {
+		return "", fmt.Errorf("%s: %q is not supported; grpc and http/protobuf are, and http/json for traces", key, v)
 	}
-	return nil
+	return p, nil
 }
 
 // checkEndpoint finds what the three exporters would each understand in another way, "localhost:4317" above all. The

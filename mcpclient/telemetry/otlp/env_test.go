@@ -10,7 +10,7 @@ import (
 )
 
 func read(env map[string]string, direct bool) (settings, error) {
-	return readEnv(func(key string) string { return env[key] }, direct)
+	return readEnv(func(key string) string { return env[key] }, direct, map[signal][]string{traces: {"zipkin"}})
 }
 
 func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
@@ -31,18 +31,19 @@ func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
 		{"wrong protocol of a signal that is off",
 			map[string]string{"OTEL_LOGS_EXPORTER": "none",
 				"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json"}, false, []signal{metrics, traces}},
-		{"own protocol beats the common one", map[string]string{
-			"OTEL_LOGS_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none",
-			"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc",
-		}, false, []signal{traces}},
+		{"wrong protocol of a signal that has another exporter",
+			map[string]string{"OTEL_LOGS_EXPORTER": "console",
+				"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json"}, false, []signal{logs, metrics, traces}},
+		{"an exporter of the program's", map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, false,
+			[]signal{logs, metrics, traces}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, err := read(tc.env, tc.direct)
 			if err != nil {
 				t.Fatalf("error = %v, want none", err)
 			}
-			maps.DeleteFunc(s.exported, func(_ signal, on bool) bool { return !on })
-			if got := slices.Sorted(maps.Keys(s.exported)); !slices.Equal(got, tc.want) {
+			maps.DeleteFunc(s.exporters, func(_ signal, to []string) bool { return len(to) == 0 })
+			if got := slices.Sorted(maps.Keys(s.exporters)); !slices.Equal(got, tc.want) {
 				t.Errorf("exported = %v, want %v", got, tc.want)
 			}
 		})
@@ -52,13 +53,16 @@ func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
 func TestWrongVariablesAreNamedOnceAndSecretsAreNotShown(t *testing.T) {
 	const secret = "hunter2"
 	for _, tc := range []struct{ key, value string }{
-		{"OTEL_TRACES_EXPORTER", "zipkin"},
+		{"OTEL_TRACES_EXPORTER", "jaeger"},
+		{"OTEL_TRACES_EXPORTER", "otlp,none"},
 		{"OTEL_METRICS_EXPORTER", "prometheus"},
-		{"OTEL_LOGS_EXPORTER", "otlp,console"},
+		{"OTEL_LOGS_EXPORTER", "zipkin"},
+		{"OTEL_LOGS_EXPORTER", "otlp,,console"},
+		{"OTEL_CONFIG_FILE", "otel.yaml"},
 		{"OTEL_PROPAGATORS", "tracecontext,skywalking"},
 		{"OTEL_PROPAGATORS", "none,baggage"},
-		{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
-		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "http"},
+		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "udp"},
 		{"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"},
 		{"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "http/json"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4317"},
@@ -82,6 +86,31 @@ func TestWrongVariablesAreNamedOnceAndSecretsAreNotShown(t *testing.T) {
 		}
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: the error shows the secret: %v", tc.key, err)
+		}
+	}
+}
+
+func TestExportersAndProtocolsAreThoseOfTheVariables(t *testing.T) {
+	for _, tc := range []struct {
+		env       map[string]string
+		exporters map[signal][]string
+		protocols map[signal]protocol
+	}{
+		{nil, map[signal][]string{traces: {"otlp"}, metrics: {"otlp"}, logs: {"otlp"}},
+			map[signal]protocol{traces: overGRPC, metrics: overGRPC, logs: overGRPC}},
+		{map[string]string{"OTEL_TRACES_EXPORTER": "Console, otlp,console,zipkin", "OTEL_METRICS_EXPORTER": "console",
+			"OTEL_LOGS_EXPORTER": "none"},
+			map[signal][]string{traces: {"console", "otlp", "zipkin"}, metrics: {"console"}, logs: nil},
+			map[signal]protocol{traces: overGRPC}},
+		{map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "HTTP/protobuf", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "grpc",
+			"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"},
+			map[signal][]string{traces: {"otlp"}, metrics: {"otlp"}, logs: {"otlp"}},
+			map[signal]protocol{traces: overJSON, metrics: overHTTP, logs: overGRPC}},
+	} {
+		s, err := read(tc.env, false)
+		if err != nil || !maps.EqualFunc(s.exporters, tc.exporters, slices.Equal) || !maps.Equal(s.protocols, tc.protocols) {
+			t.Errorf("%v: got %v by %v, error %v; want %v by %v", tc.env, s.exporters, s.protocols, err, tc.exporters,
+				tc.protocols)
 		}
 	}
 }
@@ -136,7 +165,7 @@ func TestTheTableNamesEveryVariableThatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := make(map[string]bool)
-	if _, err := readEnv(func(key string) string { asked[key] = true; return "" }, false); err != nil {
+	if _, err := readEnv(func(key string) string { asked[key] = true; return "" }, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	signals := regexp.MustCompile(`^OTEL_EXPORTER_OTLP(_TRACES|_METRICS|_LOGS)(_.*)$`)

@@ -5,8 +5,11 @@ import (
 	"errors"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -14,39 +17,76 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// The three exporters read OTEL_EXPORTER_OTLP_* and connect when they first have something to send. For a direct
-// endpoint the options undo what the environment may hold: credentials (which would beat "insecure") and headers.
+// A destination is where the exporter otlp of one signal sends. The SDK's exporters read OTEL_EXPORTER_OTLP_* and
+// connect when they first have something to send. For a direct endpoint the options undo what the environment may hold:
+// credentials (which would beat "insecure") and headers.
+type destination struct {
+	protocol protocol
+	direct   string // host:port, empty for what the environment says
+	link     *link
+}
 
-func newSpanExporter(ctx context.Context, endpoint string, l *link) (sdktrace.SpanExporter, error) {
-	opts := []otlptracegrpc.Option{otlptracegrpc.WithDialOption(dialing(l)...), otlptracegrpc.WithRetry(retries)}
-	if endpoint != "" {
-		opts = append(opts, otlptracegrpc.WithEndpoint(endpoint), otlptracegrpc.WithHeaders(nil),
+func newSpanExporter(ctx context.Context, d destination) (sdktrace.SpanExporter, error) {
+	if d.protocol != overGRPC {
+		client, err := newHTTPClient(traces, d.link)
+		if err != nil {
+			return nil, err
+		}
+		encoding := otlptracehttp.EncodingProtobuf
+		if d.protocol == overJSON {
+			encoding = otlptracehttp.EncodingJSON
+		}
+		e, err := otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client), otlptracehttp.WithEncoding(encoding),
+			otlptracehttp.WithRetry(otlptracehttp.RetryConfig(retries)))
+		return spanExporter{e, d.link}, err
+	}
+	opts := []otlptracegrpc.Option{otlptracegrpc.WithDialOption(dialing(d.link)...), otlptracegrpc.WithRetry(retries)}
+	if d.direct != "" {
+		opts = append(opts, otlptracegrpc.WithEndpoint(d.direct), otlptracegrpc.WithHeaders(nil),
 			otlptracegrpc.WithTLSCredentials(insecure.NewCredentials()))
 	}
 	e, err := otlptracegrpc.New(ctx, opts...)
-	return spanExporter{e, l}, err
+	return spanExporter{e, d.link}, err
 }
 
-func newMetricExporter(ctx context.Context, endpoint string, l *link) (sdkmetric.Exporter, error) {
-	opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithDialOption(dialing(l)...),
+func newMetricExporter(ctx context.Context, d destination) (sdkmetric.Exporter, error) {
+	if d.protocol != overGRPC {
+		client, err := newHTTPClient(metrics, d.link)
+		if err != nil {
+			return nil, err
+		}
+		e, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithHTTPClient(client),
+			otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig(retries)))
+		return metricExporter{e, d.link}, err
+	}
+	opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithDialOption(dialing(d.link)...),
 		otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig(retries))}
-	if endpoint != "" {
-		opts = append(opts, otlpmetricgrpc.WithEndpoint(endpoint), otlpmetricgrpc.WithHeaders(nil),
+	if d.direct != "" {
+		opts = append(opts, otlpmetricgrpc.WithEndpoint(d.direct), otlpmetricgrpc.WithHeaders(nil),
 			otlpmetricgrpc.WithTLSCredentials(insecure.NewCredentials()))
 	}
 	e, err := otlpmetricgrpc.New(ctx, opts...)
-	return metricExporter{e, l}, err
+	return metricExporter{e, d.link}, err
 }
 
-func newLogExporter(ctx context.Context, endpoint string, l *link) (sdklog.Exporter, error) {
-	opts := []otlploggrpc.Option{otlploggrpc.WithDialOption(dialing(l)...),
+func newLogExporter(ctx context.Context, d destination) (sdklog.Exporter, error) {
+	if d.protocol != overGRPC {
+		client, err := newHTTPClient(logs, d.link)
+		if err != nil {
+			return nil, err
+		}
+		e, err := otlploghttp.New(ctx, otlploghttp.WithHTTPClient(client),
+			otlploghttp.WithRetry(otlploghttp.RetryConfig(retries)))
+		return logExporter{e, d.link}, err
+	}
+	opts := []otlploggrpc.Option{otlploggrpc.WithDialOption(dialing(d.link)...),
 		otlploggrpc.WithRetry(otlploggrpc.RetryConfig(retries))}
-	if endpoint != "" {
-		opts = append(opts, otlploggrpc.WithEndpoint(endpoint), otlploggrpc.WithHeaders(nil),
+	if d.direct != "" {
+		opts = append(opts, otlploggrpc.WithEndpoint(d.direct), otlploggrpc.WithHeaders(nil),
 			otlploggrpc.WithTLSCredentials(insecure.NewCredentials()))
 	}
 	e, err := otlploggrpc.New(ctx, opts...)
-	return logExporter{e, l}, err
+	return logExporter{e, d.link}, err
 }
 
 type spanExporter struct {

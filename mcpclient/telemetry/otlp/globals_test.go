@@ -57,7 +57,9 @@ func TestAnExporterThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 	for _, sig := range []signal{traces, metrics, logs} {
 		p := newProviders(nil)
-		err := p.start(t.Context(), &config{endpoint: "localhost:%zz"}, settings{exported: map[signal]bool{sig: true}})
+		err := p.start(t.Context(), &config{endpoint: "localhost:%zz"}, settings{
+			exporters: map[signal][]string{sig: {toOTLP}}, protocols: map[signal]protocol{sig: overGRPC},
+		})
 		if err == nil || !strings.HasPrefix(err.Error(), string(sig)) {
 			t.Errorf("start = %v, want an error about %s", err, sig)
 		}

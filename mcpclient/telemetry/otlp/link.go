@@ -3,6 +3,8 @@ package otlp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -25,6 +27,8 @@ type link struct {
 	// whole says that each batch has all that was in those before, as that of cumulative metrics: if one is delivered,
 	// nothing is lost. The SDK's shutdown cancels the one at work and then sends the last.
 	whole bool
+
+	idle func() // closes the connections that nothing is sent on; set before the link is used, nil for none
 
 	mu      sync.Mutex
 	closing bool                    // guarded by mu
@@ -76,6 +80,40 @@ func (l *link) intercept(ctx context.Context, method string, req, reply any, cc 
 	return err
 }
 
+// transport is how an exporter over HTTP reaches a collector: it sees every try.
+type transport struct {
+	*link
+	next http.RoundTripper
+}
+
+// RoundTrip makes one try. The exporters try again after an error that says it is temporary, and after some statuses. A
+// collector that cannot be reached is one that is away for a while.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	t.tried(nil)
+	resp, err := t.next.RoundTrip(req)
+	failure := err
+	if err == nil && resp.StatusCode/100 != 2 {
+		failure = fmt.Errorf("the collector answers %s", resp.Status)
+	}
+	closing := t.tried(failure)
+	switch {
+	case failure != nil && closing:
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return nil, errors.New(failure.Error())
+	case err != nil:
+		return nil, temporary{err}
+	}
+	return resp, nil
+}
+
+// temporary is an error after which an exporter tries again.
+type temporary struct{ error }
+
+func (temporary) Temporary() bool { return true }
+func (e temporary) Unwrap() error { return e.error }
+
 func (l *link) tried(err error) (closing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +131,12 @@ func (l *link) lastTry() {
 	}
 }
 
-func (l *link) abandon() { l.end(errAbandoned) }
+func (l *link) abandon() {
+	l.end(errAbandoned)
+	if l.idle != nil {
+		l.idle()
+	}
+}
 
 // loss is why something was not delivered since lastTry, if so.
 func (l *link) loss() error {

@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/contrib/bridges/otelslog"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
-	sdklog "go.opentelemetry.io/otel/sdk/log"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -29,7 +28,7 @@ func newLogger(console, export slog.Handler) *slog.Logger {
 // newExport is the handler in front of the log provider. The bridge filters nothing by itself: without minLevel every
 // debug record would be exported.
 func newExport(provider log.LoggerProvider, level slog.Leveler) slog.Handler {
-	return minLevel{otelslog.NewHandler(telemetry.ScopeName, otelslog.WithLoggerProvider(provider),
+	return minLevel{otelslog.NewHandler(telemetry.ScopeName, otelslog.WithLoggerProvider(promoting{provider}),
 		otelslog.WithSchemaURL(semconv.SchemaURL)), level}
 }
 
@@ -52,36 +51,40 @@ func (h minLevel) WithGroup(name string) slog.Handler {
 
 const eventName = "event.name"
 
-// promote is a processor that moves the attribute event.name to where OTLP has a field for it, the record's event
-// name; slog and its bridge know no such thing. It stands before the processor that exports.
-type promote struct{}
+// promoting is a provider whose loggers move the attribute event.name to where OTLP has a field for it, the record's
+// event name; slog and its bridge know no such thing.
+type promoting struct{ log.LoggerProvider }
 
-var _ sdklog.Processor = promote{}
+func (p promoting) Logger(name string, opts ...log.LoggerOption) log.Logger {
+	return promoter{p.LoggerProvider.Logger(name, opts...)}
+}
 
-func (promote) OnEmit(_ context.Context, r *sdklog.Record) error {
+type promoter struct{ log.Logger }
+
+// Emit emits a record without the attribute, if the record has it: attributes can only be added to one.
+func (p promoter) Emit(ctx context.Context, r log.Record) {
 	var name string
+	rest := make([]attribute.KeyValue, 0, r.AttributesLen())
 	r.WalkAttributes(func(kv attribute.KeyValue) bool {
 		if kv.Key == eventName && kv.Value.Type() == attribute.STRING {
 			name = kv.Value.AsString()
-		}
-		return name == ""
-	})
-	if name == "" {
-		return nil
-	}
-	rest := make([]attribute.KeyValue, 0, r.AttributesLen())
-	r.WalkAttributes(func(kv attribute.KeyValue) bool {
-		if kv.Key != eventName {
+		} else {
 			rest = append(rest, kv)
 		}
 		return true
 	})
-	r.SetEventName(name)
-	r.SetAttributes(rest...)
-	return nil
+	if name == "" {
+		p.Logger.Emit(ctx, r)
+		return
+	}
+	var named log.Record
+	named.SetEventName(name)
+	named.SetTimestamp(r.Timestamp())
+	named.SetObservedTimestamp(r.ObservedTimestamp())
+	named.SetSeverity(r.Severity())
+	named.SetSeverityText(r.SeverityText())
+	named.SetBody(r.Body())
+	named.SetErr(r.Err())
+	named.AddAttributes(rest...)
+	p.Logger.Emit(ctx, named)
 }
-
-// Enabled is false because promote by itself is no reason to make a record.
-func (promote) Enabled(context.Context, sdklog.EnabledParameters) bool { return false }
-func (promote) Shutdown(context.Context) error                         { return nil }
-func (promote) ForceFlush(context.Context) error                       { return nil }

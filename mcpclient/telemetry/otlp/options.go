@@ -1,12 +1,24 @@
 package otlp
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"time"
+
+	"go.opentelemetry.io/otel/log"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
@@ -25,6 +37,35 @@ type config struct {
 	endpoint string
 	interval time.Duration
 	globals  bool
+
+	sdk     *SDK // nil unless one is given
+	spans   map[string]func(context.Context) (sdktrace.SpanExporter, error)
+	readers map[string]func(context.Context) (sdkmetric.Reader, error)
+	records map[string]func(context.Context) (sdklog.Exporter, error)
+}
+
+// SDK is an OpenTelemetry SDK that was set up in another way than by the variables, such as from a configuration file.
+// All fields are required but ForceFlush, without which nothing is flushed before the end.
+type SDK struct {
+	TracerProvider trace.TracerProvider
+	MeterProvider  metric.MeterProvider
+	LoggerProvider log.LoggerProvider
+	Propagator     propagation.TextMapPropagator
+
+	ForceFlush func(context.Context) error
+	Shutdown   func(context.Context) error // exports what is left, and ends what the SDK has started
+}
+
+// given reports whether the program has an SDK of its own.
+func (c *config) given() bool { return c.sdk != nil }
+
+// added are the exporters that the program has, beside those of this package.
+func (c *config) added() map[signal][]string {
+	return map[signal][]string{
+		traces:  slices.Sorted(maps.Keys(c.spans)),
+		metrics: slices.Sorted(maps.Keys(c.readers)),
+		logs:    slices.Sorted(maps.Keys(c.records)),
+	}
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -41,6 +82,10 @@ func newConfig(opts []Option) (config, error) {
 }
 
 func (c *config) check() error {
+	if s := c.sdk; s != nil && (s.TracerProvider == nil || s.MeterProvider == nil || s.LoggerProvider == nil ||
+		s.Propagator == nil || s.Shutdown == nil) {
+		return errors.New("SDK: a provider, the propagator or Shutdown is missing")
+	}
 	if c.endpoint == "" {
 		return nil
 	}
@@ -91,6 +136,35 @@ func WithExportInterval(d time.Duration) Option { return func(c *config) { c.int
 // propagators and the error handler. The default is true, because the program that calls Setup owns the process; say
 // false in a test or where other code of the program owns the globals. [slog.SetDefault] is never called.
 func WithGlobals(install bool) Option { return func(c *config) { c.globals = install } }
+
+// WithSDK has Setup make no exporters, but use those of an SDK that was set up in another way: it adds the console, the
+// logger and the globals, and [Providers.Shutdown] shuts the SDK down. Of the variables, only NO_COLOR is read then,
+// and the options about the service, the endpoint and the interval mean nothing. Package otelsetup does this with a
+// configuration file.
+func WithSDK(s SDK) Option { return func(c *config) { c.sdk = &s } }
+
+// WithSpanExporter adds an exporter that OTEL_TRACES_EXPORTER may name. Setup calls newExporter if it does. The name is
+// in lower case; otlp, console and none are taken.
+func WithSpanExporter(name string, newExporter func(context.Context) (sdktrace.SpanExporter, error)) Option {
+	return func(c *config) { add(&c.spans, name, newExporter) }
+}
+
+// WithMetricReader adds a reader that OTEL_METRICS_EXPORTER may name, as [WithSpanExporter] does for spans.
+func WithMetricReader(name string, newReader func(context.Context) (sdkmetric.Reader, error)) Option {
+	return func(c *config) { add(&c.readers, name, newReader) }
+}
+
+// WithLogExporter adds an exporter that OTEL_LOGS_EXPORTER may name, as [WithSpanExporter] does for spans.
+func WithLogExporter(name string, newExporter func(context.Context) (sdklog.Exporter, error)) Option {
+	return func(c *config) { add(&c.records, name, newExporter) }
+}
+
+func add[T any](all *map[string]T, name string, v T) {
+	if *all == nil {
+		*all = make(map[string]T)
+	}
+	(*all)[name] = v
+}
 
 func orInfo(level slog.Leveler) slog.Leveler {
 	if level == nil {

@@ -36,9 +36,9 @@ type Providers struct {
 	err  error // of the one shutdown
 }
 
-// A pipeline is one exported signal.
+// A pipeline is one exported signal, or all of an SDK that was given.
 type pipeline struct {
-	signal          signal
+	name            string
 	link            *link
 	flush, shutdown func(context.Context) error
 }
@@ -50,6 +50,16 @@ func newProviders(propagator propagation.TextMapPropagator) *Providers {
 		logs:       lognoop.NewLoggerProvider(),
 		propagator: propagator,
 	}
+}
+
+// take takes the providers of an SDK that was set up in another way.
+func (p *Providers) take(s *SDK) {
+	p.tracer, p.meter, p.logs = s.TracerProvider, s.MeterProvider, s.LoggerProvider
+	flush := s.ForceFlush
+	if flush == nil {
+		flush = func(context.Context) error { return nil }
+	}
+	p.late = append(p.late, pipeline{"sdk", newLink(), flush, s.Shutdown})
 }
 
 // TracerProvider makes tracers whose spans are exported.
@@ -125,7 +135,7 @@ func atOnce(signals []pipeline, do func(pipeline) error) error {
 	for i, s := range signals {
 		wg.Go(func() {
 			if err := do(s); err != nil {
-				errs[i] = fmt.Errorf("%s: %w", s.signal, err)
+				errs[i] = fmt.Errorf("%s: %w", s.name, err)
 			}
 		})
 	}

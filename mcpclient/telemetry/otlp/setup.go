@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
+	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -26,8 +29,10 @@ func Setup(ctx context.Context, opts ...Option) (*Providers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("otlp: %w", err)
 	}
-	s, err := readEnv(os.Getenv, c.endpoint != "")
-	if err != nil {
+	var s settings
+	if c.given() {
+		s.propagator = c.sdk.Propagator
+	} else if s, err = readEnv(os.Getenv, c.endpoint != "", c.added()); err != nil {
 		return nil, fmt.Errorf("otlp: %w", err)
 	}
 	if c.globals {
@@ -55,81 +60,150 @@ func Setup(ctx context.Context, opts ...Option) (*Providers, error) {
 
 // start makes the signals that are exported, and the logger.
 func (p *Providers) start(ctx context.Context, c *config, s settings) error {
+	show := &console{w: c.console}
+	if show.w == nil {
+		show.w = os.Stderr
+	}
+	var shown, export slog.Handler
+	if c.console != nil || slices.Contains(s.exporters[logs], toConsole) {
+		shown = newConsole(show, c.consoleLevel, colourful(show.w, os.Getenv))
+	}
+	if c.given() {
+		p.take(c.sdk)
+	} else if err := p.make(ctx, c, s, show); err != nil {
+		return err
+	}
+	if len(p.late) > 0 || c.given() {
+		export = newExport(p.logs, c.exportLevel)
+	}
+	p.logger = newLogger(shown, export)
+	return nil
+}
+
+// make makes the SDK's providers of the signals that are exported.
+func (p *Providers) make(ctx context.Context, c *config, s settings, show *console) error {
 	res, err := newResource(ctx, c)
 	if err != nil {
 		otel.Handle(err)
 	}
-	if s.exported[traces] {
-		if err := p.startTraces(ctx, c, res); err != nil {
-			return fmt.Errorf("%s: %w", traces, err)
+	start := map[signal]func(*beginning) error{traces: p.startTraces, metrics: p.startMetrics, logs: p.startLogs}
+	for _, sig := range []signal{traces, metrics, logs} {
+		if len(s.exporters[sig]) == 0 {
+			continue
+		}
+		to := destination{s.protocols[sig], c.endpoint, newLink()}
+		if err := start[sig](&beginning{c, ctx, res, s.exporters[sig], to, show}); err != nil {
+			return fmt.Errorf("%s: %w", sig, err)
 		}
 	}
-	if s.exported[metrics] {
-		if err := p.startMetrics(ctx, c, res); err != nil {
-			return fmt.Errorf("%s: %w", metrics, err)
-		}
-	}
-	var console, export slog.Handler
-	if c.console != nil {
-		console = newConsole(c.console, c.consoleLevel, colourful(c.console, os.Getenv))
-	}
-	if s.exported[logs] {
-		if err := p.startLogs(ctx, c, res); err != nil {
-			return fmt.Errorf("%s: %w", logs, err)
-		}
-		export = newExport(p.logs, c.exportLevel)
-	}
-	p.logger = newLogger(console, export)
 	return nil
 }
 
-func (p *Providers) startTraces(ctx context.Context, c *config, res *resource.Resource) error {
-	l := newLink()
-	exporter, err := newSpanExporter(ctx, c.endpoint, l)
-	if err != nil {
-		return err
+// beginning is what a signal needs to begin.
+type beginning struct {
+	*config
+	ctx       context.Context
+	res       *resource.Resource
+	exporters []string
+	to        destination // of the exporter otlp
+	show      *console    // of the exporter console
+}
+
+func (p *Providers) startTraces(b *beginning) error {
+	var batch []sdktrace.BatchSpanProcessorOption
+	if b.interval > 0 {
+		batch = append(batch, sdktrace.WithBatchTimeout(b.interval))
 	}
-	var opts []sdktrace.BatchSpanProcessorOption
-	if c.interval > 0 {
-		opts = append(opts, sdktrace.WithBatchTimeout(c.interval))
+	opts := []sdktrace.TracerProviderOption{sdktrace.WithResource(b.res)}
+	for _, name := range b.exporters {
+		e, err := b.spanExporter(name)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, sdktrace.WithBatcher(e, batch...))
 	}
-	tp := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithBatcher(exporter, opts...))
+	tp := sdktrace.NewTracerProvider(opts...)
 	p.tracer = tp
-	p.early = append(p.early, pipeline{traces, l, tp.ForceFlush, tp.Shutdown})
+	p.early = append(p.early, pipeline{string(traces), b.to.link, tp.ForceFlush, tp.Shutdown})
 	return nil
 }
 
-func (p *Providers) startMetrics(ctx context.Context, c *config, res *resource.Resource) error {
-	l := newLink()
-	exporter, err := newMetricExporter(ctx, c.endpoint, l)
-	if err != nil {
-		return err
+func (b *beginning) spanExporter(name string) (sdktrace.SpanExporter, error) {
+	switch name {
+	case toOTLP:
+		return newSpanExporter(b.ctx, b.to)
+	case toConsole:
+		return stdouttrace.New(stdouttrace.WithWriter(jsonLines{b.show}))
 	}
-	l.whole = exporter.Temporality(sdkmetric.InstrumentKindHistogram) == metricdata.CumulativeTemporality
-	var opts []sdkmetric.PeriodicReaderOption
-	if c.interval > 0 {
-		opts = append(opts, sdkmetric.WithInterval(c.interval))
+	return b.spans[name](b.ctx)
+}
+
+func (p *Providers) startMetrics(b *beginning) error {
+	opts := []sdkmetric.Option{sdkmetric.WithResource(b.res), sdkmetric.WithCardinalityLimit(setLimit(os.Getenv))}
+	for _, name := range b.exporters {
+		r, err := b.metricReader(name)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, sdkmetric.WithReader(r))
 	}
-	mp := sdkmetric.NewMeterProvider(sdkmetric.WithResource(res), sdkmetric.WithCardinalityLimit(setLimit(os.Getenv)),
-		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter, opts...)))
+	mp := sdkmetric.NewMeterProvider(opts...)
 	p.meter = mp
-	p.early = append(p.early, pipeline{metrics, l, mp.ForceFlush, mp.Shutdown})
+	p.early = append(p.early, pipeline{string(metrics), b.to.link, mp.ForceFlush, mp.Shutdown})
 	return nil
 }
 
-func (p *Providers) startLogs(ctx context.Context, c *config, res *resource.Resource) error {
-	l := newLink()
-	exporter, err := newLogExporter(ctx, c.endpoint, l)
+func (b *beginning) metricReader(name string) (sdkmetric.Reader, error) {
+	var exporter sdkmetric.Exporter
+	var err error
+	switch name {
+	case toOTLP:
+		exporter, err = newMetricExporter(b.ctx, b.to)
+		if err == nil {
+			b.to.link.whole = exporter.Temporality(sdkmetric.InstrumentKindHistogram) == metricdata.CumulativeTemporality
+		}
+	case toConsole:
+		exporter, err = stdoutmetric.New(stdoutmetric.WithWriter(jsonLines{b.show}))
+	default:
+		return b.readers[name](b.ctx)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var opts []sdklog.BatchProcessorOption
-	if c.interval > 0 {
-		opts = append(opts, sdklog.WithExportInterval(c.interval))
+	var opts []sdkmetric.PeriodicReaderOption
+	if b.interval > 0 {
+		opts = append(opts, sdkmetric.WithInterval(b.interval))
 	}
-	lp := sdklog.NewLoggerProvider(sdklog.WithResource(res), sdklog.WithProcessor(promote{}),
-		sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter, opts...)))
+	return sdkmetric.NewPeriodicReader(exporter, opts...), nil
+}
+
+func (p *Providers) startLogs(b *beginning) error {
+	var batch []sdklog.BatchProcessorOption
+	if b.interval > 0 {
+		batch = append(batch, sdklog.WithExportInterval(b.interval))
+	}
+	opts := []sdklog.LoggerProviderOption{sdklog.WithResource(b.res)}
+	for _, name := range b.exporters {
+		var e sdklog.Exporter
+		var err error
+		switch name {
+		case toConsole: // the logger writes there itself
+			continue
+		case toOTLP:
+			e, err = newLogExporter(b.ctx, b.to)
+		default:
+			e, err = b.records[name](b.ctx)
+		}
+		if err != nil {
+			return err
+		}
+		opts = append(opts, sdklog.WithProcessor(sdklog.NewBatchProcessor(e, batch...)))
+	}
+	if len(opts) == 1 {
+		return nil
+	}
+	lp := sdklog.NewLoggerProvider(opts...)
 	p.logs = lp
-	p.late = append(p.late, pipeline{logs, l, lp.ForceFlush, lp.Shutdown})
+	p.late = append(p.late, pipeline{string(logs), b.to.link, lp.ForceFlush, lp.Shutdown})
 	return nil
 }

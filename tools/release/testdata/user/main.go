@@ -17,6 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otelsetup"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
@@ -36,13 +37,19 @@ func main() {
 	store := redisstore.New(client, nil)
 	defer store.Close()
 
+	ctx := context.Background()
+	providers, err := otelsetup.Setup(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer providers.Shutdown(ctx) // of no Collector: what is exported is lost
+
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1"}, &mcpserver.Options{
 		Tasks: &mcpserver.TaskOptions{Store: store.Tasks()},
 	})
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast); err != nil {
 		log.Fatal(err)
 	}
-	ctx := context.Background()
 	c, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		_ = s.Serve(ctx, peer)
 	}), nil)

@@ -1,0 +1,54 @@
+package otelsetup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"go.opentelemetry.io/contrib/otelconf"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+)
+
+const configFile = "OTEL_CONFIG_FILE"
+
+// Setup is [otlp.Setup] that reads a configuration file if OTEL_CONFIG_FILE names one, and otherwise knows the exporter
+// prometheus. The error is about the file, a variable or an option; nothing is left running then. ctx bounds only
+// Setup.
+func Setup(ctx context.Context, opts ...otlp.Option) (*otlp.Providers, error) {
+	if strings.TrimSpace(os.Getenv(configFile)) == "" {
+		return otlp.Setup(ctx, append([]otlp.Option{otlp.WithMetricReader("prometheus", newPrometheus)}, opts...)...)
+	}
+	sdk, err := otelconf.NewSDK(otelconf.WithContext(ctx),
+		otelconf.WithMeterProviderOptions(sdkmetric.WithCardinalityLimit(words.SetLimit)))
+	if err != nil {
+		return nil, fmt.Errorf("otelsetup: %s: %w", configFile, err)
+	}
+	p, err := otlp.Setup(ctx, append(opts[:len(opts):len(opts)], otlp.WithSDK(otlp.SDK{
+		TracerProvider: sdk.TracerProvider(),
+		MeterProvider:  sdk.MeterProvider(),
+		LoggerProvider: sdk.LoggerProvider(),
+		Propagator:     sdk.Propagator(),
+		ForceFlush:     func(ctx context.Context) error { return flush(ctx, &sdk) },
+		Shutdown:       sdk.Shutdown,
+	}))...)
+	if err != nil {
+		return nil, errors.Join(err, sdk.Shutdown(ctx))
+	}
+	return p, nil
+}
+
+// flush flushes the providers that can be flushed: those of signals that the file does not configure do nothing.
+func flush(ctx context.Context, sdk *otelconf.SDK) error {
+	var errs []error
+	for _, provider := range []any{sdk.TracerProvider(), sdk.MeterProvider(), sdk.LoggerProvider()} {
+		if p, ok := provider.(interface{ ForceFlush(context.Context) error }); ok {
+			errs = append(errs, p.ForceFlush(ctx))
+		}
+	}
+	return errors.Join(errs...)
+}
