@@ -55,7 +55,7 @@ func (v Value) check(use *schema.Use) (problems []string) {
 	if a == nil {
 		return []string{use.Key + " is no attribute of the schema"}
 	}
-	if v.Type != a.Type {
+	if v.Type != a.Type && a.Type != schema.Any {
 		problems = append(problems, fmt.Sprintf("%s is a %s, want %s", a.Key, v.Type, a.Type))
 	}
 	if v.Text == "" {

@@ -6,9 +6,9 @@ import "context"
 type ContentKind uint8
 
 const (
-	// ToolArguments are the arguments of a tool call: a JSON object. Kept as gen_ai.tool.call.arguments.
+	// ToolArguments are the arguments of a tool call: a JSON object. Kept as gen_ai.tool.call.arguments, a map.
 	ToolArguments ContentKind = iota
-	// ToolResult is the result of a tool call: a JSON object. Kept as gen_ai.tool.call.result.
+	// ToolResult is the result of a tool call: a JSON object. Kept as gen_ai.tool.call.result, a map.
 	ToolResult
 	// PromptVariable is one argument of a prompt: plain text. Kept as gen_ai.prompt.variable. and its name.
 	PromptVariable
@@ -41,9 +41,10 @@ type Content struct {
 
 // Redactor decides what is kept of a content: the text that it returns, or nothing if ok is false. It is called in the
 // context of the span, in the goroutine of the call, only for spans that are recorded; it must be quick and is called
-// from any number of goroutines. Of what it returns, 8 KiB are kept, which may cut JSON in two; of the text of an error
-// 256 bytes. If it panics, or ends its goroutine, nothing is kept, and that is logged and counted as a panic of a
-// handler.
+// from any number of goroutines. Of what it returns, 8 KiB are kept; of the text of an error 256 bytes. A JSON object
+// or array, of arguments or a result, is kept as such: what is beyond 8 KiB is left out member by member, and a member
+// "…" says so. Other text is kept as text. If it panics, or ends its goroutine, nothing is kept, and that is logged and
+// counted as a panic of a handler.
 //
 //	func(_ context.Context, c telemetry.Content) (string, bool) {
 //		switch {
@@ -63,4 +64,10 @@ type Redactor func(ctx context.Context, c Content) (keep string, ok bool)
 // them.
 func WithContentCapture(keep Redactor) Option {
 	return func(c *config) { c.Keep = keep }
+}
+
+// WithContentAsText keeps the arguments and results of tools as strings of JSON, for backends that take no maps as
+// attributes. It means nothing without [WithContentCapture].
+func WithContentAsText() Option {
+	return func(c *config) { c.ContentAsText = true }
 }

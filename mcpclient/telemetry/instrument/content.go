@@ -12,11 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Limits of contents on a span.
-const (
-	maxContent   = 8 << 10 // bytes of each
-	maxVariables = 16      // of a prompt
-)
+// maxVariables is how many variables of a prompt are on a span.
+const maxVariables = 16
 
 // Captures reports whether the user's options ask for contents. A caller that would have to encode one asks first.
 func (op *Op) Captures() bool { return op.side != nil && op.recording && op.side.tel.Keep != nil }
@@ -71,8 +68,19 @@ func (op *Op) capture(key string, kind telemetry.ContentKind, name string, data 
 	c := op.content(kind)
 	c.Name, c.Data = name, data
 	if text, ok := op.side.redact(op.ctx, c); ok {
-		op.span.SetAttributes(attribute.String(key, truncate(text, maxContent)))
+		op.span.SetAttributes(attribute.KeyValue{Key: attribute.Key(key), Value: op.side.kept(kind, text)})
 	}
+}
+
+// kept returns the value of an attribute for what the redactor keeps.
+func (s *side) kept(kind telemetry.ContentKind, text string) attribute.Value {
+	switch {
+	case kind == telemetry.PromptVariable:
+		return attribute.StringValue(truncate(text, maxContent))
+	case s.tel.ContentAsText:
+		return attribute.StringValue(structured(text).String())
+	}
+	return structured(text)
 }
 
 // content is a content of the operation, without the content.

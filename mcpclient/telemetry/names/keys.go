@@ -14,11 +14,12 @@ const (
 	KeyGenAIPromptName = "gen_ai.prompt.name"
 	// Set on tool calls, as on those of other GenAI instrumentation.
 	KeyGenAIOperationName = "gen_ai.operation.name"
-	// Arguments of the tool call: JSON, what the redactor of WithContentCapture keeps of it, up to 8 KiB.
+	// Arguments of the tool call: a map, what the redactor of WithContentCapture keeps of it, up to 8 KiB. A member
+	// named … says that more was left out. JSON as a string with WithContentAsText.
 	KeyGenAIToolCallArguments = "gen_ai.tool.call.arguments"
 	// Result of the tool call, likewise.
 	KeyGenAIToolCallResult = "gen_ai.tool.call.result"
-	// Argument of the prompt, likewise; the key ends with its name. At most 16.
+	// Argument of the prompt, its first 8 KiB; the key ends with its name. At most 16.
 	KeyGenAIPromptVariable = "gen_ai.prompt.variable."
 	// How the operation failed: the JSON-RPC code if that is an error of this side, the HTTP status if only HTTP
 	// answered, tool_error, a word of this module, or a Go type.

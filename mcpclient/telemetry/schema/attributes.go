@@ -20,11 +20,12 @@ var attributes = limited([]attributeRow{
 	{names.KeyGenAIPromptName, String, "", nil, Limited, Convention, "Name of the prompt."},
 	{names.KeyGenAIOperationName, String, "", []string{words.OperationExecuteTool}, Closed, Convention,
 		"Set on tool calls, as on those of other GenAI instrumentation."},
-	{names.KeyGenAIToolCallArguments, String, "", nil, Unbounded, Convention,
-		"Arguments of the tool call: JSON, what the redactor of WithContentCapture keeps of it, up to 8 KiB."},
-	{names.KeyGenAIToolCallResult, String, "", nil, Unbounded, Convention, "Result of the tool call, likewise."},
+	{names.KeyGenAIToolCallArguments, Any, "", nil, Unbounded, Convention,
+		"Arguments of the tool call: a map, what the redactor of WithContentCapture keeps of it, up to 8 KiB. A member " +
+			"named … says that more was left out. JSON as a string with WithContentAsText."},
+	{names.KeyGenAIToolCallResult, Any, "", nil, Unbounded, Convention, "Result of the tool call, likewise."},
 	{keyAnyVariable, String, "", nil, Unbounded, Convention,
-		"Argument of the prompt, likewise; the key ends with its name. At most 16."},
+		"Argument of the prompt, its first 8 KiB; the key ends with its name. At most 16."},
 	{names.KeyErrorType, String, "", nil, Limited, Convention,
 		"How the operation failed: the JSON-RPC code if that is an error of this side, the HTTP status if only HTTP " +
 			"answered, tool_error, a word of this module, or a Go type."},

@@ -38,6 +38,7 @@ const (
 	String Type = "string"
 	Int    Type = "int"
 	Double Type = "double"
+	Any    Type = "any" // a map, a list, or a value of the others
 )
 
 // Bound says how many values an attribute has. Metrics carry no unbounded one.

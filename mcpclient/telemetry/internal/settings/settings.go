@@ -23,8 +23,9 @@ type Settings[R any] struct {
 	ToolLimit       int
 	Slow            time.Duration
 	URIInName       bool
-	Notifications   func(method string) bool       // nil for the default
-	Keep            R                              // nil for no content
+	Notifications   func(method string) bool // nil for the default
+	Keep            R                        // nil for no content
+	ContentAsText   bool
 	Untrusted       func(ctx context.Context) bool // nil for never
 	NoClientAddress bool
 	Baggage         []string // keys that go over networks; * for all
