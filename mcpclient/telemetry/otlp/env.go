@@ -81,9 +81,6 @@ func readEnv(getenv func(string) string, direct bool, added map[signal][]string)
 	if s.disabled {
 		return s, errors.Join(wrong...)
 	}
-	if env(configFile) != "" {
-		wrong.add(fmt.Errorf("%s: package otlp reads no configuration file; use Setup of package otelsetup", configFile))
-	}
 	for _, sig := range []signal{traces, metrics, logs} {
 		if direct {
 			s.exporters[sig], s.protocols[sig] = []string{toOTLP}, overGRPC
@@ -91,6 +88,9 @@ func readEnv(getenv func(string) string, direct bool, added map[signal][]string)
 		}
 		s.exporters[sig], err = readExporters(env, sig, added[sig])
 		wrong.add(err)
+		if len(s.exporters[sig]) > 0 && env(configFile) != "" {
+			wrong.add(fmt.Errorf("%s: package otlp reads no configuration file; use Setup of package otelsetup", configFile))
+		}
 		if slices.Contains(s.exporters[sig], toOTLP) {
 			s.protocols[sig], err = readProtocol(env, sig)
 			wrong.add(err)

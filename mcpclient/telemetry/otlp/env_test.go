@@ -34,6 +34,10 @@ func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
 		{"wrong protocol of a signal that has another exporter",
 			map[string]string{"OTEL_LOGS_EXPORTER": "console",
 				"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json"}, false, []signal{logs, metrics, traces}},
+		{"a file that nothing is asked of", map[string]string{"OTEL_CONFIG_FILE": "otel.yaml", "OTEL_TRACES_EXPORTER": "none",
+			"OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none"}, false, nil},
+		{"a file and an endpoint in the program", map[string]string{"OTEL_CONFIG_FILE": "otel.yaml"}, true,
+			[]signal{logs, metrics, traces}},
 		{"an exporter of the program's", map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, false,
 			[]signal{logs, metrics, traces}},
 	} {

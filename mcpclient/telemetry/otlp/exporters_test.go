@@ -239,10 +239,13 @@ func TestRecordsHaveAConsoleIfTheVariableSaysSo(t *testing.T) {
 	}
 }
 
-type countedLogs struct{ n int }
+type countedLogs struct {
+	n     int
+	ended bool
+}
 
 func (c *countedLogs) Export(_ context.Context, r []sdklog.Record) error { c.n += len(r); return nil }
-func (c *countedLogs) Shutdown(context.Context) error                    { return nil }
+func (c *countedLogs) Shutdown(context.Context) error                    { c.ended = true; return nil }
 func (c *countedLogs) ForceFlush(context.Context) error                  { return nil }
 
 func TestTheVariablesMayNameExportersOfTheProgram(t *testing.T) {
@@ -266,15 +269,43 @@ func TestTheVariablesMayNameExportersOfTheProgram(t *testing.T) {
 	if err := reader.Collect(t.Context(), new(metricdata.ResourceMetrics)); !errors.Is(err, sdkmetric.ErrReaderShutdown) {
 		t.Error("the reader still works, want it shut down")
 	}
+}
 
-	failing := errors.New("no such place")
-	_, err := Setup(t.Context(), WithGlobals(false), WithSpanExporter("mine",
-		func(context.Context) (sdktrace.SpanExporter, error) { return nil, failing }),
-		WithMetricReader("mine", nil), WithLogExporter("mine", nil))
-	if !errors.Is(err, failing) {
-		t.Errorf("Setup = %v, want %v", err, failing)
+func TestWhatWasMadeBeforeAFailureIsShutDown(t *testing.T) {
+	cleanEnv(t)
+	for _, sig := range []signal{traces, metrics, logs} {
+		t.Run(string(sig), func(t *testing.T) {
+			for _, other := range []signal{traces, metrics, logs} {
+				t.Setenv("OTEL_"+other.key()+"_EXPORTER", "none")
+			}
+			t.Setenv("OTEL_"+sig.key()+"_EXPORTER", "good,bad")
+			reader, spans, records := sdkmetric.NewManualReader(), new(endedSpans), new(countedLogs)
+			_, err := Setup(t.Context(), WithGlobals(false),
+				WithSpanExporter("good", func(context.Context) (sdktrace.SpanExporter, error) { return spans, nil }),
+				WithSpanExporter("bad", func(context.Context) (sdktrace.SpanExporter, error) { return nil, errNoPlace }),
+				WithMetricReader("good", func(context.Context) (sdkmetric.Reader, error) { return reader, nil }),
+				WithMetricReader("bad", func(context.Context) (sdkmetric.Reader, error) { return nil, errNoPlace }),
+				WithLogExporter("good", func(context.Context) (sdklog.Exporter, error) { return records, nil }),
+				WithLogExporter("bad", func(context.Context) (sdklog.Exporter, error) { return nil, errNoPlace }))
+			if !errors.Is(err, errNoPlace) {
+				t.Errorf("Setup = %v, want %v", err, errNoPlace)
+			}
+			closed := errors.Is(reader.Collect(t.Context(), new(metricdata.ResourceMetrics)), sdkmetric.ErrReaderShutdown)
+			if got := map[signal]bool{traces: spans.ended, metrics: closed, logs: records.ended}; !got[sig] {
+				t.Errorf("the exporter that was made goes on: %v", got)
+			}
+		})
 	}
 }
+
+var errNoPlace = errors.New("no such place")
+
+type endedSpans struct {
+	tracetest.NoopExporter
+	ended bool
+}
+
+func (e *endedSpans) Shutdown(context.Context) error { e.ended = true; return nil }
 
 func TestAnSDKOfTheProgramsIsUsedAsItIs(t *testing.T) {
 	cleanEnv(t)

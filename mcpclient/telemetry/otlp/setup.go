@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -70,7 +71,7 @@ func (p *Providers) start(ctx context.Context, c *config, s settings) error {
 	}
 	if c.given() {
 		p.take(c.sdk)
-	} else if err := p.make(ctx, c, s, show); err != nil {
+	} else if err := p.build(ctx, c, s, show); err != nil {
 		return err
 	}
 	if len(p.late) > 0 || c.given() {
@@ -80,8 +81,8 @@ func (p *Providers) start(ctx context.Context, c *config, s settings) error {
 	return nil
 }
 
-// make makes the SDK's providers of the signals that are exported.
-func (p *Providers) make(ctx context.Context, c *config, s settings, show *console) error {
+// build makes the SDK's providers of the signals that are exported.
+func (p *Providers) build(ctx context.Context, c *config, s settings, show *console) error {
 	res, err := newResource(ctx, c)
 	if err != nil {
 		otel.Handle(err)
@@ -117,8 +118,8 @@ func (p *Providers) startTraces(b *beginning) error {
 	opts := []sdktrace.TracerProviderOption{sdktrace.WithResource(b.res)}
 	for _, name := range b.exporters {
 		e, err := b.spanExporter(name)
-		if err != nil {
-			return err
+		if err != nil { // what was made before ends
+			return errors.Join(err, sdktrace.NewTracerProvider(opts...).Shutdown(b.ctx))
 		}
 		opts = append(opts, sdktrace.WithBatcher(e, batch...))
 	}
@@ -143,7 +144,7 @@ func (p *Providers) startMetrics(b *beginning) error {
 	for _, name := range b.exporters {
 		r, err := b.metricReader(name)
 		if err != nil {
-			return err
+			return errors.Join(err, sdkmetric.NewMeterProvider(opts...).Shutdown(b.ctx))
 		}
 		opts = append(opts, sdkmetric.WithReader(r))
 	}
@@ -195,7 +196,7 @@ func (p *Providers) startLogs(b *beginning) error {
 			e, err = b.records[name](b.ctx)
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, sdklog.NewLoggerProvider(opts...).Shutdown(b.ctx))
 		}
 		opts = append(opts, sdklog.WithProcessor(sdklog.NewBatchProcessor(e, batch...)))
 	}
