@@ -30,6 +30,9 @@ type pair struct {
 
 	server string // its service name; empty for one of the pair's own
 
+	// propagator is what both ends carry traces by, if it is not the W3C's; such a pair exports over HTTP, too.
+	propagator string
+
 	// connect connects the client, which exports by p. The server exports under serverName.
 	connect func(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error)
 
@@ -79,8 +82,11 @@ func shopProcess(t *testing.T, service string) transport.Stdio {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transport.Stdio{Command: self,
-		Env: []string{environmentShop + "=" + service, "OTEL_EXPORTER_OTLP_ENDPOINT=http://" + up.OTLP()}}
+	env := []string{environmentShop + "=" + service, "OTEL_EXPORTER_OTLP_ENDPOINT=" + receiver(up)}
+	for _, key := range []string{"OTEL_PROPAGATORS", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		env = append(env, key+"="+os.Getenv(key))
+	}
+	return transport.Stdio{Command: self, Env: env}
 }
 
 func inMemory(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {

@@ -29,6 +29,12 @@ func pairs() []*pair {
 			more: []calling{sentAgain}, clientAttributes: tcp, serverAttributes: tcp}),
 		[]*pair{{name: "HTTP+SSE, 2025-11-25", connect: overHTTP(transport.SSE), connecting: connecting,
 			clientAttributes: tcp, serverAttributes: tcp}},
+		[]*pair{
+			{name: "stdio, B3, OTLP/HTTP", modern: true, connect: overStdio, connecting: connecting, propagator: "b3",
+				clientAttributes: pipe, serverAttributes: pipe},
+			{name: "HTTP, X-Ray, OTLP/HTTP", connect: overHTTP(transport.Streamable), connecting: connecting,
+				propagator: "xray", clientAttributes: tcp, serverAttributes: tcp},
+		},
 		eras(pair{name: "Go SDK, stdio", connect: theirsOverStdio, hidden: true, callings: theirCallings,
 			clientAttributes: pipe, serverAttributes: pipe}),
 		eras(pair{name: "Go SDK, HTTP", connect: theirsOverHTTP, hidden: true, callings: theirCallings, clientAttributes: tcp,
@@ -66,6 +72,11 @@ func prove(t *testing.T, p *pair) {
 		always["jsonrpc.request.id"] = nil
 	}
 	p.clientAttributes = with(always, p.clientAttributes)
+	if p.propagator != "" {
+		t.Setenv("OTEL_PROPAGATORS", p.propagator)
+		t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver(up))
+	}
 	providers := service(t, up, p.clientName())
 	connectCtx, connect := providers.TracerProvider().Tracer("proof").Start(ctx, callerSpan, trace.WithNewRoot())
 	c, err := p.connect(t, connectCtx, p, providers)

@@ -18,13 +18,27 @@ import (
 // service is a program that exports, as long as the test runs.
 func service(t *testing.T, s *stack.Stack, name string) *otlp.Providers {
 	t.Helper()
-	p, err := otlp.Setup(t.Context(), otlp.WithEndpoint(s.OTLP()), otlp.WithServiceName(name), otlp.WithGlobals(false),
-		otlp.WithConsole(nil, nil), otlp.WithExportInterval(200*time.Millisecond))
+	options := []otlp.Option{otlp.WithServiceName(name), otlp.WithGlobals(false), otlp.WithConsole(nil, nil),
+		otlp.WithExportInterval(200 * time.Millisecond)}
+	if !exportsOverHTTP() {
+		options = append(options, otlp.WithEndpoint(s.OTLP()))
+	}
+	p, err := otlp.Setup(t.Context(), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Shutdown(context.Background()) })
 	return p
+}
+
+func exportsOverHTTP() bool { return os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL") == "http/protobuf" }
+
+// receiver is where the agent takes what programs export.
+func receiver(s *stack.Stack) string {
+	if exportsOverHTTP() {
+		return "http://" + s.OTLPHTTP()
+	}
+	return "http://" + s.OTLP()
 }
 
 func TestASpanAndAMetricComeThrough(t *testing.T) {
