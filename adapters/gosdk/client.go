@@ -37,9 +37,20 @@ func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientS
 	ctx, attempt := l.tel.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	l.attempt, l.connecting = attempt.Ref(), true
 	session, err := c.Client.Connect(context.WithValue(ctx, linkKey{}, l), t, opts)
+	if err == nil {
+		attempt.Ready(serverOf(session))
+	}
 	attempt.End(err)
 	l.connected(err)
 	return session, err
+}
+
+// serverOf returns what the server calls itself, if it has said so.
+func serverOf(s *mcp.ClientSession) (name, version string) {
+	if r := s.InitializeResult(); r != nil && r.ServerInfo != nil {
+		return r.ServerInfo.Name, r.ServerInfo.Version
+	}
+	return "", ""
 }
 
 // linkKey is the key of the link that a context connects.

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/trace"
 
@@ -161,6 +163,11 @@ func TestAConnectionIsToldFromTheAttemptToTheEnd(t *testing.T) {
 		r := telemetrytest.Recorder(t)
 		c := connect(t, theirs(), r.Telemetry(), nil, version, nil)
 		attempt := r.Span("mcp_client.connect")
+		if !slices.ContainsFunc(attempt.Attributes(), func(a attribute.KeyValue) bool {
+			return a.Key == "mcp_client.server.name"
+		}) {
+			t.Errorf("attributes of the attempt: got %v, want what the server calls itself", attempt.Attributes())
+		}
 		handshake := map[string]string{modern: "server/discover", legacy: "initialize"}[version]
 		if got := r.Span(handshake).Parent().SpanID(); got != attempt.SpanContext().SpanID() {
 			t.Errorf("want the attempt as the parent of %s, got %s", handshake, got)

@@ -36,6 +36,7 @@ type Attempt struct {
 	kind   string
 	number int
 	start  time.Time
+	server [2]string // its name and version
 	ended  bool
 }
 
@@ -80,8 +81,17 @@ func (a *Attempt) TraceContext() TraceContext {
 	return a.client.inject(a.ctx)
 }
 
-// End ends the attempt: with nil if the connection is ready, else with the reason why it is not. Only the first call
-// counts.
+// Ready ends the attempt, for the connection is ready. The server has said in the negotiation what it is called; empty
+// means that it has not.
+func (a *Attempt) Ready(name, version string) {
+	if a.client != nil && !a.ended {
+		a.server = [2]string{truncate(name, maxName), truncate(version, maxName)}
+		a.end(slog.LevelInfo, nil)
+	}
+}
+
+// End ends the attempt with the reason why the connection is not ready; nil is Ready with a server of which nothing is
+// known. Only the first end of an attempt counts.
 func (a *Attempt) End(err error) {
 	level := slog.LevelInfo
 	if err != nil {
@@ -124,12 +134,19 @@ func (a *Attempt) end(level slog.Level, err error) {
 	if err != nil {
 		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyError, c.textOf(a.ctx, err))
 	}
+	fields = appendText(fields, names.KeyMCPClientServerName, a.server[0])
+	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server[1])
 	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
 }
 
 func (a *Attempt) endSpan(failed bool, errorType string, err error) {
 	defer a.span.End() // whatever becomes of the user's redactor
-	if failed && a.span.IsRecording() {
+	if !a.span.IsRecording() {
+		return
+	}
+	a.span.SetAttributes(present(optional(names.KeyMCPClientServerName, a.server[0]),
+		optional(names.KeyMCPClientServerVersion, a.server[1]))...)
+	if failed {
 		a.span.SetAttributes(attribute.String(names.KeyErrorType, errorType))
 		a.span.SetStatus(codes.Error, a.client.textOf(a.ctx, err))
 	}

@@ -2,9 +2,11 @@ package instrument_test
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -22,7 +24,8 @@ func TestAttemptsAreATraceEachAndLinked(t *testing.T) {
 	first.End(lost{})
 	first.End(nil)
 	_, second := c.StartAttempt(ctx, instrument.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
-	second.End(nil)
+	second.Ready("weather", strings.Repeat("é", 80))
+	second.Ready("another", "2")
 	caller.End()
 
 	spans := rec.Spans()
@@ -46,6 +49,24 @@ func TestAttemptsAreATraceEachAndLinked(t *testing.T) {
 		}
 		if n := rec.Count("mcp_client.connection.attempt.duration", attrs...); n != 1 {
 			t.Errorf("samples with %q: got %d, want 1", attrs, n)
+		}
+	}
+	version := strings.Repeat("é", 64) // 128 bytes
+	said := map[string]string{"mcp_client.server.name": "weather", "mcp_client.server.version": version}
+	for key, want := range said {
+		for _, s := range []sdktrace.ReadOnlySpan{one, two} {
+			got := ""
+			for _, a := range s.Attributes() {
+				if string(a.Key) == key {
+					got = a.Value.AsString()
+				}
+			}
+			if wanted := s.SpanContext().Equal(two.SpanContext()); got != "" != wanted || wanted && got != want {
+				t.Errorf("%s of %v: got %q, want %q on the attempt that succeeded", key, s.SpanContext().SpanID(), got, want)
+			}
+		}
+		if got := rec.Logs("mcp_client.connection.attempt")[1].Attrs[key].String(); got != want {
+			t.Errorf("%s of the record: got %q, want %q", key, got, want)
 		}
 	}
 	records := rec.Logs("mcp_client.connection.attempt")

@@ -135,7 +135,7 @@ func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	c.Backoff(time.Second, 2)
 
 	_, second := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
-	second.End(nil)
+	second.Ready("weather-server", "1.4.0")
 	c.Transition(instrument.Transition{
 		Transition: connstate.Transition{
 			From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 2, Epoch: 2,

@@ -105,6 +105,10 @@ const (
 	KeyMCPClientTombstoneCount = "mcp_client.tombstone.count"
 	// State of the connection.
 	KeyMCPClientConnectionState = "mcp_client.connection.state"
+	// Name that the server gives itself in the negotiation, up to 128 bytes.
+	KeyMCPClientServerName = "mcp_client.server.name"
+	// Version of it that the server gives itself, up to 128 bytes.
+	KeyMCPClientServerVersion = "mcp_client.server.version"
 	// State the connection left.
 	KeyMCPClientConnectionFrom = "mcp_client.connection.from"
 	// State the connection entered.

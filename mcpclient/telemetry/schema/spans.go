@@ -64,7 +64,7 @@ var spans = identifiedSpans([]Span{
 	{spanClientAttempt, names.SpanMCPClientConnect, InternalSpan,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptNumber,
 			names.KeyMCPClientConnectionAttemptKind), when(names.KeyNetworkTransport)),
-		when(names.KeyErrorType),
+		when(names.KeyErrorType, names.KeyMCPClientServerName, names.KeyMCPClientServerVersion),
 		[]string{"the attempt before"}, []string{statusUnset, statusError}, Experimental,
 		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's " +
 			"span, each later one begins a trace."},
