@@ -21,21 +21,35 @@ type sandbox struct {
 }
 
 // newSandbox makes the folders. Their paths are those of the root, so that two checkouts do not disturb each other, and
-// what refers to a path in a cache of Go or npm is of use the next time.
+// of all that is in it: Go's cache knows what a module imports by the folder of the module, which is not to change.
 func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(root)) // never fails
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("mcpotel-guides-%08x", hash.Sum32()))
+	files, err := filesOf(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	content, err := hashOf(root, files)
+	if err != nil {
+		return nil, err
+	}
+	place := fnv.New32a()
+	_, _ = place.Write([]byte(root)) // never fails
+	prefix := filepath.Join(os.TempDir(), fmt.Sprintf("mcpotel-guides-%08x-", place.Sum32()))
+	left, err := filepath.Glob(prefix + "*")
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range left { // by runs that were killed
+		(&sandbox{dir: dir}).remove()
+	}
+	dir := fmt.Sprintf("%s%016x", prefix, content)
 	s := &sandbox{dir: dir, checkout: filepath.Join(dir, "checkout")}
-	s.remove() // what a run that was killed has left
 	home, proxy := filepath.Join(dir, "home"), filepath.Join(dir, "proxy")
 	for _, d := range []string{s.checkout, home, proxy} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, err
 		}
 	}
-	files, err := copyFiles(ctx, root, s.checkout)
-	if err != nil {
+	if err := copyFiles(root, s.checkout, files); err != nil {
 		return nil, err
 	}
 	if err := publish(proxy, s.checkout, files); err != nil {
@@ -51,8 +65,8 @@ func (s *sandbox) remove() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// copyFiles copies what git has, or would add, and returns the names.
-func copyFiles(ctx context.Context, root, to string) ([]string, error) {
+// filesOf returns the names of what git has, or would add.
+func filesOf(ctx context.Context, root string) ([]string, error) {
 	list, err := output(ctx, "git", "-C", root, "ls-files", "-co", "--exclude-standard")
 	if err != nil {
 		return nil, err
@@ -63,24 +77,42 @@ func copyFiles(ctx context.Context, root, to string) ([]string, error) {
 			files = append(files, name)
 		}
 	}
+	return files, nil
+}
+
+// hashOf tells contents apart.
+func hashOf(root string, files []string) (uint64, error) {
+	h := fnv.New64a()
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(h, "%s %d\n", name, len(data))
+		_, _ = h.Write(data)
+	}
+	return h.Sum64(), nil
+}
+
+func copyFiles(root, to string, files []string) error {
 	for _, name := range files {
 		target := filepath.Join(to, name)
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return nil, err
+			return err
 		}
 		data, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		info, err := os.Stat(filepath.Join(root, name))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := os.WriteFile(target, data, info.Mode().Perm()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // environment is this process's, without what belongs to its user or to the run of CI around it.
