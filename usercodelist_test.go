@@ -249,6 +249,10 @@ func init() {
 		},
 		"called by the SDK of OpenTelemetry, or a part of it: its interfaces must not panic": {
 			"telemetry.WithPropagators p", "otlp.WithConsole level", "otlp.WithConsole w", "otlp.WithLogLevel level",
+			"otlp.SDK.ForceFlush", "otlp.SDK.Propagator", "otlp.SDK.Shutdown",
+		},
+		"called by Setup in the goroutine of the caller, in a program that is about to begin": {
+			"otlp.WithLogExporter newExporter", "otlp.WithMetricReader newReader", "otlp.WithSpanExporter newExporter",
 		},
 	} {
 		for _, name := range names {
