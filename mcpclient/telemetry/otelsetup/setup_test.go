@@ -186,7 +186,7 @@ func TestPrometheusScrapesWhatTheDashboardsAskFor(t *testing.T) {
 	for _, want := range []string{
 		`mcp_client_operation_duration_seconds_bucket{`, `gen_ai_tool_name="greet"`, `mcp_client_name="greeter"`,
 		`mcp_server_operation_duration_seconds_count{`, "mcp_client_connection_transitions_total{", `target_info{`,
-		`service_name="scraped"`, ` # {span_id="`,
+		`service_name="scraped"`, " # {", `trace_id="`, // an exemplar
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("what is scraped lacks %q", want)
