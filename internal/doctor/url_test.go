@@ -62,7 +62,7 @@ func TestTheDoctorExaminesURLs(t *testing.T) {
 	}
 	early := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Date", time.Now().Add(-time.Hour - 10*time.Second).UTC().Format(http.TimeFormat))
+			w.Header().Set("Date", time.Now().Add(-time.Hour-10*time.Second).UTC().Format(http.TimeFormat))
 			next.ServeHTTP(w, r)
 		})
 	}
