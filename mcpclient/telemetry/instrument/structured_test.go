@@ -78,7 +78,8 @@ func TestContentsThatFitAreTheSameJSON(t *testing.T) {
 		_ = json.Unmarshal(text, &want)
 		kept := structured(string(text)).String()
 		err = json.Unmarshal([]byte(kept), &got)
-		if cut := len(text) > maxContent && strings.Contains(kept, cutAt); err != nil || !cut && !reflect.DeepEqual(got, want) {
+		cut := len(text) > maxContent && strings.Contains(kept, cutAt)
+		if err != nil || !cut && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: got %s, error %v", text, kept, err)
 		}
 	})
