@@ -31,9 +31,9 @@ func TestRefusalsThatConcernNoCallAreRecords(t *testing.T) {
 	}))
 	defer s.Close()
 	rec := telemetrytest.Recorder(t)
-	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL}, &mcpclient.Options{
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL}, mcpclient.Checked(t, &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125}, Telemetry: rec.Telemetry(),
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

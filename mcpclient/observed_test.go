@@ -11,12 +11,15 @@ import (
 
 // Checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it
 // has one: so every test of this package is one of the schema too. It writes nothing into messages. Benchmarks have
-// none.
+// none. The client is in a group, and so all that it emits is seen with one; other packages have clients without.
 func Checked(t testing.TB, o *Options) *Options {
 	t.Helper()
 	var c Options
 	if o != nil {
 		c = *o
+	}
+	if c.Group == "" {
+		c.Group = "tests"
 	}
 	if _, ok := t.(*testing.T); ok && c.Telemetry == nil {
 		c.Telemetry = telemetrytest.Recorder(t,

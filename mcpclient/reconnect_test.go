@@ -180,6 +180,9 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 		if n := rec.Value("mcp_client.connection.state", "mcp_client.connection.state", "ready"); n != 1 {
 			t.Errorf("want a ready client in the metrics, got %d", n)
 		}
+		if points := rec.Points("mcp_client.send.queue.length"); len(points) != 1 || points[0].Value != 2 {
+			t.Errorf("want a call and its cancellation in the queue, got %v", points)
+		}
 		if n := rec.Value("mcp_client.tombstones"); n != 1 {
 			t.Errorf("want a tombstone, got %d", n)
 		}
@@ -233,7 +236,7 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		release := make(chan struct{})
 		stuck := transport.InMemory(func(context.Context, *transport.Peer) { <-release })
-		c, err := New(stuck, &Options{Telemetry: rec.Telemetry()})
+		c, err := New(stuck, Checked(t, &Options{Telemetry: rec.Telemetry()}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func observed(t *testing.T, o Options, rig *rigged,
 		rig.Transport = s
 		rec := telemetrytest.Recorder(t)
 		o.Telemetry = rec.Telemetry()
-		c, err := New(rig, &o)
+		c, err := New(rig, Checked(t, &o))
 		if err != nil {
 			t.Fatal(err)
 		}

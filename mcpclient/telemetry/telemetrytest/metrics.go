@@ -3,6 +3,8 @@ package telemetrytest
 import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/mcpotel/mcpotel/internal/schemacheck"
 )
 
 // Metric returns the metric with this name, and whether it has any sample.
@@ -10,6 +12,8 @@ func (r *Recording) Metric(name string) (metricdata.Metrics, bool) {
 	r.t.Helper()
 	for _, m := range r.Metrics() {
 		if m.Name == name {
+			// A gauge may be empty when the test ends.
+			r.leave(func() *schemacheck.Signals { return &schemacheck.Signals{Metrics: []schemacheck.Metric{metricOf(m)}} })
 			return m, true
 		}
 	}

@@ -49,11 +49,17 @@ func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 		for _, p := range r.lasting() {
 			t.Error("telemetry: " + p)
 		}
-		if err := schemacheck.AppendSeen(func() schemacheck.Set { return schemacheck.Rows(r.signals()) }); err != nil {
-			t.Error("telemetry: ", err)
-		}
+		r.leave(r.signals)
 	})
 	return r
+}
+
+// leave leaves the rows of the schema that signals have shown, if they are gathered.
+func (r *Recording) leave(signals func() *schemacheck.Signals) {
+	r.t.Helper()
+	if err := schemacheck.AppendSeen(func() schemacheck.Set { return schemacheck.Rows(signals()) }); err != nil {
+		r.t.Error("telemetry: ", err)
+	}
 }
 
 // lasting returns the problems that do not pass within a second, by the clock of the test's bubble if it is in one.
