@@ -142,6 +142,7 @@ func (ex *exchange) carryOut(w *worker) {
 func (ex *exchange) finish() {
 	ex.conn.part(ex)
 	ex.stop()
+	ex.reach.over()
 	if ex.errand == nil {
 		return
 	}

@@ -244,6 +244,17 @@ func (r *reach) Close() error {
 	return r.ReadCloser.Close()
 }
 
+// over lets go of the body, which has been closed, and with it of the buffers of the network connection. r itself may
+// outlive the request by half a minute: the timer of net/http's dialer has its context, and the runtime keeps timers
+// that were stopped until they are a quarter of all.
+func (r *reach) over() { r.ReadCloser = goneBody{} }
+
+// goneBody is the body of a response after the end of its exchange.
+type goneBody struct{}
+
+func (goneBody) Read([]byte) (int, error) { return 0, http.ErrBodyReadAfterClose }
+func (goneBody) Close() error             { return nil }
+
 // broken returns what err, the end of a request without a response, means.
 func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	if e, ok := errors.AsType[*url.Error](err); ok {
