@@ -36,7 +36,8 @@ var known = func() map[string]family {
 		}
 		for _, name := range promname.Metric(m) {
 			f := family{metric: m, labels: labels}
-			f.counter = m.Instrument == schema.Counter || m.Instrument == schema.Histogram
+			f.counter = m.Instrument == schema.Counter || m.Instrument == schema.ObservableCounter ||
+				m.Instrument == schema.Histogram
 			if strings.HasSuffix(name, "_bucket") {
 				f.labels = append(slices.Clone(labels), "le")
 			}

@@ -23,7 +23,8 @@ func Checked(t testing.TB, o *Options) *Options {
 	}
 	if _, ok := t.(*testing.T); ok && c.Telemetry == nil {
 		c.Telemetry = telemetrytest.Recorder(t,
-			telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator())).Telemetry()
+			telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator()),
+			telemetry.WithExecuteToolDuration()).Telemetry()
 	}
 	return &c
 }

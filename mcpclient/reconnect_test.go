@@ -180,6 +180,10 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 		if n := rec.Value("mcp_client.connection.state", "mcp_client.connection.state", "ready"); n != 1 {
 			t.Errorf("want a ready client in the metrics, got %d", n)
 		}
+		if n := rec.Value("mcp_client.server.info", "mcp_client.server.name", "modern", "mcp_client.server.version", "1",
+			"mcp.protocol.version", string(mcp.Version20260728)); n != 1 {
+			t.Errorf("want its server in the metrics, got %v", rec.Points("mcp_client.server.info"))
+		}
 		if points := rec.Points("mcp_client.send.queue.length"); len(points) != 1 || points[0].Value != 2 {
 			t.Errorf("want a call and its cancellation in the queue, got %v", points)
 		}
@@ -191,6 +195,9 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 		}
 		if points := rec.Points("mcp_client.connection.state"); len(points) != 0 {
 			t.Errorf("want no state of a client that is no more, got %v", points)
+		}
+		if points := rec.Points("mcp_client.server.info"); len(points) != 0 {
+			t.Errorf("want no server of a client that is no more, got %v", points)
 		}
 		if n := rec.Value("mcp_client.tombstones"); n != 0 {
 			t.Errorf("want no tombstone, got %d", n)

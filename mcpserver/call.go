@@ -146,8 +146,21 @@ func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming
 		in.TargetKind = c.method.kind
 	}
 	in.RemoteAddr = c.x.remoteAddr()
+	in.ClientName, in.ClientVersion = c.introduced()
 	tellTrace(&in, p)
 	return in
+}
+
+// introduced returns the name and the version that the client gives itself, empty if it has not said so.
+func (c *call) introduced() (name, version string) {
+	from := c.info.from
+	switch {
+	case from.agreed != nil:
+		return from.agreed.client.Name, from.agreed.client.Version
+	case c.info.Method == mcp.MethodInitialize:
+		from.info, _ = mcp.Object(c.params).Lookup("clientInfo")
+	}
+	return c.x.s.introductions.read(from.info)
 }
 
 // remoteAddr is where the HTTP request came from that brought a message, empty if none did.

@@ -28,6 +28,8 @@ type Server struct {
 	hears   hearers
 	changes changes // of what is offered
 
+	introductions introductions
+
 	implementing sync.Mutex // held by Implement
 	hosts        hosts
 

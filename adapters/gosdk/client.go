@@ -38,7 +38,8 @@ func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientS
 	l.attempt, l.connecting = attempt.Ref(), true
 	session, err := c.Client.Connect(context.WithValue(ctx, linkKey{}, l), t, opts)
 	if err == nil {
-		attempt.Ready(serverOf(session))
+		name, version := serverOf(session)
+		attempt.Ready(l.peer.Load(), name, version)
 	}
 	attempt.End(err)
 	l.connected(err)

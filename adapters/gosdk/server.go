@@ -161,6 +161,27 @@ func (known *session) client(s *mcp.ServerSession, params mcp.Params) *instrumen
 	return known.network.peer(version, s.ID())
 }
 
+// clientOf returns what the client calls itself, in a modern message or in the handshake, empty if it has not said so.
+func clientOf(s *mcp.ServerSession, params mcp.Params) (name, version string) {
+	switch p := params.(type) {
+	case nil:
+	case *mcp.InitializeParams:
+		if p.ClientInfo != nil {
+			return p.ClientInfo.Name, p.ClientInfo.Version
+		}
+	default:
+		if said, ok := params.GetMeta()[mcp.MetaKeyClientInfo].(map[string]any); ok {
+			name, _ = said["name"].(string)
+			version, _ = said["version"].(string)
+			return name, version
+		}
+	}
+	if p := s.InitializeParams(); p != nil && p.ClientInfo != nil {
+		return p.ClientInfo.Name, p.ClientInfo.Version
+	}
+	return "", ""
+}
+
 // opened says that the client has opened the session. Its end is told when the connection is over.
 func (v *serving) opened(known *session, s *mcp.ServerSession, version string) {
 	if kept, ok := v.sessions.Load(weak.Make(s)); !ok || kept != known {
@@ -208,6 +229,7 @@ func (v *serving) receiving(next mcp.MethodHandler) mcp.MethodHandler {
 		extra := req.GetExtra()
 		known := v.session(ctx, s, extra)
 		in := incoming(method, req.GetParams(), known.client(s, req.GetParams()))
+		in.ClientName, in.ClientVersion = clientOf(s, req.GetParams())
 		in.Untrusted = known.network.Protocol == served.Protocol && !v.trusting && (extra == nil || extra.TokenInfo == nil)
 		switch in.TargetKind {
 		case instrument.Tool:

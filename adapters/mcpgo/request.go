@@ -66,6 +66,10 @@ func (r *request) begin(id string, message any) {
 	if meta, ok := r.base.Value(metaKey{}).(*mcp.Meta); ok {
 		in.TraceContext = instrument.TraceContextIn(meta.AdditionalFields)
 	}
+	if said, ok := session.(server.SessionWithClientInfo); ok {
+		info := said.GetClientInfo()
+		in.ClientName, in.ClientVersion = info.Name, info.Version
+	}
 	in.Untrusted = carrier == overHTTP && !r.v.trusting
 	r.aim(&in, session, message)
 	ctx := r.base

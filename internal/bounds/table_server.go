@@ -216,6 +216,14 @@ var httpArea = area{
 			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes", holder: ofServer,
 		},
 		{
+			what:   "What modern clients call themselves, remembered for telemetry",
+			where:  []string{"mcpserver.introductions.all"},
+			bound:  "{mcpserver.maxIntroductions} of at most {bytes mcpserver.maxRememberedBytes}",
+			full:   "it is read again with each request",
+			test:   "mcpserver.TestClientsThatSayOtherThingsEachTimeAreAllCounted",
+			weighs: "mcpserver.maxIntroductions * mcpserver.maxRememberedBytes", holder: ofServer,
+		},
+		{
 			what:   "What clients say about themselves, of one account",
 			where:  []string{"mcpserver.httpSession.weight"},
 			bound:  "half of it",

@@ -104,6 +104,23 @@ var connections = Dashboard{
 					{Expr: quantile(.95, "", backoff, perPoint), Legend: "p95"},
 				}},
 		}},
+		{"Servers and their versions", []Panel{
+			{Title: "What is connected", Kind: Table, Empty: "no client is ready", Width: 24, Height: 8,
+				Text: "Clients that are ready, by what their servers call themselves and the revision that was agreed on. Two " +
+					"versions of one server: it is being rolled out, or was not everywhere. An old revision: the server does not " +
+					"know a newer one. _OTHER: there are more than 256.",
+				Queries: []Query{{Expr: positive(sumBy(
+					"job, mcp_client_name, mcp_client_server_name, mcp_client_server_version, mcp_protocol_version",
+					clientSeries("mcp_client_server_info").String()))}},
+				Columns: []Column{
+					{Field: "job", Title: "Service"},
+					{Field: "mcp_client_name", Title: "Client"},
+					{Field: "mcp_client_server_name", Title: "Server"},
+					{Field: "mcp_client_server_version", Title: "Version"},
+					{Field: "mcp_protocol_version", Title: "Revision"},
+					{Field: "A", Title: "Clients", Unit: "short"},
+				}},
+		}},
 		{"Groups of clients", []Panel{
 			{Title: "Each group", Kind: Table, Empty: "no client is in a group", Width: 24, Height: 8,
 				Text: "Clients of each group by state. In a process of many clients those beyond the budget of metrics have no " +

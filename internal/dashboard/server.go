@@ -65,6 +65,18 @@ var server = Dashboard{
 				Queries: []Query{{Expr: sumBy("mcp_method_name, rpc_response_status_code",
 					growth(served.with(`rpc_response_status_code!="",error_type=""`).count(), perPoint)),
 					Legend: "{{mcp_method_name}} {{rpc_response_status_code}}"}}},
+			{Title: "Clients", Kind: Table, Empty: "no client has said what it is called", Width: 24,
+				Text: "What clients call themselves, and how much each asks in the time shown. One that asks much more than " +
+					"before, or a version that came with the failures above: start there. _OTHER: there are more than 256.",
+				Queries: []Query{{Expr: positive(sumBy("job, mcp_server_name, mcp_server_client_name, mcp_server_client_version",
+					growth(serverSeries("mcp_server_client_requests_total"), perRange)))}},
+				Columns: []Column{
+					{Field: "job", Title: "Service"},
+					{Field: "mcp_server_name", Title: "Server"},
+					{Field: "mcp_server_client_name", Title: "Client"},
+					{Field: "mcp_server_client_version", Title: "Version"},
+					{Field: "A", Title: "Requests", Unit: "short"},
+				}},
 			{Title: "Tools and prompts", Kind: Table, Empty: "no calls", Width: 24,
 				Text: "Sort by what hurts. The link on a tool's name shows its traces.",
 				Queries: []Query{

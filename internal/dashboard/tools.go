@@ -4,8 +4,9 @@ var (
 	toolCalls = clientSeries("mcp_client_operation_duration_seconds").with(isToolCall + `,gen_ai_tool_name=~"$tool"`)
 	inTheTool = series{name: "mcp_server_operation_duration_seconds",
 		labels: `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
-	clientTime = mean("gen_ai_tool_name", toolCalls.with(succeeded), perPoint)
-	serverTime = mean("gen_ai_tool_name", inTheTool.with(succeeded), perPoint)
+	toolsOfAgents = series{name: "gen_ai_execute_tool_duration_seconds", labels: `job=~"$job",gen_ai_tool_name=~"$tool"`}
+	clientTime    = mean("gen_ai_tool_name", toolCalls.with(succeeded), perPoint)
+	serverTime    = mean("gen_ai_tool_name", inTheTool.with(succeeded), perPoint)
 )
 
 var tools = Dashboard{
@@ -94,6 +95,11 @@ var tools = Dashboard{
 				Text: "The ten tools that were waited for the longest in all, in the time shown. To make agents faster begin " +
 					"at the top.",
 				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")",
+					Legend: "{{gen_ai_tool_name}}"}}},
+			{Title: "Tools of agents, p95", Width: 24, Unit: "s", Empty: "no service records it",
+				Text: "gen_ai.execute_tool.duration of the GenAI conventions: the tools of MCP servers beside all others that " +
+					"agents in these services run. Clients of this module record it with telemetry.WithExecuteToolDuration.",
+				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolsOfAgents, perPoint),
 					Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Calls in flight", Unit: "short", Empty: "no client",
 				Text: "Calls of tools that wait, by client. A line that stays up: calls that are stuck; the debug page lists them.",

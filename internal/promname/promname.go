@@ -32,7 +32,7 @@ func Base(m schema.Metric) string {
 	if unit := units[m.Unit]; unit != "" && !slices.Contains(words, unit) {
 		words = append(words, unit)
 	}
-	if m.Instrument == schema.Counter {
+	if m.Instrument == schema.Counter || m.Instrument == schema.ObservableCounter {
 		words = append(slices.DeleteFunc(words, func(w string) bool { return w == "total" }), "total")
 	}
 	return strings.Join(words, "_")

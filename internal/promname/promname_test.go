@@ -61,6 +61,8 @@ func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
 			[]string{"mcp_client_connection_state"}},
 		{schema.Metric{Name: "mcp_client.protocol.violations", Instrument: schema.Counter, Unit: "{violation}"},
 			[]string{"mcp_client_protocol_violations_total"}},
+		{schema.Metric{Name: "mcp_server.client.requests", Instrument: schema.ObservableCounter, Unit: "{request}"},
+			[]string{"mcp_server_client_requests_total"}},
 		{schema.Metric{Name: "requests.total", Instrument: schema.Counter, Unit: "{request}"}, []string{"requests_total"}},
 		{schema.Metric{Name: "wait.seconds", Instrument: schema.ObservableGauge, Unit: "s"}, []string{"wait_seconds"}},
 	} {

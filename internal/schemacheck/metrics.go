@@ -50,7 +50,7 @@ func (m *Metric) check(toolNames int) (problems []string) {
 
 func instrumentOf(row *schema.Metric) Instrument {
 	switch row.Instrument {
-	case schema.Counter:
+	case schema.Counter, schema.ObservableCounter:
 		return RisingSum
 	case schema.UpDownCounter, schema.ObservableUpDownCounter:
 		return Sum

@@ -124,6 +124,20 @@ func WithoutClientAddress() Option {
 	return func(c *config) { c.NoClientAddress = true }
 }
 
+// WithoutSessionTransport leaves network.transport and network.protocol.version out of the durations of sessions. The
+// conventions have dropped both (change 453) in no release yet, and until one is out they are there by default.
+func WithoutSessionTransport() Option {
+	return func(c *config) { c.NoSessionTransport = true }
+}
+
+// WithExecuteToolDuration records gen_ai.execute_tool.duration for the tool calls of clients too, in seconds: what
+// dashboards of the GenAI conventions show. Use it where no framework of agents records that metric, which would count
+// calls twice. It is one more measurement for each call, with the tool's name and the error.type; there is none by
+// default.
+func WithExecuteToolDuration() Option {
+	return func(c *config) { c.ExecuteTool = true }
+}
+
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
 // duration; all are counted. The default and nil mean all but progress, message and cancelled. A cancelled notification
 // gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a

@@ -124,7 +124,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	case seam.Interruptible:
 		in.turn.interrupt = conn.Interrupter()
 	}
-	attempt.Ready(s.Server.Name, s.Server.Version)
+	attempt.Ready(s.Peer, s.Server.Name, s.Server.Version)
 	l.renew()
 	lk.Ctx, lk.end = l.ctx, l.end
 	in.alive = c.watchOver(s)

@@ -36,7 +36,7 @@ type Attempt struct {
 	kind   string
 	number int
 	start  time.Time
-	server [2]string // its name and version
+	server implementation
 	ended  bool
 }
 
@@ -81,11 +81,15 @@ func (a *Attempt) TraceContext() TraceContext {
 	return a.client.inject(a.ctx)
 }
 
-// Ready ends the attempt, for the connection is ready. The server has said in the negotiation what it is called; empty
-// means that it has not.
-func (a *Attempt) Ready(name, version string) {
+// Ready ends the attempt, for the connection to p is ready. The server has said in the negotiation what it is called;
+// empty means that it has not. While the client is ready, a metric says so too.
+func (a *Attempt) Ready(p *Peer, name, version string) {
 	if a.client != nil && !a.ended {
-		a.server = [2]string{truncate(name, maxName), truncate(version, maxName)}
+		a.server = newImplementation(name, version)
+		if p != nil {
+			a.server.protocol = p.facts.MCPVersion
+		}
+		a.client.meet(a.server)
 		a.end(slog.LevelInfo, nil)
 	}
 }
@@ -134,8 +138,8 @@ func (a *Attempt) end(level slog.Level, err error) {
 	if err != nil {
 		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyError, c.textOf(a.ctx, err))
 	}
-	fields = appendText(fields, names.KeyMCPClientServerName, a.server[0])
-	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server[1])
+	fields = appendText(fields, names.KeyMCPClientServerName, a.server.name)
+	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server.version)
 	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
 }
 
@@ -144,8 +148,8 @@ func (a *Attempt) endSpan(failed bool, errorType string, err error) {
 	if !a.span.IsRecording() {
 		return
 	}
-	a.span.SetAttributes(present(optional(names.KeyMCPClientServerName, a.server[0]),
-		optional(names.KeyMCPClientServerVersion, a.server[1]))...)
+	a.span.SetAttributes(present(optional(names.KeyMCPClientServerName, a.server.name),
+		optional(names.KeyMCPClientServerVersion, a.server.version))...)
 	if failed {
 		a.span.SetAttributes(attribute.String(names.KeyErrorType, errorType))
 		a.span.SetStatus(codes.Error, a.client.textOf(a.ctx, err))

@@ -24,8 +24,8 @@ func TestAttemptsAreATraceEachAndLinked(t *testing.T) {
 	first.End(lost{})
 	first.End(nil)
 	_, second := c.StartAttempt(ctx, instrument.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
-	second.Ready("weather", strings.Repeat("é", 80))
-	second.Ready("another", "2")
+	second.Ready(nil, "weather", strings.Repeat("é", 80))
+	second.Ready(nil, "another", "2")
 	caller.End()
 
 	spans := rec.Spans()

@@ -80,7 +80,7 @@ func (b *budget) roomForTools(names int) int {
 // each has the same sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
-	session, transition, attempt, lookup, task, taskEnd budget
+	session, transition, attempt, lookup, execution, task, taskEnd budget
 }
 
 // init keeps the places of the shortest forms, of which each group has as many as the words that it keeps.
@@ -107,6 +107,7 @@ func (p *places) init() {
 		{&p.transition, usual, anyOf(len(connstate.States()))},
 		{&p.attempt, usual, len(words.AttemptKinds) * failedOrNot},
 		{&p.lookup, usual, len(words.CacheOutcomes)},
+		{&p.execution, usual, failedOrNot},
 		{&p.task, 0, 1},
 		{&p.taskEnd, 0, anyOf(len(words.TaskStatuses)) * failedOrNot},
 	} {

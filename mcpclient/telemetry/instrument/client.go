@@ -19,8 +19,9 @@ import (
 type Client struct {
 	side
 	state      atomic.Uint32 // a connstate.State
+	tombstones atomic.Int32  // as many as the metric counts
 	queue      atomic.Pointer[func() int]
-	tombstones atomic.Int64 // as many as the metric counts
+	server     atomic.Pointer[implementation] // of the latest connection; nil before
 }
 
 // NewClient returns what the client with this name and network tells t, nil if that observes nothing. The name is the

@@ -82,8 +82,8 @@ func (c *Client) Tombstones(delta int) {
 		return
 	}
 	ctx := context.Background()
-	if n := c.countTombstones(ctx, int64(delta)); n != 0 {
-		c.tel.ins.tombstones.Add(ctx, n, c.options().plainAdding...)
+	if n := c.countTombstones(ctx, int32(delta)); n != 0 {
+		c.tel.ins.tombstones.Add(ctx, int64(n), c.options().plainAdding...)
 	}
 	event := names.EventMCPClientTombstoneAdded
 	if delta < 0 {
@@ -96,7 +96,7 @@ func (c *Client) Tombstones(delta int) {
 
 // countTombstones returns what of delta to tell the metric: it takes away only what it has added, so that it is right
 // whenever it was switched on.
-func (c *Client) countTombstones(ctx context.Context, delta int64) int64 {
+func (c *Client) countTombstones(ctx context.Context, delta int32) int32 {
 	if delta > 0 {
 		if !c.tel.ins.tombstones.Enabled(ctx) {
 			return 0

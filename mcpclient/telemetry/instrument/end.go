@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -60,10 +61,19 @@ func (op *Op) elapsed() time.Duration {
 	return 0
 }
 
+// executes reports whether the operation is a tool call whose duration is recorded as the GenAI conventions have it.
+func (s *side) executes(op *Op) bool {
+	return s.tel.ExecuteTool && op.direction == telemetry.Sent && op.info.targetKind == Tool
+}
+
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	s := op.side
 	if h := op.duration(); op.measured && op.timed && h.Enabled(op.ctx) {
 		h.Record(op.ctx, elapsed.Seconds(), s.recordOptions(op.info, op.facts(), o)...)
+	}
+	if s.executes(op) && op.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
+		s.tel.ins.executeTool.Record(op.ctx, elapsed.Seconds(),
+			s.options().execution.at(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
 	}
 	answer := KindResponse
 	if o.hasCode {

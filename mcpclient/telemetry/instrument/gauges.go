@@ -3,6 +3,7 @@ package instrument
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -20,9 +21,13 @@ type gauges struct {
 	registering  sync.Mutex
 	registration metric.Registration // nil without clients; guarded by registering
 
+	counting sync.Once    // registers another callback, for good: a counter does not forget
+	told     atomic.Int64 // implementations of clients, of all servers together
+
 	mu          sync.Mutex
 	clients     []*Client
 	connections map[*connection]struct{} // of servers
+	callers     map[string]*callers      // by the names of servers
 	shown       map[whose]bool           // names that the state was observed under, where there are more than places
 }
 
@@ -86,8 +91,8 @@ func (g *gauges) change(f func()) {
 	var err error
 	switch {
 	case n > 0 && g.registration == nil:
-		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverQueueLength,
-			g.ins.sessions)
+		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverInfo,
+			g.ins.serverQueueLength, g.ins.sessions)
 	case n == 0 && g.registration != nil:
 		err = g.registration.Unregister()
 		g.registration = nil

@@ -43,7 +43,7 @@ func TestWithoutTelemetryEverythingIsInertAndFree(t *testing.T) {
 func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, stack []byte) {
 	got, attempt := c.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	same := got == ctx && attempt.Ref() == (instrument.Ref{})
-	attempt.Ready("a", "1")
+	attempt.Ready(nil, "a", "1")
 	attempt.End(errBroken)
 	toolCall(ctx, c, c.Peer(stdio, ""))
 	got, op := c.StartRequest(ctx, instrument.Request{Method: "ping"})

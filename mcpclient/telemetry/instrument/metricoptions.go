@@ -33,6 +33,7 @@ type metricOptions struct {
 	transition cache[transitionKey, []metric.AddOption]
 	attempt    cache[attemptKey, []metric.RecordOption]
 	lookup     cache[lookupKey, []metric.AddOption]
+	execution  cache[executionKey, []metric.RecordOption]
 
 	// Of servers.
 	task    cache[string, []metric.AddOption]
@@ -52,7 +53,8 @@ type (
 		direction telemetry.Direction
 		kind      MessageKind
 	}
-	decodeKey struct {
+	executionKey struct{ tool, errorType string }
+	decodeKey    struct {
 		kind      MessageKind
 		errorType string
 	}
@@ -127,6 +129,11 @@ func newMetricOptions(s *side) *metricOptions {
 	o.lookup.build = func(k lookupKey) []metric.AddOption {
 		return s.place(&p.lookup, ofMethod(k.method, attribute.String(names.KeyMCPClientCacheOutcome, k.outcome))).adding
 	}
+	o.execution.build = func(k executionKey) []metric.RecordOption {
+		m := failing(k.errorType, execution(names.Other)...)
+		m.precise = failing(k.errorType, execution(k.tool)...).own
+		return s.place(&p.execution, m).recording
+	}
 	o.task.build = func(tool string) []metric.AddOption {
 		m := same(attribute.String(names.KeyGenAIToolName, names.Other))
 		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, tool)}
@@ -139,6 +146,15 @@ func newMetricOptions(s *side) *metricOptions {
 		return s.place(&p.taskEnd, m).recording
 	}
 	return o
+}
+
+// execution is what the GenAI conventions say of a tool call.
+func execution(tool string) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String(names.KeyGenAIOperationName, words.OperationExecuteTool),
+		attribute.String(names.KeyGenAIToolType, words.ToolTypeExtension),
+		attribute.String(names.KeyGenAIToolName, tool),
+	}
 }
 
 // onNetwork returns the attributes with the transport beside them.

@@ -40,9 +40,14 @@ type instruments struct {
 	task        metric.Float64Histogram
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
+	serverInfo  metric.Int64ObservableUpDownCounter
+
+	servers     implementations[*implementation] // of clients
+	executeTool metric.Float64Histogram
 
 	serverQueueLength metric.Int64ObservableGauge
 	sessions          metric.Int64ObservableUpDownCounter // of servers
+	clientRequests    metric.Int64ObservableCounter
 }
 
 // sideInstruments are the metrics that a client and a server both have.
@@ -141,9 +146,14 @@ func newInstruments(m metric.Meter) *instruments {
 		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
 		queueLength: build(m.Int64ObservableGauge, names.MetricMCPClientSendQueueLength),
 
+		serverInfo:  build(m.Int64ObservableUpDownCounter, names.MetricMCPClientServerInfo),
+		executeTool: histogram(m.Float64Histogram, names.MetricGenAIExecuteToolDuration),
+
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),
+		clientRequests:    build(m.Int64ObservableCounter, names.MetricMCPServerClientRequests),
 	}
+	ins.servers.others = &otherImplementation
 	ins.asClient = role{telemetry.ClientSide, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
 	ins.asServer = role{telemetry.ServerSide, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}
 	ins.clientPlaces.init()

@@ -15,8 +15,17 @@ import (
 )
 
 // whose is what a gauge is observed for: all clients of one name and group, or the connections of all servers of one
-// name and transport. What does not apply is empty.
-type whose struct{ name, group, transport string }
+// name and transport; those of one kind of peer, perhaps. What does not apply is empty.
+type whose struct {
+	name, group, transport string
+	peer                   implementation
+}
+
+func (w whose) compare(other whose) int {
+	return cmp.Or(cmp.Compare(w.name, other.name), cmp.Compare(w.group, other.group),
+		cmp.Compare(w.transport, other.transport), cmp.Compare(w.peer.name, other.peer.name),
+		cmp.Compare(w.peer.version, other.peer.version), cmp.Compare(w.peer.protocol, other.peer.protocol))
+}
 
 func (s *side) whose() whose {
 	w := whose{name: s.name}
@@ -46,13 +55,14 @@ func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	g.observeServers(o)
 	clients := g.everyClient()
 	g.observeStates(o, clients)
+	g.observeServersOf(o, clients)
 	queues := map[whose]int64{}
 	for _, c := range clients {
 		if length := c.queue.Load(); length != nil {
 			queues[c.whose()] += int64((*length)())
 		}
 	}
-	for w, n := range theLongest(queues, clientsBeyond) {
+	for w, n := range theLongest(queues, words.FoldedNames, clientsBeyond) {
 		o.ObserveInt64(g.ins.queueLength, n, w.set(&clientKeys))
 	}
 	return nil
@@ -90,7 +100,7 @@ func (g *gauges) foldStates(all map[whose]inStates) map[whose]inStates {
 	defer g.mu.Unlock()
 	before := func(a, b whose) int {
 		return cmp.Or(first(!all[a].allReady(), !all[b].allReady()), first(g.shown[a], g.shown[b]),
-			cmp.Compare(a.name, b.name), cmp.Compare(a.group, b.group))
+			a.compare(b))
 	}
 	order := slices.SortedFunc(maps.Keys(all), before)
 	room := words.MaxSets/len(inStates{}) - words.FoldedNames
@@ -142,27 +152,27 @@ func (g *gauges) observeServers(o metric.Observer) {
 			sessions[w] += n
 		}
 	}
-	for w, n := range theLongest(sessions, serversBeyond) {
+	for w, n := range theLongest(sessions, words.FoldedNames, serversBeyond) {
 		o.ObserveInt64(g.ins.sessions, n, w.set(&serverKeys))
 	}
-	for w, n := range theLongest(queues, serversBeyond) {
+	for w, n := range theLongest(queues, words.FoldedNames, serversBeyond) {
 		o.ObserveInt64(g.ins.serverQueueLength, n, w.set(&serverKeys))
 	}
 }
 
 // theLongest returns the lengths by name, those for which there are no places added up under another: the shortest.
-func theLongest(all map[whose]int64, beyond func(whose) whose) map[whose]int64 {
+// Of such others there are so many at most.
+func theLongest(all map[whose]int64, others int, beyond func(whose) whose) map[whose]int64 {
 	if len(all) <= words.MaxSets {
 		return all
 	}
 	order := slices.SortedFunc(maps.Keys(all), func(a, b whose) int {
-		return cmp.Or(-cmp.Compare(all[a], all[b]), cmp.Compare(a.name, b.name), cmp.Compare(a.group, b.group),
-			cmp.Compare(a.transport, b.transport))
+		return cmp.Or(-cmp.Compare(all[a], all[b]), a.compare(b))
 	})
 	folded := make(map[whose]int64, words.MaxSets)
 	for i, w := range order {
 		n := all[w]
-		if i >= words.MaxSets-words.FoldedNames {
+		if i >= words.MaxSets-others {
 			w = beyond(w)
 		}
 		folded[w] += n

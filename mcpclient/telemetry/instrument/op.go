@@ -17,11 +17,12 @@ import (
 // Op is one request or notification, sent or being handled, from its start to [Op.End]. It is a value that its owner
 // keeps and does not share; its methods are not for concurrent use, and do nothing on the zero Op.
 type Op struct {
-	side *side
-	info *opInfo
-	peer *Peer
-	ctx  context.Context // with the span; this is how log records and exemplars find it
-	span trace.Span      // nil for none
+	side   *side
+	info   *opInfo
+	peer   *Peer
+	caller *caller         // of a server; nil if the client has not said what it is called
+	ctx    context.Context // with the span; this is how log records and exemplars find it
+	span   trace.Span      // nil for none
 
 	start time.Time     // zero if no signal needs the time before the first sending
 	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start

@@ -42,6 +42,11 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	if s.ins.session.Enabled(ctx) {
 		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
 		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])
+		if s.tel.NoSessionTransport {
+			own = slices.DeleteFunc(own, func(a attribute.KeyValue) bool {
+				return a.Key == names.KeyNetworkTransport || a.Key == names.KeyNetworkProtocolVersion
+			})
+		}
 		opts := s.place(&s.places.session, measured{own: own, group: group}).recording
 		s.ins.session.Record(ctx, d.Seconds(), opts...)
 	}

@@ -90,6 +90,9 @@ type Incoming struct {
 	// its baggage is not read. What the context has of its own counts, unlike with [telemetry.WithPublicEndpointFn].
 	Untrusted bool
 
+	// ClientName and ClientVersion are what a client calls itself; empty if it has not said so.
+	ClientName, ClientVersion string
+
 	// RemoteAddr is the address of a client over HTTP, as net/http has it: see [telemetry.WithoutClientAddress].
 	RemoteAddr string
 
@@ -142,7 +145,7 @@ func (op *Op) begin() {
 		level = slog.LevelDebug
 	}
 	op.recorded = op.measured
-	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs(op.ctx, level)
+	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs(op.ctx, level) || s.executes(op)
 	if op.timed || op.recorded && op.direction == telemetry.Received {
 		op.start = time.Now()
 	}

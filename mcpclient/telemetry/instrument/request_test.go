@@ -71,6 +71,7 @@ func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 		span := rec.Span("tools/call read")
 		same(t, "attributes of the span", texts(span.Attributes()), map[string]string{
 			"mcp.method.name": "tools/call", "gen_ai.tool.name": "read", "gen_ai.operation.name": "execute_tool",
+			"gen_ai.tool.type":  "extension",
 			"network.transport": "pipe", "mcp_client.name": "files", "mcp_client.instance.id": "1",
 			"mcp_client.corr_id": corr, "jsonrpc.request.id": "42",
 			"mcp_client.request.size": "100", "mcp_client.response.size": "2000", "mcp.session.id": "s-1",
@@ -261,7 +262,7 @@ func TestSamplersSeeWhatTheCallIs(t *testing.T) {
 	op.End(instrument.Result{})
 	same(t, "a tool call", s.seen[0], map[string]string{
 		"name": "tools/call read", "kind": "client", "mcp.method.name": "tools/call", "gen_ai.tool.name": "read",
-		"gen_ai.operation.name": "execute_tool", "network.transport": "pipe",
+		"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "extension", "network.transport": "pipe",
 	})
 	same(t, "a prompt", s.seen[1], map[string]string{
 		"name": "prompts/get greet", "kind": "client", "mcp.method.name": "prompts/get", "gen_ai.prompt.name": "greet",

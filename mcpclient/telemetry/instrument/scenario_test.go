@@ -48,7 +48,7 @@ func (lost) ErrorType() string { return names.ErrorConnectionLost }
 // emitted is checked by the Recorder, here and wherever it is used.
 func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second),
+		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second), telemetry.WithExecuteToolDuration(),
 			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
 				return string(c.Data),
 					true
@@ -91,7 +91,10 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	ended(lost{})
 	c.CacheLookup("tools/list", false)
 	c.CacheLookup("tools/list", true)
-	// c stays open: a closed client is not among the gauges.
+	// c is ready and stays open: a closed client is not among the gauges.
+	c.Transition(instrument.Transition{Transition: connstate.Transition{
+		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,
+	}})
 }
 
 // hearing logs what transports hear beside all calls.
@@ -135,7 +138,7 @@ func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	c.Backoff(time.Second, 2)
 
 	_, second := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
-	second.Ready("weather-server", "1.4.0")
+	second.Ready(c.Peer(legacy, "session-1"), "weather-server", "1.4.0")
 	c.Transition(instrument.Transition{
 		Transition: connstate.Transition{
 			From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 2, Epoch: 2,
@@ -403,8 +406,8 @@ func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 		op.Arguments([]byte(`{"name":"Ada"}`))
 		op.End(r)
 		_, op = s.StartHandler(ctx, instrument.Incoming{Method: "resources/read", URI: "file:///x", Known: true, ID: "3",
-			RemoteAddr: "192.0.2.1:4711",
-			Peer:       p})
+			RemoteAddr: "192.0.2.1:4711", ClientName: "ide", ClientVersion: "1.4.0",
+			Peer: p})
 		op.End(r)
 	}
 }

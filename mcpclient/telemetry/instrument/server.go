@@ -16,6 +16,7 @@ import (
 // 32,768 records and 16 MiB; those beyond are not written, and a record says how many.
 type Server struct {
 	side
+	callers *callers
 }
 
 // NewServer returns what the server with this name tells t about its connections over this network, nil if t observes
@@ -28,6 +29,7 @@ func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 	}
 	s := &Server{}
 	s.side.init(h, name, serverNetwork(n), &h.ins.asServer, opts)
+	s.callers = h.ins.gauges.callersOf(name)
 	return s
 }
 
@@ -48,7 +50,9 @@ func (s *Server) StartHandler(ctx context.Context, in Incoming) (context.Context
 	if s == nil {
 		return ctx, Op{}
 	}
-	return s.startHandler(ctx, in)
+	ctx, op := s.startHandler(ctx, in)
+	op.caller = s.called(&in)
+	return ctx, op
 }
 
 // StartRequest begins a request or a notification that is to be sent. It returns the context to send it with, and the

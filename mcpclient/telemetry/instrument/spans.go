@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -58,8 +59,12 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 	if k.direction == telemetry.Received {
 		kind = trace.SpanKindServer
 	}
-	attrs := slices.Clone(present(append(k.attributes(), optional(names.KeyNetworkTransport,
-		k.transport))...)) // of just their size
+	toolType := ""
+	if k.direction == telemetry.Sent && k.targetKind == Tool {
+		toolType = words.ToolTypeExtension
+	}
+	attrs := slices.Clone(present(append(k.attributes(), optional(names.KeyGenAIToolType, toolType),
+		optional(names.KeyNetworkTransport, k.transport))...)) // of just their size
 	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
 }
 
@@ -69,8 +74,12 @@ func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan()               // whatever becomes of the user's redactor
 	o.failed = o.failed && !r.Expected // what is dealt with is no error of the span's
 	known := op.facts().attrs[op.direction]
+	usual := usualAttributes
+	if op.caller != nil {
+		usual += 2
+	}
 	// the SDK copies them: more room is for the collector only
-	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known))
+	attrs := make([]attribute.KeyValue, 0, usual+len(known))
 	if op.borrowed {
 		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
 		attrs = append(attrs, present(append(shown.attributes(), op.side.transport())...)...)
@@ -143,6 +152,10 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	}
 	if op.peer != nil {
 		add(names.KeyMCPSessionID, op.peer.sessionID)
+	}
+	if op.caller != nil {
+		add(names.KeyMCPServerClientName, op.caller.name)
+		add(names.KeyMCPServerClientVersion, op.caller.version)
 	}
 	if op.remote == "" || s.tel.NoClientAddress {
 		return attrs

@@ -14,6 +14,8 @@ const (
 	KeyGenAIPromptName = "gen_ai.prompt.name"
 	// Set on tool calls, as on those of other GenAI instrumentation.
 	KeyGenAIOperationName = "gen_ai.operation.name"
+	// Set on tool calls of clients: an MCP server runs the tool, and no model or agent does.
+	KeyGenAIToolType = "gen_ai.tool.type"
 	// Arguments of the tool call: a map, what the redactor of WithContentCapture keeps of it, up to 8 KiB. A member
 	// named … says that more was left out. JSON as a string with WithContentAsText.
 	KeyGenAIToolCallArguments = "gen_ai.tool.call.arguments"
@@ -105,7 +107,8 @@ const (
 	KeyMCPClientTombstoneCount = "mcp_client.tombstone.count"
 	// State of the connection.
 	KeyMCPClientConnectionState = "mcp_client.connection.state"
-	// Name that the server gives itself in the negotiation, up to 128 bytes.
+	// Name that the server gives itself in the negotiation, up to 128 bytes. Metrics tell 256 of a process apart, by
+	// name and version.
 	KeyMCPClientServerName = "mcp_client.server.name"
 	// Version of it that the server gives itself, up to 128 bytes.
 	KeyMCPClientServerVersion = "mcp_client.server.version"
@@ -147,6 +150,11 @@ const (
 	KeyMCPServerName = "mcp_server.name"
 	// Tells servers of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only.
 	KeyMCPServerInstanceID = "mcp_server.instance.id"
+	// Name that the client gives itself, in the handshake or in each request, up to 128 bytes. Metrics tell 256 of a
+	// server apart, by name and version.
+	KeyMCPServerClientName = "mcp_server.client.name"
+	// Version of it that the client gives itself, up to 128 bytes.
+	KeyMCPServerClientVersion = "mcp_server.client.version"
 	// The event's measurement of time.
 	KeyMCPServerDuration = "mcp_server.duration"
 	// Kind of the error.

@@ -6,6 +6,8 @@ const (
 	MetricMCPClientOperationDuration = "mcp.client.operation.duration"
 	// Duration of a request or notification as its receiver sees it, from its arrival to the answer. In s.
 	MetricMCPServerOperationDuration = "mcp.server.operation.duration"
+	// Duration of a tool call, for dashboards of the GenAI conventions: see telemetry.WithExecuteToolDuration. In s.
+	MetricGenAIExecuteToolDuration = "gen_ai.execute_tool.duration"
 	// Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an
 	// exponential histogram serves them better. In s.
 	MetricMCPClientSessionDuration = "mcp.client.session.duration"
@@ -41,6 +43,9 @@ const (
 	MetricMCPClientConnectionTransitions = "mcp_client.connection.transitions"
 	// Clients in each state: 0 or 1 where each has a name of its own. In {connection}.
 	MetricMCPClientConnectionState = "mcp_client.connection.state"
+	// Clients that are ready, by what their servers call themselves and the version that was agreed on. In
+	// {connection}.
+	MetricMCPClientServerInfo = "mcp_client.server.info"
 	// Duration of an attempt to connect, negotiation included. In s.
 	MetricMCPClientConnectionAttemptDuration = "mcp_client.connection.attempt.duration"
 	// Delay before an attempt to connect. In s.
@@ -83,6 +88,8 @@ const (
 	MetricMCPServerTaskDuration = "mcp_server.task.duration"
 	// Time a message waited before it was written. HTTP has no queue. In s.
 	MetricMCPServerSendQueueWait = "mcp_server.send.queue.wait"
+	// Requests received, by what clients call themselves. In {request}.
+	MetricMCPServerClientRequests = "mcp_server.client.requests"
 	// Messages that wait to be written, over all connections. HTTP has no queue. In {message}.
 	MetricMCPServerSendQueueLength = "mcp_server.send.queue.length"
 )

@@ -21,6 +21,10 @@ var limits = map[string]int{
 		words.MaxStrangers + ofOtherValues,
 	names.KeyMCPProtocolVersion:     words.MaxFacts + ofOtherValues,
 	names.KeyNetworkProtocolVersion: words.MaxFacts + ofOtherValues,
+	names.KeyMCPClientServerName:    words.MaxPeers + ofOtherValues,
+	names.KeyMCPClientServerVersion: words.MaxPeers + ofOtherValues,
+	names.KeyMCPServerClientName:    words.MaxPeers + ofOtherValues,
+	names.KeyMCPServerClientVersion: words.MaxPeers + ofOtherValues,
 }
 
 // attributeRow is an [Attribute] without its limit, and metricRow a [Metric] without the number of its series.
@@ -74,6 +78,8 @@ var together = []struct {
 }{
 	{[]string{names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion,
 		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // and without what the peer said
+	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
+	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyNetworkTransport}, 1}, // one for each client, and a server is several
 }
 

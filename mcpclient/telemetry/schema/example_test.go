@@ -16,6 +16,7 @@ func ExampleDefinition() {
 	// Output:
 	// mcp.client.operation.duration s
 	// mcp.server.operation.duration s
+	// gen_ai.execute_tool.duration s
 	// mcp.client.session.duration s
 	// mcp.server.session.duration s
 }

@@ -10,6 +10,7 @@ import (
 // Bucket boundaries. Those of the conventions are theirs.
 var (
 	conventionSeconds = []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
+	toolSeconds       = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 	attemptSeconds    = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	backoffSeconds    = []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 120}
 	streamSeconds     = []float64{1, 5, 30, 60, 300, 900, 3600, 14400, 43200, 86400}
@@ -40,6 +41,10 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPServerOperationDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPMethodName), when(operationAttrs...)), Convention,
 		"Duration of a request or notification as its receiver sees it, from its arrival to the answer."},
+	{names.MetricGenAIExecuteToolDuration, Histogram, "s", toolSeconds,
+		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIOperationName, names.KeyGenAIToolName,
+			names.KeyGenAIToolType), when(names.KeyErrorType)), Convention,
+		"Duration of a tool call, for dashboards of the GenAI conventions: see telemetry.WithExecuteToolDuration."},
 	{names.MetricMCPClientSessionDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPClientName), whenOnly(names.KeyErrorType, words.SessionErrors...), sessionAttrs,
 			when(names.KeyServerAddress, names.KeyServerPort)), Convention,
@@ -98,6 +103,10 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPClientConnectionState, ObservableUpDownCounter, "{connection}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPClientConnectionState), Stable,
 		"Clients in each state: 0 or 1 where each has a name of its own."},
+	{names.MetricMCPClientServerInfo, ObservableUpDownCounter, "{connection}", nil,
+		slices.Concat(required(names.KeyMCPClientName), when(names.KeyMCPClientServerName, names.KeyMCPClientServerVersion,
+			names.KeyMCPProtocolVersion)), Experimental,
+		"Clients that are ready, by what their servers call themselves and the version that was agreed on."},
 	{names.MetricMCPClientConnectionAttemptDuration, Histogram, "s", attemptSeconds,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptKind),
 			when(names.KeyNetworkTransport, names.KeyErrorType)), Experimental,
@@ -166,6 +175,9 @@ var metrics = counted([]metricRow{
 		"Time from the creation of a task to its outcome."},
 	{names.MetricMCPServerSendQueueWait, Histogram, "s", queueSeconds, required(names.KeyMCPServerName), Experimental,
 		"Time a message waited before it was written. HTTP has no queue."},
+	{names.MetricMCPServerClientRequests, ObservableCounter, "{request}", nil,
+		slices.Concat(required(names.KeyMCPServerName), when(names.KeyMCPServerClientName, names.KeyMCPServerClientVersion)),
+		Experimental, "Requests received, by what clients call themselves."},
 	{names.MetricMCPServerSendQueueLength, ObservableGauge, "{message}", nil, required(names.KeyMCPServerName),
 		Experimental, "Messages that wait to be written, over all connections. HTTP has no queue."},
 })

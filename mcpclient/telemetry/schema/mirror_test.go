@@ -18,6 +18,8 @@ var counterparts = map[string]string{
 	"mcp_client.handler.stop":      "mcp_server.request.stop",
 	"mcp_client.handler.exception": "mcp_server.request.exception",
 	"mcp_client.connection.state":  "mcp_server.sessions.active",
+	"mcp_client.server.info":       "mcp_server.client.requests",
+	"mcp_server.client.requests":   "mcp_client.server.info",
 }
 
 // oneSided says why a client or a server has rows that the other has not; a star stands for any end.
@@ -51,7 +53,12 @@ func rowNames() (names []string) {
 	for _, e := range schema.Current.Events {
 		names = append(names, e.Name)
 	}
-	return slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, "mcp.") })
+	return slices.DeleteFunc(names, isOfConventions)
+}
+
+// isOfConventions reports whether a metric is one of OpenTelemetry's.
+func isOfConventions(name string) bool {
+	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.")
 }
 
 // mirrored returns the row of the other side that says the same.

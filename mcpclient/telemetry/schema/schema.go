@@ -93,6 +93,7 @@ const (
 	Counter                 Instrument = "counter"
 	UpDownCounter           Instrument = "updowncounter"
 	Histogram               Instrument = "histogram"
+	ObservableCounter       Instrument = "observablecounter"
 	ObservableGauge         Instrument = "observablegauge"
 	ObservableUpDownCounter Instrument = "observableupdowncounter"
 )

@@ -121,7 +121,7 @@ func TestClosedAttributesListTheirValues(t *testing.T) {
 
 func TestOwnNamesAreOfOneSide(t *testing.T) {
 	for _, c := range carriers() {
-		if strings.HasPrefix(c.name, "mcp.") {
+		if isOfConventions(c.name) {
 			continue // by message, not by process
 		}
 		side, _, _ := strings.Cut(c.name, ".")
@@ -180,7 +180,7 @@ func TestCoreEventsAreTheSixAndTheirMirror(t *testing.T) {
 func TestConventionKeysAreTheConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,
-		"gen_ai.tool.name": true, "gen_ai.prompt.name": true, "gen_ai.operation.name": true,
+		"gen_ai.tool.name": true, "gen_ai.tool.type": true, "gen_ai.prompt.name": true, "gen_ai.operation.name": true,
 		"gen_ai.tool.call.arguments": true, "gen_ai.tool.call.result": true, "gen_ai.prompt.variable.{name}": true,
 
 		semconv.ErrorTypeKey: true, semconv.RPCResponseStatusCodeKey: true, semconv.JSONRPCRequestIDKey: true,

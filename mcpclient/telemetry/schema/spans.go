@@ -32,7 +32,8 @@ const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.res
 var spans = identifiedSpans([]Span{
 	{spanClientRequest, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName),
-			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyNetworkTransport)),
+			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyGenAIToolType,
+				names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientCorrID), when(
 			names.KeyGenAIToolCallArguments, names.KeyGenAIToolCallResult, keyAnyVariable,
 			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
@@ -81,7 +82,8 @@ var spans = identifiedSpans([]Span{
 			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
 			names.KeyMCPServerResultType, names.KeyMCPServerRequestSize,
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
-			names.KeyNetworkProtocolVersion, names.KeyClientAddress, names.KeyClientPort)),
+			names.KeyNetworkProtocolVersion, names.KeyClientAddress, names.KeyClientPort, names.KeyMCPServerClientName,
+			names.KeyMCPServerClientVersion)),
 		[]string{"the span around the handler, if the sender named another as parent",
 			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, " +
 				"and where WithPublicEndpointFn says so"},

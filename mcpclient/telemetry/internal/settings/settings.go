@@ -16,19 +16,21 @@ import (
 
 // Settings is what the options of telemetry.New say. R is telemetry.Redactor, which this package cannot name.
 type Settings[R any] struct {
-	Tracers         trace.TracerProvider
-	Meters          metric.MeterProvider
-	Propagator      propagation.TextMapPropagator
-	Log             *slog.Logger // nil for none
-	ToolLimit       int
-	Slow            time.Duration
-	URIInName       bool
-	Notifications   func(method string) bool // nil for the default
-	Keep            R                        // nil for no content
-	ContentAsText   bool
-	Untrusted       func(ctx context.Context) bool // nil for never
-	NoClientAddress bool
-	Baggage         []string // keys that go over networks; * for all
+	Tracers            trace.TracerProvider
+	Meters             metric.MeterProvider
+	Propagator         propagation.TextMapPropagator
+	Log                *slog.Logger // nil for none
+	ToolLimit          int
+	Slow               time.Duration
+	URIInName          bool
+	Notifications      func(method string) bool // nil for the default
+	Keep               R                        // nil for no content
+	ContentAsText      bool
+	Untrusted          func(ctx context.Context) bool // nil for never
+	NoClientAddress    bool
+	ExecuteTool        bool     // gen_ai.execute_tool.duration
+	NoSessionTransport bool     // sessions as the next version of the conventions has them
+	Baggage            []string // keys that go over networks; * for all
 }
 
 // Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is

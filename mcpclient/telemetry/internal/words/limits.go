@@ -14,6 +14,15 @@ const (
 	// of the protocol are far fewer.
 	MaxFacts = 16
 
+	// MaxPeers is how many implementations of the other end are told apart, by name and version: for all clients of a
+	// process, and for each server.
+	MaxPeers = 256
+
+	// MaxPeersOfServers is the same for all servers of a process together, of which MaxServers are told apart by the
+	// clients that they have.
+	MaxPeersOfServers = 1500
+	MaxServers        = 400
+
 	// MaxStrangers is how many outcomes are told apart beyond those of the protocol: a peer chooses its error codes.
 	MaxStrangers = 16
 

@@ -113,6 +113,7 @@ const (
 const (
 	MethodCallTool       = "tools/call"
 	OperationExecuteTool = "execute_tool"
+	ToolTypeExtension    = "extension"
 )
 
 // Methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics
