@@ -74,7 +74,7 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 		"several=a":                  `{"several":["a"]}`,
 		"several=null":               `{"several":null}`,
 		"text=a|text=b":              "text: it stands there 2 times, and takes one value",
-		"txt=a":                      `unknown argument "txt"; did you mean text?; known: text, any, count, counts, either`,
+		"txt=a":                      `unknown argument "txt" (did you mean text?); known: text, any, count, counts, either`,
 		"text=a|count=1|share=2":     `{"count":1,"share":2,"text":"a"}`,
 	} {
 		var fields []field
@@ -185,10 +185,10 @@ func TestArgumentsAreGivenInEveryWay(t *testing.T) {
 		"on standard input": {`{"text":"typed"}`, []string{"call", "--url", url, "echo", "-"}, exitOK, `"typed"`, ""},
 		"in a file":         {"", []string{"call", "--url", url, "echo", "@" + file}, exitOK, `"from the file"`, ""},
 		"unknown": {"", []string{"call", "--url", url, "echo", "txt=a"}, exitUsage, "",
-			`unknown argument "txt"; did you mean text?`},
+			`unknown argument "txt" (did you mean text?)`},
 		"of another type": {"", []string{"call", "--url", url, "echo", "count=x"}, exitUsage, "", "not an integer"},
 		"of no tool": {"", []string{"call", "--url", url, "ecoh", "text=a"}, exitTool, "",
-			`no tool "ecoh"; did you mean echo?`},
+			`no tool "ecoh" (did you mean echo?)`},
 		"in no file": {"", []string{"call", "--url", url, "echo", "@/does/not/exist"}, exitUsage, "", "no such file"},
 		"no JSON on standard input": {"{\n  'a': 1}", []string{"call", "--url", url, "echo", "-"}, exitUsage, "",
 			"standard input: not a JSON object: line 2, column 3: "},

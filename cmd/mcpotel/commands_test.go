@@ -194,7 +194,7 @@ func TestManyServersOfAFile(t *testing.T) {
 			"tools/call divide"},
 		"a tool of nobody": {[]string{"call", "nobody_divide"}, exitTool, "",
 			`no tool "nobody_divide"; there are local_forecast, local_divide, `},
-		"a tool like one":       {[]string{"call", "lokal_divide"}, exitTool, "", "; did you mean local_divide?"},
+		"a tool like one":       {[]string{"call", "lokal_divide"}, exitTool, "", " (did you mean local_divide?)"},
 		"an unknown tool":       {[]string{"call", "local_nosuch"}, exitTool, "", "-32602"},
 		"resources":             {[]string{"resources"}, exitOK, "remote: demo://clock  text/plain\n", ""},
 		"prompts":               {[]string{"prompts"}, exitOK, "local: pack(city, days?)\n", ""},

@@ -236,7 +236,7 @@ func TestExitCodes(t *testing.T) {
 			`unknown command "frobnicate"; "mcpotel help" lists them`},
 		"help for nothing": {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
 		"an unknown command that is like one": {[]string{"--json", "tool"}, exitUsage, "",
-			`unknown command "tool"; did you mean tools?`},
+			`unknown command "tool" (did you mean tools?)`},
 		"nothing but a server":  {append([]string{"--json"}, server...), exitUsage, "", "usage: mcpotel"},
 		"an unknown flag first": {append([]string{"--frob", "tools"}, server...), exitUsage, "", "unknown flag: --frob"},
 		"a flag without value": {[]string{"tools", "--url"}, exitUsage, "",

@@ -336,7 +336,7 @@ func hint(name string, known []string) string {
 	if len(similar) == 0 {
 		return ""
 	}
-	return "; did you mean " + strings.Join(similar, " or ") + "?"
+	return " (did you mean " + strings.Join(similar, " or ") + "?)"
 }
 
 // distance is how many letters have to be put in, taken out or replaced to make b of a.

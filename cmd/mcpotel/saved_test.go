@@ -83,7 +83,7 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		{[]string{"call", "--server", "far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"call", "--server", "mcpotel:far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"describe", "--server", "demo", "divide"}, exitOK, "mcpotel call divide a=1 b=1 --server demo\n", ""},
-		{[]string{"tools", "--server", "dem"}, exitUsage, "", `no saved server "dem"; did you mean demo?`},
+		{[]string{"tools", "--server", "dem"}, exitUsage, "", `no saved server "dem" (did you mean demo?)`},
 		{append([]string{"tools", "--server", "demo"}, server...), exitUsage, "", "two servers"},
 		{[]string{"add", "demo", "--url", url}, exitUsage, "", `"demo" is saved already; --replace`},
 		{[]string{"add", "demo", "--url", url, "--replace"}, exitOK, "saved demo (" + url + ")", ""},

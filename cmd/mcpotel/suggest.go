@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -226,12 +227,13 @@ func suggestResources(ctx context.Context, _ *connection, s *servers, args []str
 	return found
 }
 
-// completeFlags completes the values of the flags of all commands below cmd. It is for runs that complete: what it
-// registers stays for the life of the process.
+// completeFlags completes the flags of all commands below cmd and their values. It is for runs that complete: what it
+// registers stays for the life of the process, and the marks go by which help finds what a flag takes.
 func completeFlags(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completeFlags(c)
 	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") })
 	versions := []string{}
 	for _, v := range mcp.SupportedVersions() {
 		versions = append(versions, string(v))

@@ -72,7 +72,7 @@ func knowFlags(parent *cobra.Command) {
 func unknownCommand(parent *cobra.Command, name string) error {
 	hint := ""
 	if similar := parent.SuggestionsFor(name); len(similar) > 0 {
-		hint = fmt.Sprintf("; did you mean %s?", strings.Join(similar, " or "))
+		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(similar, " or "))
 	}
 	return misuse(`unknown command %q%s; "mcpotel help" lists them`, name, hint)
 }
