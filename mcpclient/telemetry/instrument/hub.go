@@ -26,6 +26,7 @@ type hub struct {
 	tellers tellers
 
 	fields atomic.Pointer[[]string] // see declared
+	asked  atomic.Bool              // likewise
 }
 
 // hubOf returns the hub of t, nil if t observes nothing.

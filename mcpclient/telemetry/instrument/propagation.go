@@ -24,8 +24,8 @@ func (op *Op) TraceContext() TraceContext {
 func (s *side) inject(ctx context.Context) TraceContext {
 	c := carriers.Get().(*carrier)
 	s.tel.Propagator.Inject(s.leaving(ctx), c)
-	t := TraceContext{Traceparent: c.traceparent, Tracestate: c.tracestate, Baggage: c.baggage, Others: c.others,
-		declared: s.tel.declared()}
+	t := TraceContext{Traceparent: c.traceparent, Tracestate: c.tracestate, Baggage: c.baggage, Others: c.others}
+	t.declared = s.tel.declared(!t.IsZero())
 	c.release()
 	return t
 }
@@ -57,11 +57,15 @@ func (s *side) shared(all baggage.Baggage) baggage.Baggage {
 }
 
 // declared returns the keys beyond the W3C's that the propagator says it writes. They do not change, but that there are
-// none before the global propagator is set.
-func (h *hub) declared() []string {
+// none before the global propagator is set: it is asked once, and then when it may have written something.
+func (h *hub) declared(wrote bool) []string {
 	if known := h.fields.Load(); known != nil {
 		return *known
 	}
+	if !wrote && h.asked.Load() {
+		return nil
+	}
+	h.asked.Store(true)
 	all := h.Propagator.Fields()
 	if len(all) == 0 {
 		return nil
@@ -118,7 +122,7 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 // says reports whether a message may say anything to the propagator.
 func (s *side) says(in *Incoming) bool {
 	return in.Traceparent != "" || in.Tracestate != "" || in.Baggage != "" ||
-		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared()) > 0
+		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared(true)) > 0
 }
 
 // arriving returns ctx with the trace context of the message, and with what of its baggage the handlers of this side
