@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -173,7 +174,7 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	if err != nil {
 		return nil, err
 	}
-	o.Name, o.Telemetry = name, p.Telemetry()
+	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration())
 	o.CloseTimeout = 3 * time.Second // for servers to export their last spans
 	c, err := mcpclient.Connect(ctx, tr, &o)
 	if err != nil {

@@ -33,6 +33,9 @@ var Scenarios = []Scenario{
 			`mcp_client_message_decode_duration_seconds_count{mcp_client_message_kind="response"}`,
 			`mcp_server_message_decode_duration_seconds_count{mcp_server_message_kind="request"}`,
 			`mcp_client_connection_state{mcp_client_name="shop",mcp_client_connection_state="ready"}`,
+			`mcp_client_server_info{mcp_client_name="shop",mcp_client_server_name="shop",mcp_protocol_version="2026-07-28"}`,
+			`mcp_server_client_requests_total{mcp_server_name="shop",mcp_server_client_name!=""}`,
+			`gen_ai_execute_tool_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="add"}`,
 			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",` +
 				`mcp_client_connection_reason="negotiated"}`,
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_connection_attempt_kind="initial",error_type=""}`,
