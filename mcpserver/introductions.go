@@ -30,12 +30,13 @@ func (r *introductions) read(clientInfo []byte) (name, version string) {
 	}
 	r.mu.RLock()
 	known, ok := r.all[string(clientInfo)]
+	full := len(r.all) >= maxIntroductions
 	r.mu.RUnlock()
 	if ok {
 		return known.name, known.version
 	}
 	known = introducedBy(clientInfo)
-	if len(clientInfo) > maxRememberedBytes {
+	if full || len(clientInfo) > maxRememberedBytes {
 		return known.name, known.version
 	}
 	r.mu.Lock()

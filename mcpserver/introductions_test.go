@@ -36,6 +36,7 @@ func TestTelemetrySaysWhichClientAsks(t *testing.T) {
 		"legacy": {[]string{
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 				`"clientInfo":` + ide + `}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 			`{"jsonrpc":"2.0","id":2,"method":"ping"}`}, "ide", "1.4.0", 2},
 		"one that says nothing": {[]string{discovering(1, "")}, "", "", 0},
 		"no object":             {[]string{discovering(1, `["ide"]`)}, "", "", 0},

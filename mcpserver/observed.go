@@ -65,6 +65,7 @@ func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 		RemoteAddr: x.remoteAddr()}
 	if a := x.terms.agreed.Load(); a != nil {
 		in.Peer = x.seen(a.version)
+		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
 	}
 	if p, err := m.Params(); err == nil {
 		tellTrace(&in, &p)

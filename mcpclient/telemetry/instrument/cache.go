@@ -92,6 +92,9 @@ func (c *memo[K, V]) within(limit int, k K, build func(K) V) (v V, ok bool) {
 	if v, ok := c.lookup(k); ok {
 		return v, true
 	}
+	if c.len() >= limit { // for good: no key is taken away
+		return v, false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v, ok := c.lookup(k); ok {

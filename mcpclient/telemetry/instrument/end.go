@@ -62,8 +62,8 @@ func (op *Op) elapsed() time.Duration {
 }
 
 // executes reports whether the operation is a tool call whose duration is recorded as the GenAI conventions have it.
-func (s *side) executes(op *Op) bool {
-	return s.tel.ExecuteTool && op.direction == telemetry.Sent && op.info.targetKind == Tool
+func (op *Op) executes() bool {
+	return op.side.tel.ExecuteTool && op.direction == telemetry.Sent && op.info.targetKind == Tool
 }
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
@@ -71,7 +71,7 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	if h := op.duration(); op.measured && op.timed && h.Enabled(op.ctx) {
 		h.Record(op.ctx, elapsed.Seconds(), s.recordOptions(op.info, op.facts(), o)...)
 	}
-	if s.executes(op) && op.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
+	if op.executes() && op.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
 		s.tel.ins.executeTool.Record(op.ctx, elapsed.Seconds(),
 			s.options().execution.at(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
 	}

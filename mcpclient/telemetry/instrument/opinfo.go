@@ -94,7 +94,7 @@ func (s *side) activeOptions(info *opInfo) []metric.AddOption {
 
 // attributes are the names of the operation as attributes.
 func (k opKey) attributes() []attribute.KeyValue {
-	attrs := append(make([]attribute.KeyValue, 0, 4), attribute.String(names.KeyMCPMethodName, k.method))
+	attrs := append(make([]attribute.KeyValue, 0, 5), attribute.String(names.KeyMCPMethodName, k.method))
 	switch {
 	case k.targetKind == Tool && k.target != "":
 		attrs = append(attrs, attribute.String(names.KeyGenAIToolName, k.target))

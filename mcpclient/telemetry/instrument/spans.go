@@ -59,13 +59,17 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 	if k.direction == telemetry.Received {
 		kind = trace.SpanKindServer
 	}
-	toolType := ""
-	if k.direction == telemetry.Sent && k.targetKind == Tool {
-		toolType = words.ToolTypeExtension
-	}
-	attrs := slices.Clone(present(append(k.attributes(), optional(names.KeyGenAIToolType, toolType),
-		optional(names.KeyNetworkTransport, k.transport))...)) // of just their size
+	attrs := slices.Clone(k.onSpan(optional(names.KeyNetworkTransport, k.transport))) // of just their size
 	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
+}
+
+// onSpan are the names of the operation as a span has them, and the transport.
+func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
+	attrs := append(k.attributes(), transport)
+	if k.direction == telemetry.Sent && k.targetKind == Tool {
+		attrs = append(attrs, attribute.String(names.KeyGenAIToolType, words.ToolTypeExtension))
+	}
+	return present(attrs...)
 }
 
 // endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
@@ -82,7 +86,7 @@ func (op *Op) endSpan(o outcome, r *Result) {
 	attrs := make([]attribute.KeyValue, 0, usual+len(known))
 	if op.borrowed {
 		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
-		attrs = append(attrs, present(append(shown.attributes(), op.side.transport())...)...)
+		attrs = append(attrs, shown.onSpan(op.side.transport())...)
 	}
 	attrs = append(attrs, known...)
 	op.span.SetAttributes(op.endAttributes(attrs, o, r)...)
