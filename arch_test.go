@@ -74,7 +74,10 @@ var arrows = map[string][]string{
 		"mcpclient/telemetry", "mcpclient/telemetry/internal/words", "mcpclient/telemetry/schema",
 	},
 	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema"},
-	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/telemetry/internal/words"},
+	"mcpclient/telemetry/otlp": {
+		"mcpclient/telemetry", "mcpclient/telemetry/internal/words", "mcpclient/telemetry/tailsampling",
+	},
+	"mcpclient/telemetry/tailsampling":  {"mcpclient/telemetry/internal/words"},
 	"mcpclient/auth/internal/metadata":  {},
 	"mcpclient/auth/internal/challenge": {},
 	"mcpclient/auth/internal/dpop":      {},
@@ -137,6 +140,7 @@ var foreign = map[string][]string{
 	"mcpclient/telemetry/internal/settings": telemetryAPI,
 	"mcpclient/telemetry/instrument":        telemetryAPI,
 	"mcpclient/telemetry/telemetrytest":     append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
+	"mcpclient/telemetry/tailsampling":      append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{
 		"go.opentelemetry.io/contrib/propagators/autoprop",
 		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/otel/log",

@@ -18,7 +18,7 @@ var watched = []string{
 	"mcpclient", "mcpclient/transport", "mcpclient/auth", "mcpclient/auth/internal/dpop",
 	"mcpclient/auth/internal/metadata",
 	"mcpclient/internal/conn", "mcpclient/internal/inflight", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
-	"mcpclient/telemetry/internal/settings",
+	"mcpclient/telemetry/internal/settings", "mcpclient/telemetry/tailsampling",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",
 	"internal/schema",
 	"internal/otlpsink",

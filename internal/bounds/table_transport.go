@@ -174,6 +174,20 @@ var telemetryArea = area{
 			holder: ofClient,
 		},
 		{
+			what:  "Spans whose outcome is not known, with tail sampling",
+			where: []string{"mcpclient/telemetry/tailsampling.forest.open"},
+			bound: "{bytes mcpclient/telemetry/tailsampling.DefaultMaxBytes}, all of a process",
+			full:  "what ended first is not exported, counted",
+			test:  "mcpclient/telemetry/tailsampling.TestForestHasABound",
+		},
+		{
+			what:  "Spans that were kept, for what follows them",
+			where: []string{"mcpclient/telemetry/tailsampling.recent.set"},
+			bound: "{mcpclient/telemetry/tailsampling.remembered} ids",
+			full:  "the oldest is forgotten",
+			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
+		},
+		{
 			what: "The flight recorder", where: []string{"mcpclient/telemetry/instrument.flight.ring"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
 				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes " +

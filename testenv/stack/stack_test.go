@@ -16,14 +16,14 @@ import (
 )
 
 // service is a program that exports, as long as the test runs.
-func service(t *testing.T, s *stack.Stack, name string) *otlp.Providers {
+func service(t *testing.T, s *stack.Stack, name string, more ...otlp.Option) *otlp.Providers {
 	t.Helper()
 	options := []otlp.Option{otlp.WithServiceName(name), otlp.WithGlobals(false), otlp.WithConsole(nil, nil),
 		otlp.WithExportInterval(200 * time.Millisecond)}
 	if !exportsOverHTTP() {
 		options = append(options, otlp.WithEndpoint(s.OTLP()))
 	}
-	p, err := otlp.Setup(t.Context(), options...)
+	p, err := otlp.Setup(t.Context(), append(options, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,10 +123,10 @@ func (a *Attempt) end(level slog.Level, err error) {
 		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil,
 		trace: a.span.SpanContext().TraceID(), in: int64(a.number),
 	})
-	if c.tel.ins.attempt.Enabled(a.ctx) {
+	a.endSpan(level == slog.LevelWarn, errorType, err)
+	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
 	}
-	a.endSpan(level == slog.LevelWarn, errorType, err)
 	if !c.logs(a.ctx, level) {
 		return
 	}

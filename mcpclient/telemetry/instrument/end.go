@@ -27,13 +27,8 @@ func (op *Op) End(r Result) {
 	}
 	elapsed := op.elapsed()
 	o := outcomeOf(op.direction, &r)
-	op.recordMetrics(o, elapsed)
 	op.land(o, &r, elapsed)
-	if op.recording {
-		op.endSpan(o, &r)
-	} else if op.span != nil {
-		op.span.End()
-	}
+	op.conclude(o, &r, elapsed)
 	if op.notification {
 		s.notified(op, o, elapsed)
 		return
@@ -41,6 +36,16 @@ func (op *Op) End(r Result) {
 	s.count(op.info, o, elapsed)
 	op.logStart()
 	op.logEnd(o, &r, elapsed)
+}
+
+// conclude ends the span and then records the metrics, since exemplars go by what became of the span.
+func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
+	defer op.recordMetrics(o, elapsed)
+	if op.recording {
+		op.endSpan(o, r)
+	} else if op.span != nil {
+		op.span.End()
+	}
 }
 
 // abandon ends an operation that could not even begin, because code of the user's has failed.

@@ -6,9 +6,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Ref names a span: trace id, span id and flags. It is what remains of a span for those who have to refer to it after
-// it ended, such as a tombstone. The zero Ref names none.
+// Ref names a span: trace id, span id, flags, and whether it is of another process. It is what remains of a span for
+// those who have to refer to it after it ended, such as a tombstone. The zero Ref names none.
 type Ref [25]byte
+
+// ofAnother is, with the flags of a span, that it is of another process. No flag of W3C's has this bit.
+const ofAnother = 1 << 7
 
 func newRef(sc trace.SpanContext) (r Ref) {
 	if !sc.IsValid() {
@@ -17,7 +20,10 @@ func newRef(sc trace.SpanContext) (r Ref) {
 	traceID, spanID := sc.TraceID(), sc.SpanID()
 	copy(r[:16], traceID[:])
 	copy(r[16:24], spanID[:])
-	r[24] = byte(sc.TraceFlags())
+	r[24] = byte(sc.TraceFlags()) &^ ofAnother
+	if sc.IsRemote() {
+		r[24] |= ofAnother
+	}
 	return r
 }
 
@@ -25,7 +31,8 @@ func (r *Ref) spanContext() trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID:    trace.TraceID(r[:16]),
 		SpanID:     trace.SpanID(r[16:24]),
-		TraceFlags: trace.TraceFlags(r[24]),
+		TraceFlags: trace.TraceFlags(r[24] &^ ofAnother),
+		Remote:     r[24]&ofAnother != 0,
 	})
 }
 
@@ -44,6 +51,3 @@ func (r Ref) TraceID() string {
 	}
 	return r.spanContext().TraceID().String()
 }
-
-// sampled reports whether r names a span that is exported.
-func (r *Ref) sampled() bool { return trace.TraceFlags(r[24]).IsSampled() }

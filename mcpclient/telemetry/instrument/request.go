@@ -41,7 +41,7 @@ type Request struct {
 	Beside bool
 
 	// Parent, if not zero, takes the place of ctx's span. A notifications/cancelled names the request it is about here,
-	// and has a span if that request's is exported.
+	// and has a span if that request had one: it is exported if that is.
 	Parent Ref
 }
 
@@ -58,10 +58,13 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 	spanned := true
 	if r.Notification {
 		op.measured = s.spansNotification(ctx, r.Method)
-		spanned = op.measured || r.Method == words.MethodCancelled && r.Parent.sampled()
+		spanned = op.measured || r.Method == words.MethodCancelled && r.Parent != (Ref{})
 	}
 	if spanned {
 		op.startSpan(r.TargetKind, r.Link, Ref{})
+	}
+	if !op.measured && !op.recording { // the notice of a call that is not exported names the call itself
+		op.ctx, op.span = ctx, nil
 	}
 	usercode.Pass(op.begin, op.abandon)
 	return op.ctx, op

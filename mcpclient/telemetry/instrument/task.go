@@ -69,10 +69,10 @@ func (t *Task) End(status string, r Result) {
 		failed: o.failed, elapsed: elapsed,
 		trace: t.span.SpanContext().TraceID(),
 	})
-	if h := s.tel.ins.task; h.Enabled(t.ctx) {
+	t.endSpan(status, o, &r)
+	if h := s.tel.ins.task; h.Enabled(t.ctx) { // exemplars go by what became of the span
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}
-	t.endSpan(status, o, &r)
 	t.log(status, elapsed, o, &r)
 }
 

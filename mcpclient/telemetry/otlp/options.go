@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
 // An Option changes what [Setup] builds. The zero set of options is right for a program that is configured by its
@@ -37,6 +38,8 @@ type config struct {
 	endpoint string
 	interval time.Duration
 	globals  bool
+
+	tail *tailsampling.Options // nil unless given
 
 	sdk     *SDK // nil unless one is given
 	spans   map[string]func(context.Context) (sdktrace.SpanExporter, error)
@@ -137,10 +140,18 @@ func WithExportInterval(d time.Duration) Option { return func(c *config) { c.int
 // false in a test or where other code of the program owns the globals. [slog.SetDefault] is never called.
 func WithGlobals(install bool) Option { return func(c *config) { c.globals = install } }
 
+// WithTailSampling exports each call that failed or was slow, and of the others a part: see package tailsampling.
+// Without it, OTEL_TRACES_SAMPLER decides when a trace starts. With it, the variable says the ratio and wins over that
+// of o: always_on is 1, always_off is 0, and OTEL_TRACES_SAMPLER_ARG is that of traceidratio; each also with the prefix
+// parentbased_. Exemplars lead to spans that are exported, unless OTEL_METRICS_EXEMPLAR_FILTER is set. The queue of the
+// exporter has room for all that one failure may take along, unless OTEL_BSP_MAX_QUEUE_SIZE is set. A metric says for
+// how many spans there was no room: [tailsampling.Sampling.Observe].
+func WithTailSampling(o tailsampling.Options) Option { return func(c *config) { c.tail = &o } }
+
 // WithSDK has Setup make no exporters, but use those of an SDK that was set up in another way: it adds the console, the
 // logger and the globals, and [Providers.Shutdown] shuts the SDK down. Of the variables, only NO_COLOR is read then,
-// and the options about the service, the endpoint and the interval mean nothing. Package otelsetup does this with a
-// configuration file.
+// and the options about the service, the endpoint, the interval and sampling mean nothing. Package otelsetup does this
+// with a configuration file.
 func WithSDK(s SDK) Option { return func(c *config) { c.sdk = &s } }
 
 // WithSpanExporter adds an exporter that OTEL_TRACES_EXPORTER may name. Setup calls newExporter if it does. The name is

@@ -17,6 +17,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
 // Setup builds the providers and the logger that the options and the environment (see the package comment) ask for.
@@ -87,13 +89,19 @@ func (p *Providers) build(ctx context.Context, c *config, s settings, show *cons
 	if err != nil {
 		otel.Handle(err)
 	}
+	var tail *tailsampling.Sampling
+	if c.tail != nil {
+		if tail, err = newTailSampling(*c.tail, os.Getenv); err != nil {
+			return err
+		}
+	}
 	start := map[signal]func(*beginning) error{traces: p.startTraces, metrics: p.startMetrics, logs: p.startLogs}
 	for _, sig := range []signal{traces, metrics, logs} {
 		if len(s.exporters[sig]) == 0 {
 			continue
 		}
 		to := destination{s.protocols[sig], c.endpoint, newLink()}
-		if err := start[sig](&beginning{c, ctx, res, s.exporters[sig], to, show}); err != nil {
+		if err := start[sig](&beginning{c, ctx, res, s.exporters[sig], to, show, tail}); err != nil {
 			return fmt.Errorf("%s: %w", sig, err)
 		}
 	}
@@ -106,8 +114,9 @@ type beginning struct {
 	ctx       context.Context
 	res       *resource.Resource
 	exporters []string
-	to        destination // of the exporter otlp
-	show      *console    // of the exporter console
+	to        destination            // of the exporter otlp
+	show      *console               // of the exporter console
+	tail      *tailsampling.Sampling // nil if a sampler of the SDK decides
 }
 
 func (p *Providers) startTraces(b *beginning) error {
@@ -115,13 +124,27 @@ func (p *Providers) startTraces(b *beginning) error {
 	if b.interval > 0 {
 		batch = append(batch, sdktrace.WithBatchTimeout(b.interval))
 	}
+	if b.tail != nil && os.Getenv("OTEL_BSP_MAX_QUEUE_SIZE") == "" {
+		batch = append(batch, sdktrace.WithMaxQueueSize(sdktrace.DefaultMaxQueueSize+b.tail.Burst()))
+	}
 	opts := []sdktrace.TracerProviderOption{sdktrace.WithResource(b.res)}
+	var all []sdktrace.SpanProcessor
 	for _, name := range b.exporters {
 		e, err := b.spanExporter(name)
 		if err != nil { // what was made before ends
-			return errors.Join(err, sdktrace.NewTracerProvider(opts...).Shutdown(b.ctx))
+			for _, made := range all {
+				err = errors.Join(err, made.Shutdown(b.ctx))
+			}
+			return err
 		}
-		opts = append(opts, sdktrace.WithBatcher(e, batch...))
+		all = append(all, sdktrace.NewBatchSpanProcessor(e, batch...))
+	}
+	if b.tail != nil {
+		opts = append(opts, sdktrace.WithSampler(b.tail.Sampler()))
+		all = []sdktrace.SpanProcessor{b.tail.Processor(all...)}
+	}
+	for _, p := range all {
+		opts = append(opts, sdktrace.WithSpanProcessor(p))
 	}
 	tp := sdktrace.NewTracerProvider(opts...)
 	p.tracer = tp
@@ -141,6 +164,9 @@ func (b *beginning) spanExporter(name string) (sdktrace.SpanExporter, error) {
 
 func (p *Providers) startMetrics(b *beginning) error {
 	opts := []sdkmetric.Option{sdkmetric.WithResource(b.res), sdkmetric.WithCardinalityLimit(setLimit(os.Getenv))}
+	if b.tail != nil && os.Getenv("OTEL_METRICS_EXEMPLAR_FILTER") == "" {
+		opts = append(opts, sdkmetric.WithExemplarFilter(b.tail.ExemplarFilter()))
+	}
 	for _, name := range b.exporters {
 		r, err := b.metricReader(name)
 		if err != nil {
@@ -149,6 +175,11 @@ func (p *Providers) startMetrics(b *beginning) error {
 		opts = append(opts, sdkmetric.WithReader(r))
 	}
 	mp := sdkmetric.NewMeterProvider(opts...)
+	if b.tail != nil {
+		if err := b.tail.Observe(mp); err != nil {
+			return errors.Join(err, mp.Shutdown(b.ctx))
+		}
+	}
 	p.meter = mp
 	p.early = append(p.early, pipeline{string(metrics), b.to.link, mp.ForceFlush, mp.Shutdown})
 	return nil

@@ -109,6 +109,9 @@ const (
 	MethodCancelled = "notifications/cancelled"
 )
 
+// WaitingMethods are requests that last as long as a person, a task or an interest does, so they are not slow.
+var WaitingMethods = []string{"elicitation/create", "subscriptions/listen", "tasks/result"}
+
 // A tool call is what the GenAI conventions call an execution of a tool.
 const (
 	MethodCallTool       = "tools/call"
