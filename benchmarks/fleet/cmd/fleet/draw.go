@@ -35,8 +35,9 @@ func draw(counts []int, outage time.Duration) string {
 	fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end">%d</text><text x="%d" y="%.1f" text-anchor="end">0</text>`,
 		left-6, y(most)+4, most, left-6, y(0)+4)
 	for i := 0; i < len(counts); i += int(10 * time.Second / step) {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%v</text>`, x(float64(i)), height-10, time.Duration(i)*step)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%.0f s</text>`, x(float64(i)), height-10,
+			(time.Duration(i) * step).Seconds())
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="12">attempts to connect in %v</text></svg>`, left, step)
+	fmt.Fprintf(&b, `<text x="%d" y="12">attempts to connect within %v</text></svg>`, left, step)
 	return b.String() + "\n"
 }
