@@ -29,8 +29,8 @@ const (
 
 // Options are what a [Sampling] goes by. The zero value exports what is kept and nothing else.
 type Options struct {
-	// Ratio is the part of the traces that are exported whatever becomes of them, from 0 to 1. A span whose parent is in
-	// another process or was chosen by the program is in the trace of that one and goes by its decision.
+	// Ratio is the part of the traces that are exported whatever becomes of them, from 0 to 1. It is for traces that begin
+	// in this process. One that begins in another goes by the decision that was made there.
 	Ratio float64
 
 	// Slow is how long a request of an MCP method lasts that is kept for it, on the side that measures it. Zero means
@@ -93,8 +93,8 @@ func (s *Sampling) Stats() Stats {
 	return Stats{s.sampled.Load(), s.kept.Load(), s.forest.dropped, s.forest.evicted, s.forest.bytes}
 }
 
-// Sampler returns the sampler of the SDK, for [sdktrace.WithSampler]. It samples nothing by itself that
-// [Sampling.Processor] does not know of, so the SDK needs both.
+// Sampler returns the sampler of the SDK, for [sdktrace.WithSampler]. What it does not sample is recorded, for
+// [Sampling.Processor]: the SDK needs both.
 func (s *Sampling) Sampler() sdktrace.Sampler { return sampler{s} }
 
 // Processor returns the span processor of the SDK, which passes what is exported on to the next ones. They are shut
@@ -322,7 +322,7 @@ func sizeOfAll(attrs []attribute.KeyValue) (n int64) {
 		case attribute.MAP:
 			n += sizeOfAll(a.Value.AsMap())
 		default:
-			n += int64(len(a.Value.Emit()))
+			n += int64(len(a.Value.String()))
 		}
 	}
 	return n
