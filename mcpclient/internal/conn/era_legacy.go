@@ -46,7 +46,8 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 		h.in.spoken = func() { h.clock.hold(false) }
 		defer func() { h.in.spoken = nil }()
 	}
-	patience, done := h.clock.within(ctx, h.c.Settings.InitTimeout/10*6)
+	// After the quarter of the probe this leaves another for the backoff and an attempt that a server answers at once.
+	patience, done := h.clock.within(ctx, h.c.Settings.InitTimeout/2)
 	defer done()
 	var refused error
 	for wait := patience; ; {
