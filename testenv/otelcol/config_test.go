@@ -17,6 +17,14 @@ import (
 // shipped are the configurations that stand alone.
 var shipped = []string{"minimal.yaml", "agent.yaml", "gateway.yaml"}
 
+// overlays go on top of another file.
+var overlays = map[string]string{
+	"agent-kafka.yaml":          "agent.yaml",
+	"agent-loadbalancing.yaml":  "agent.yaml",
+	"gateway-kafka.yaml":        "gateway.yaml",
+	"gateway-servicegraph.yaml": "gateway.yaml",
+}
+
 // shippedFile is a file of the project's directory collector.
 func shippedFile(name string) string { return filepath.Join("..", "..", "collector", name) }
 
@@ -35,11 +43,11 @@ func inQueueDir(t *testing.T) {
 	t.Setenv("MCPOTEL_GATEWAY_QUEUE_DIR", t.TempDir())
 }
 
-// validate is `otelcol validate --config FILE ...` with the factories that make components.
-func validate(factories func() (otelcol.Factories, error), files ...string) error {
+// validate is `otelcol validate --config FILE ...`.
+func validate(files ...string) error {
 	command := otelcol.NewCommand(otelcol.CollectorSettings{
-		BuildInfo: component.BuildInfo{Command: "otelcol", Version: "0.155.0"},
-		Factories: factories,
+		BuildInfo: component.BuildInfo{Command: "otelcol", Version: "0.158.0"},
+		Factories: components,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: confmap.ResolverSettings{
 			ProviderFactories: []confmap.ProviderFactory{envprovider.NewFactory(), fileprovider.NewFactory()},
 		}},
@@ -59,8 +67,19 @@ func TestShippedConfigurationsAreValid(t *testing.T) {
 	for _, name := range shipped {
 		t.Run(name, func(t *testing.T) {
 			inQueueDir(t)
-			if err := validate(components, shippedFile(name)); err != nil {
+			if err := validate(shippedFile(name)); err != nil {
 				t.Errorf("the Collector should accept %s: %v", name, err)
+			}
+		})
+	}
+}
+
+func TestOverlaysFitTheirFiles(t *testing.T) {
+	for overlay, base := range overlays {
+		t.Run(overlay, func(t *testing.T) {
+			inQueueDir(t)
+			if err := validate(shippedFile(base), shippedFile(overlay)); err != nil {
+				t.Errorf("the Collector should accept %s on top of %s: %v", overlay, base, err)
 			}
 		})
 	}
@@ -91,7 +110,7 @@ func TestValidationSeesMistakes(t *testing.T) {
 			if err := os.WriteFile(broken, []byte(strings.ReplaceAll(text, mistake.correct, mistake.wrong)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := validate(components, broken)
+			err := validate(broken)
 			if err == nil {
 				t.Fatalf("the Collector accepts %s with %q", mistake.file, mistake.wrong)
 			}

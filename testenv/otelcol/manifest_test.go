@@ -83,7 +83,7 @@ func TestManifestIsWhatIsBuilt(t *testing.T) {
 // TestDistributionIsWhatIsUsed: nothing is missing, nothing is there that no configuration uses.
 func TestDistributionIsWhatIsUsed(t *testing.T) {
 	used := map[string]map[string]bool{}
-	for _, name := range shipped {
+	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
 		for _, kind := range kinds {
 			section, _ := setting(t, name, kind).(map[string]any)
 			for id := range section {
@@ -115,7 +115,7 @@ func TestDistributionIsWhatIsUsed(t *testing.T) {
 // TestWhatIsConfiguredIsUsed: a component that no pipeline names would never start.
 func TestWhatIsConfiguredIsUsed(t *testing.T) {
 	chosen := []string{"otlp_http/logs"} // by MCPOTEL_LOGS_EXPORTER, whose default is debug
-	for _, name := range shipped {
+	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
 		var inUse []string
 		for _, parts := range pipelines(t, name) {
 			for _, ids := range parts {

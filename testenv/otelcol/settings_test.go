@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,6 +140,38 @@ func TestTwoTiersFitOnOneMachine(t *testing.T) {
 	agent, gateway := variables(t, readShipped(t, "agent.yaml")), variables(t, readShipped(t, "gateway.yaml"))
 	if got, want := agent["MCPOTEL_GATEWAY_ENDPOINT"], gateway["MCPOTEL_GATEWAY_OTLP_GRPC"]; got != want {
 		t.Errorf("the agent sends to %s by default, the gateway listens on %s", got, want)
+	}
+}
+
+// bytesOfTrace is what an undecided trace takes of a gateway's memory, and ownMiB what the gateway takes without any,
+// as collector/README.md has measured them.
+const bytesOfTrace, ownMiB = 16 << 10, 150
+
+func mibFor(traces int) int { return ownMiB + (traces*bytesOfTrace+1<<20-1)>>20 }
+
+// TestSizesFollowFromRateAndWait holds the table of the README to its formula, and the defaults to a row of it.
+func TestSizesFollowFromRateAndWait(t *testing.T) {
+	gateway := variables(t, readShipped(t, "gateway.yaml"))
+	row := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9]+)s \| ([0-9]+) \| ([0-9]+) \|$`)
+	number := func(text string) int {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	rows, hasDefault := row.FindAllStringSubmatch(readShipped(t, "README.md"), -1), false
+	for _, r := range rows {
+		rate, wait, traces, mib := number(r[1]), number(r[2]), number(r[3]), number(r[4])
+		if traces != rate*wait || mib != mibFor(traces) {
+			t.Errorf("%s: want %d traces and %d MiB", r[0], rate*wait, mibFor(rate*wait))
+		}
+		if r[3] == gateway["MCPOTEL_SAMPLING_TRACES"] && r[2]+"s" == gateway["MCPOTEL_SAMPLING_DECISION_WAIT"] {
+			hasDefault = mib <= number(gateway["MCPOTEL_GATEWAY_MEMORY_MIB"])
+		}
+	}
+	if len(rows) == 0 || !hasDefault {
+		t.Errorf("the defaults of gateway.yaml should be one of the %d rows, and fit its memory", len(rows))
 	}
 }
 

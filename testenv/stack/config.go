@@ -60,6 +60,8 @@ func (s *Stack) writePrometheus() error {
 		"Interval": s.interval(), "Rules": s.options.Rules,
 		"Services": address(s.Ports.GatewayPrometheus), "Jaeger": address(s.Ports.JaegerMetric),
 		"Agent": address(s.Ports.AgentMetrics), "Gateway": address(s.Ports.GatewayMetrics),
+		"HasSecond":      s.options.SecondGateway,
+		"SecondServices": address(s.Ports.SecondPrometheus), "Second": address(s.Ports.SecondMetrics),
 	})
 	if err != nil {
 		return err
@@ -95,6 +97,7 @@ func (s *Stack) agentEnvironment() []string {
 		"MCPOTEL_AGENT_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.AgentMetrics),
 		"MCPOTEL_AGENT_QUEUE_DIR=" + s.file("agent"), "MCPOTEL_GATEWAY_ENDPOINT=" + address(s.Ports.GatewayGRPC),
 		"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms", "STACK_COPY=" + s.options.Copy,
+		"STACK_GATEWAYS=[" + address(s.Ports.GatewayGRPC) + ", " + address(s.Ports.SecondGRPC) + "]",
 	}, s.options.CollectorEnv...)
 }
 
@@ -110,6 +113,15 @@ func (s *Stack) gatewayEnvironment() []string {
 		"MCPOTEL_RED_FLUSH_INTERVAL=1s",
 		"MCPOTEL_SAMPLING_PERCENTAGE=" + strconv.FormatFloat(cmp.Or(s.options.Sampling, 100), 'f', -1, 64),
 	}, s.options.CollectorEnv...)
+}
+
+// secondEnvironment is what differs for the second gateway, after what the first has.
+func (s *Stack) secondEnvironment() []string {
+	return append(s.gatewayEnvironment(),
+		"MCPOTEL_GATEWAY_OTLP_GRPC="+address(s.Ports.SecondGRPC), "MCPOTEL_GATEWAY_OTLP_HTTP="+address(s.Ports.SecondHTTP),
+		"MCPOTEL_GATEWAY_HEALTH="+address(s.Ports.SecondHealth),
+		"MCPOTEL_GATEWAY_TELEMETRY_PORT="+strconv.Itoa(s.Ports.SecondMetrics),
+		"MCPOTEL_GATEWAY_PROMETHEUS="+address(s.Ports.SecondPrometheus), "MCPOTEL_GATEWAY_QUEUE_DIR="+s.file("second"))
 }
 
 // Repository is the directory of this project that the working directory is in.

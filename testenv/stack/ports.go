@@ -20,6 +20,9 @@ type Ports struct {
 	JaegerUI, JaegerQuery      int // HTTP API and UI; the same over gRPC
 	JaegerHealth, JaegerMetric int
 	Prometheus                 int // API
+
+	// Of the second gateway, if there is one.
+	SecondGRPC, SecondHTTP, SecondHealth, SecondMetrics, SecondPrometheus int
 }
 
 // UsualPorts are the ones people know, for a stack to look at.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
@@ -26,6 +27,12 @@ type Options struct {
 	// Agent and Gateway are the configurations of the Collectors, of which a later file wins over an earlier one. Nil
 	// means collector/agent.yaml and collector/gateway.yaml of the repository that the working directory is in.
 	Agent, Gateway []string
+
+	// SecondGateway adds one, to which nothing goes but what Agent and Gateway bring there.
+	SecondGateway bool
+
+	// Idle are the names of processes that Up leaves to their Start.
+	Idle []string
 
 	// Copy is where a copy of everything goes that the agent takes, by OTLP/gRPC to "host:port". Empty means nowhere.
 	Copy string
@@ -54,6 +61,9 @@ type Options struct {
 type Stack struct {
 	Agent, Gateway, Prometheus, Jaeger *Process
 
+	// Second is the second gateway, nil if there is one only.
+	Second *Process
+
 	// Traces is Jaeger's API, Metrics that of Prometheus.
 	Traces  *jaeger.Client
 	Metrics *prom.Client
@@ -67,7 +77,7 @@ type Stack struct {
 	options Options
 }
 
-// Up starts Jaeger, Prometheus, the gateway and the agent, and returns when all are ready. ctx bounds that, nothing
+// Up starts Jaeger, Prometheus, the gateways and the agent, and returns when all are ready. ctx bounds that, nothing
 // else. On an error nothing is left running.
 func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	programs, err := find("jaeger", "prometheus", "otelcol")
@@ -94,7 +104,10 @@ func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	}
 	s.Traces = jaeger.New("http://" + address(s.Ports.JaegerUI))
 	s.Metrics = prom.New("http://" + address(s.Ports.Prometheus))
-	for _, p := range []*Process{s.Jaeger, s.Prometheus, s.Gateway, s.Agent} {
+	for _, p := range slices.Backward(s.processes()) {
+		if slices.Contains(o.Idle, p.Name()) {
+			continue
+		}
 		begun := time.Now()
 		if err := p.Start(ctx); err != nil {
 			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
@@ -121,8 +134,8 @@ func (s *Stack) OTLPHTTP() string { return address(s.Ports.AgentHTTP) }
 // Dir is where logs and data are.
 func (s *Stack) Dir() string { return s.dir }
 
-// Stop ends the agent, the gateway, Prometheus and Jaeger, in this order, and waits for all. When ctx ends first, those
-// left are killed.
+// Stop ends the agent, the gateways, Prometheus and Jaeger, in this order, and waits for all. When ctx ends first,
+// those left are killed.
 func (s *Stack) Stop(ctx context.Context) error {
 	err := s.stop(ctx)
 	return errors.Join(err, s.release(err))
@@ -130,10 +143,16 @@ func (s *Stack) Stop(ctx context.Context) error {
 
 func (s *Stack) stop(ctx context.Context) error {
 	var failed []error
-	for _, p := range []*Process{s.Agent, s.Gateway, s.Prometheus, s.Jaeger} {
+	for _, p := range s.processes() {
 		failed = append(failed, p.Stop(ctx))
 	}
 	return errors.Join(failed...)
+}
+
+// processes are all of them, each before those that it sends to.
+func (s *Stack) processes() []*Process {
+	return slices.DeleteFunc([]*Process{s.Agent, s.Second, s.Gateway, s.Prometheus, s.Jaeger},
+		func(p *Process) bool { return p == nil })
 }
 
 // release gives back ports and directory; what went wrong keeps its logs.
@@ -167,8 +186,13 @@ func (s *Stack) prepare(programs map[string]string) error {
 		"--config.file="+s.file("prometheus.yaml"), "--storage.tsdb.path="+s.file("prometheus"),
 		"--web.listen-address="+address(p.Prometheus),
 		"--enable-feature=exemplar-storage", "--log.level=warn")
-	s.Gateway = process("gateway", "otelcol", address(p.GatewayHealth), s.gatewayEnvironment(),
-		configs(s.options.Gateway)...)
+	gateway := func(name, health string, env []string) *Process {
+		return process(name, "otelcol", health, env, configs(s.options.Gateway)...)
+	}
+	s.Gateway = gateway("gateway", address(p.GatewayHealth), s.gatewayEnvironment())
+	if s.options.SecondGateway {
+		s.Second = gateway("second gateway", address(p.SecondHealth), s.secondEnvironment())
+	}
 	s.Agent = process("agent", "otelcol", address(p.AgentHealth), s.agentEnvironment(), configs(s.options.Agent)...)
 	return nil
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/testenv/stack/load"
+)
+
+// kill kills an agent under traffic again and again, starts it each time, and prints what of what it had acknowledged
+// has not arrived.
+func kill(m *measuring) error {
+	a := agent("agent")
+	a.options.CollectorEnv = []string{"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms"} // so that something is always under way
+	s, receivers, end, err := m.alone(a)
+	if err != nil {
+		return err
+	}
+	const least, more = 200 * time.Millisecond, time.Second // between a start and the next kill
+	var sent *load.Sent
+	var unsent error
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		sent, _, unsent = m.send(s, a, 0, time.Duration(m.kills)*(least+more),
+			load.Options{Rate: tracesPerSecond, Senders: 16, AllSignals: true})
+	})
+	failures := 0
+	for range m.kills {
+		if err = pause(m.ctx, least+rand.N(more)); err != nil {
+			break
+		}
+		s.Agent.Kill()
+		for err = s.Agent.Start(m.ctx); err != nil && m.ctx.Err() == nil; err = s.Agent.Start(m.ctx) {
+			failures++ // and again, as a supervisor would
+			fmt.Fprintln(m.out, err)
+		}
+	}
+	sending.Wait()
+	err = errors.Join(err, unsent)
+	if err == nil {
+		err = m.drained(s)
+	}
+	if err := errors.Join(err, end()); err != nil {
+		return err
+	}
+	fmt.Fprintf(m.out, "\n| kills | starts that failed | spans acknowledged | of them lost | spans that came twice |\n"+
+		"|--:|--:|--:|--:|--:|\n| %d | %d | %d | %d | %d |\n", m.kills, failures, sent.Spans-sent.Dropped,
+		receivers[0].Missing(sent), receivers[0].Spans()-(sent.Spans-sent.Dropped-receivers[0].Missing(sent)))
+	return nil
+}

@@ -1,0 +1,157 @@
+// Command load measures the Collector with the configurations of the project: what a core takes, what waiting for a
+// decision costs in memory, when the queue is full and what is lost then, and whether anything is lost when an agent is
+// killed.
+//
+//	go -C testenv/stack run ./cmd/load capacity window queue kill
+//
+// It runs the measurements that are named, all if none is, and prints a table for each. It needs the programs that
+// testenv/stack/install builds, and Linux, whose /proc has the processes' times. Nothing else should run meanwhile.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/mcpotel/mcpotel/testenv/stack"
+	"github.com/mcpotel/mcpotel/testenv/stack/load"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+// measurements by their names, in the order in which they run.
+var measurements = []struct {
+	name    string
+	measure func(*measuring) error
+}{{"capacity", capacity}, {"window", window}, {"queue", queue}, {"kill", kill}}
+
+// measuring is what all measurements have in common.
+type measuring struct {
+	ctx   context.Context
+	load  *load.Load
+	out   io.Writer
+	took  time.Duration // of one run
+	kills int
+}
+
+func run(ctx context.Context, args []string, out, stderr io.Writer) error {
+	m := &measuring{ctx: ctx, out: out}
+	f := flag.NewFlagSet("load", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.DurationVar(&m.took, "for", 20*time.Second, "how long a single run takes")
+	f.IntVar(&m.kills, "kills", 40, "how often the agent is killed")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	var names []string
+	for _, each := range measurements {
+		names = append(names, each.name)
+	}
+	chosen := f.Args()
+	for _, name := range chosen {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("there is no measurement %q, only %v", name, names)
+		}
+	}
+	var err error
+	if m.load, err = load.Record(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "A trace has %.2f spans of %.0f bytes in the mean.\n", m.load.SpansOfTrace(), m.load.BytesOfSpan())
+	for _, each := range measurements {
+		if len(chosen) > 0 && !slices.Contains(chosen, each.name) {
+			continue
+		}
+		if err := each.measure(m); err != nil {
+			return fmt.Errorf("%s: %w", each.name, err)
+		}
+	}
+	return nil
+}
+
+// tier is the Collector that is measured, by itself.
+type tier struct {
+	name      string
+	process   func(*stack.Stack) *stack.Process
+	endpoint  func(stack.Ports) int
+	receivers func(stack.Ports) []int // where it exports to; nil for nowhere yet
+	options   stack.Options
+	// prepare starts what else it needs; its end is called afterwards.
+	prepare func() (env []string, end func(), err error)
+}
+
+// alone starts the Collector of a tier and what receives from it. end stops all.
+func (m *measuring) alone(t tier, env ...string) (s *stack.Stack, receivers []*load.Receiver, end func() error,
+	err error) {
+	o := t.options
+	o.Idle = []string{"agent", "gateway", "second gateway", "prometheus", "jaeger"}
+	o.CollectorEnv = append(o.CollectorEnv, env...)
+	ended := func() {}
+	if t.prepare != nil {
+		var more []string
+		if more, ended, err = t.prepare(); err != nil {
+			return nil, nil, nil, err
+		}
+		o.CollectorEnv = append(o.CollectorEnv, more...)
+	}
+	if s, err = stack.Up(m.ctx, o); err != nil {
+		ended()
+		return nil, nil, nil, err
+	}
+	end = func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), time.Minute)
+		defer cancel()
+		err := s.Stop(ctx)
+		for _, r := range receivers {
+			r.Close()
+		}
+		ended()
+		return err
+	}
+	for _, port := range t.listening(s.Ports) {
+		r, err := load.Receive(fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return nil, nil, nil, errors.Join(err, end())
+		}
+		receivers = append(receivers, r)
+	}
+	if err := t.process(s).Start(m.ctx); err != nil {
+		return nil, nil, nil, errors.Join(err, end())
+	}
+	return s, receivers, end, nil
+}
+
+// send sends for a while at a rate.
+func (m *measuring) send(s *stack.Stack, t tier, first uint64, d time.Duration, o load.Options,
+) (sent *load.Sent, next uint64, err error) {
+	ctx, cancel := context.WithTimeout(m.ctx, d)
+	defer cancel()
+	o.Endpoint = fmt.Sprintf("127.0.0.1:%d", t.endpoint(s.Ports))
+	sent, next, err = m.load.Send(ctx, first, o)
+	return sent, next, errors.Join(err, m.ctx.Err())
+}
+
+// listening are the ports of what the tier exports to.
+func (t tier) listening(p stack.Ports) []int {
+	if t.receivers == nil {
+		return nil
+	}
+	return t.receivers(p)
+}

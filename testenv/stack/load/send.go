@@ -1,0 +1,171 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// Options say how a load is sent.
+type Options struct {
+	// Endpoint takes OTLP over gRPC, "host:port".
+	Endpoint string
+
+	// Rate is how many traces are begun a second. Zero means as many as the endpoint takes.
+	Rate float64
+
+	// AllSignals sends metrics and logs with each batch of traces.
+	AllSignals bool
+
+	// Senders is how many send at once. Zero means 4.
+	Senders int
+
+	// Patience is how long a request that is refused is sent again before its spans are dropped, 10 s by default, as with
+	// the SDK.
+	Patience time.Duration
+}
+
+// Sent is what became of what was sent.
+type Sent struct {
+	Spans   uint64 // in all
+	Dropped uint64 // those not acknowledged
+
+	acknowledged set
+}
+
+// Send sends batch after batch until ctx ends, and returns when all are acknowledged or dropped. The batches are
+// numbered from first, and next is where another Send goes on. An error is what no refusal is, and the last of them.
+func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next uint64, err error) {
+	if o.Senders == 0 {
+		o.Senders = 4
+	}
+	if o.Patience == 0 {
+		o.Patience = 10 * time.Second
+	}
+	var mu sync.Mutex // guards what follows
+	sent := &Sent{}
+	var failed error
+	var batches atomic.Uint64
+	batches.Store(first)
+	begun := time.Now()
+	var senders sync.WaitGroup
+	for range o.Senders {
+		conn, err := grpc.NewClient(o.Endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return nil, first, err
+		}
+		senders.Go(func() {
+			defer conn.Close()
+			for ctx.Err() == nil {
+				batch := batches.Add(1) - 1
+				if o.Rate > 0 {
+					due := begun.Add(time.Duration(float64((batch-first)*TracesOfBatch) / o.Rate * float64(time.Second)))
+					if wait(ctx, time.Until(due)); ctx.Err() != nil {
+						return
+					}
+				}
+				if o.AllSignals {
+					for _, other := range l.others {
+						_ = export(ctx, conn, other.method, other.text, o.Patience) // not counted
+					}
+				}
+				for i := range l.requests {
+					t := &l.requests[i]
+					err := export(ctx, conn, collector.TraceService_Export_FullMethodName, t.fill(batch), o.Patience)
+					mu.Lock()
+					sent.Spans += uint64(t.spans)
+					if err == nil {
+						t.add(batch, &sent.acknowledged)
+					} else {
+						sent.Dropped += uint64(t.spans)
+						if !refusal(err) {
+							failed = err
+						}
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	senders.Wait()
+	return sent, batches.Load(), failed
+}
+
+// wait ends after d, or with ctx.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// export sends a request until it is acknowledged or patience ends. The end of ctx does not end it.
+func export(ctx context.Context, conn *grpc.ClientConn, method string, request []byte, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	for again := 50 * time.Millisecond; ; again = min(2*again, time.Second) {
+		var reply mem.Buffer
+		err := conn.Invoke(ctx, method, request, &reply, grpc.ForceCodecV2(encoded{}))
+		if err == nil {
+			return rejected(reply)
+		}
+		if !refusal(err) {
+			return err
+		}
+		wait(ctx, again)
+		if ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// refusal says of an error that an SDK sends again.
+func refusal(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted:
+		return true
+	default:
+		return false
+	}
+}
+
+// rejected is an error if the reply says that spans were rejected.
+func rejected(reply mem.Buffer) error {
+	var response collector.ExportTraceServiceResponse // those of metrics and logs have the same form
+	if err := proto.Unmarshal(reply.ReadOnlyData(), &response); err != nil {
+		return err
+	}
+	if n := response.GetPartialSuccess().GetRejectedSpans(); n > 0 {
+		return fmt.Errorf("%d spans are rejected: %s", n, response.GetPartialSuccess().GetErrorMessage())
+	}
+	return nil
+}
+
+// encoded hands requests on that are encoded already, and replies that are decoded elsewhere.
+type encoded struct{}
+
+func (encoded) Marshal(v any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
+}
+
+func (encoded) Unmarshal(data mem.BufferSlice, v any) error {
+	*v.(*mem.Buffer) = mem.SliceBuffer(data.Materialize())
+	return nil
+}
+
+func (encoded) Name() string { return "proto" }
+
+var _ encoding.CodecV2 = encoded{}
