@@ -131,7 +131,7 @@ func (s *side) label(ctx context.Context) string {
 	if value == "" {
 		return ""
 	}
-	if own, ok := s.values.intern(value, words.MaxLabels); ok {
+	if own, ok := s.options().labels.intern(value, words.MaxLabels); ok {
 		return own
 	}
 	return names.Other

@@ -46,7 +46,6 @@ type side struct {
 	limits  limiter
 	flight  flight
 
-	values    nameSet  // of the label that the user has chosen
 	strangers nameSet  // outcomes beyond those of the protocol; guarded by ops.mu for writing
 	series    [2]int32 // of the durations, by direction; guarded by ops.mu
 
