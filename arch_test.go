@@ -142,7 +142,7 @@ var foreign = map[string][]string{
 	"mcpclient/telemetry/telemetrytest":     append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/tailsampling":      append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{
-		"go.opentelemetry.io/contrib/propagators/autoprop",
+		"go.opentelemetry.io/contrib/propagators/autoprop", "go.opentelemetry.io/contrib/processors/baggagecopy",
 		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/otel/log",
 		"go.opentelemetry.io/contrib/bridges/otelslog", "github.com/lmittmann/tint", "golang.org/x/term",
 		"google.golang.org/grpc",

@@ -96,7 +96,13 @@ var tools = Dashboard{
 					"at the top.",
 				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")",
 					Legend: "{{gen_ai_tool_name}}"}}},
-			{Title: "Tools of agents, p95", Width: 24, Unit: "s", Empty: "no service records it",
+			{Title: "Calls by agent", Unit: "reqps", Empty: "no service has the label", Stacked: true,
+				Text: "Calls in a second, by the agent that made them: of services that say so by " +
+					"telemetry.ContextWithConversation and have telemetry.WithBaggageLabel. Which conversation it was is on the " +
+					"spans: search the traces for gen_ai.agent.name.",
+				Queries: []Query{{Expr: sumBy("gen_ai_agent_name",
+					rate(toolCalls.with(`gen_ai_agent_name!=""`).count(), perPoint)), Legend: "{{gen_ai_agent_name}}"}}},
+			{Title: "Tools of agents, p95", Unit: "s", Empty: "no service records it",
 				Text: "gen_ai.execute_tool.duration of the GenAI conventions: the tools of MCP servers beside all others that " +
 					"agents in these services run. Clients of this module record it with telemetry.WithExecuteToolDuration.",
 				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolsOfAgents, perPoint),

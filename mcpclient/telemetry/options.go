@@ -175,6 +175,18 @@ func WithBaggageKeys(keys ...string) Option {
 	return func(c *config) { c.Baggage = slices.Clone(keys) }
 }
 
+// WithBaggageLabel gives the durations of operations, mcp.client.operation.duration and mcp.server.operation.duration,
+// the member of the baggage with this key, such as gen_ai.agent.name: which agent calls which tool, and how fast. There
+// is none by default. The baggage is that in the context of the call; a server has it from its client, see
+// [WithBaggageKeys].
+//
+// Choose a key of few values. 32 of them are told apart for each client and server, the first that come; others, and
+// those of more than 128 bytes, are _OTHER. They share the places for the names of tools, and have half of them at
+// most: beyond that all values are _OTHER, before names of tools are. Where names of clients fold, there is no label.
+func WithBaggageLabel(key string) Option {
+	return func(c *config) { c.Label = key }
+}
+
 // WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A
 // tool call under it sets its attributes on that span, whose status stays with the caller, and opens none of its own.
 // The mark counts only while that span is the current one.

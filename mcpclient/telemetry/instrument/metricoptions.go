@@ -28,6 +28,7 @@ type metricOptions struct {
 	stream       cache[string, []metric.AddOption]
 	streamEnd    cache[streamEnd, []metric.RecordOption]
 	rest         cache[restKey, []metric.RecordOption]
+	labels       nameSet // values of the label that the user has chosen
 
 	// Of clients.
 	transition cache[transitionKey, []metric.AddOption]

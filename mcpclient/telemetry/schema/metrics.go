@@ -26,6 +26,7 @@ var (
 	connectionAttrs = []string{names.KeyMCPProtocolVersion, names.KeyNetworkTransport, names.KeyNetworkProtocolName,
 		names.KeyNetworkProtocolVersion}
 	operationAttrs = append([]string{
+		names.KeyGenAIAgentName,
 		names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyErrorType,
 		names.KeyRPCResponseStatusCode, names.KeyMCPClientName, names.KeyMCPServerName,
 	}, connectionAttrs...)

@@ -31,6 +31,7 @@ type Settings[R any] struct {
 	ExecuteTool        bool     // gen_ai.execute_tool.duration
 	NoSessionTransport bool     // sessions as the next version of the conventions has them
 	Baggage            []string // keys that go over networks; * for all
+	Label              string   // key of the baggage that durations have; empty for none
 }
 
 // Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is
