@@ -42,6 +42,7 @@ type Op struct {
 	direction       telemetry.Direction
 	bytesOut        int
 	bytesIn         int
+	resultSize      int
 	retries         int
 	round           int
 	exact           bool // info has the names as they are
@@ -142,6 +143,9 @@ func (op *Op) Retry(reason string) {
 
 // Received says that the answer has this size. It is counted at the end, when its kind is known.
 func (op *Op) Received(bytes int) { op.bytesIn = bytes }
+
+// Result says that the answer has the result of a tool, of this size as JSON.
+func (op *Op) Result(bytes int) { op.resultSize = bytes }
 
 // Decoded says how long it took to decode the message that came in, and with what error.
 func (op *Op) Decoded(d time.Duration, err error) {
