@@ -112,13 +112,13 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 	}
 	r.Tools = m.usable(r.Tools)
 	m.learn(l, r.Tools, m.mirrors(), r.NextCursor == nil)
-	m.weigh(l, r.Tools, r.NextCursor == nil)
 	return r, nil
 }
 
 // learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are
 // forgotten.
 func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
+	m.weigh(l, tools, last)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes != l.before {
