@@ -23,6 +23,16 @@ func TestTheClientTellsWhatToolsTakeOfTheContext(t *testing.T) {
 			if got := len(rec.Points(names.MetricMCPClientToolDefinitionSize)); got != points {
 				t.Errorf("%s: got %d parts of tools, want %d", when, got, points)
 			}
+			tokens := int64(0)
+			if want != nil {
+				tokens = int64(want.EstimatedTokens)
+			}
+			if got := rec.Value(names.MetricMCPClientToolsListEstimatedTokens); got != tokens {
+				t.Errorf("%s: got a list of %d tokens, want %d", when, got, tokens)
+			}
+			if got := rec.Value(names.MetricMCPClientToolDefinitionEstimatedTokens); got != tokens {
+				t.Errorf("%s: got tools of %d tokens, want %d", when, got, tokens)
+			}
 			if got := c.Inspect().Tools; (got == nil) != (want == nil) || got != nil && *got != *want {
 				t.Errorf("%s: got %v, want %v", when, got, want)
 			}
