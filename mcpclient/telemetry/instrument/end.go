@@ -80,10 +80,6 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 		s.tel.ins.executeTool.Record(op.ctx, elapsed.Seconds(),
 			s.options().execution.at(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
 	}
-	if s.tel.ContextCost && op.resultSize > 0 && s.tel.ins.toolResult.Enabled(op.ctx) {
-		s.tel.ins.toolResult.Record(op.ctx, int64(op.resultSize),
-			s.options().result.at(cmp.Or(op.info.target, names.Other))...)
-	}
 	answer := KindResponse
 	if o.hasCode {
 		answer = KindError
