@@ -89,7 +89,7 @@ func costsOf(tools []*mcp.Tool) *toolCosts {
 func (all *toolCosts) print(w io.Writer) error {
 	var description, schema int
 	line := func(tokens, share, bytes, description, schema, tool any) error {
-		return printLine(w, fmt.Sprintf("%7v  %6v  %8v  %11v  %8v  %v", tokens, share, bytes, description, schema, tool))
+		return printLine(w, fmt.Sprintf("%7v  %7v  %8v  %11v  %8v  %v", tokens, share, bytes, description, schema, tool))
 	}
 	if err := line("~tokens", "share", "bytes", "description", "schema", "tool"); err != nil {
 		return err
