@@ -59,6 +59,8 @@ var arrows = map[string][]string{
 	"mcp/skill": {"mcp"},
 	"mcp/app":   {"mcp"},
 
+	"mcp/contextcost": {"mcp"},
+
 	"inspect": {"mcp", "mcpclient/telemetry"},
 	"inspect/debugpage": {
 		"inspect", "internal/loopback", "internal/page", "internal/running", "mcp", "mcpclient/telemetry",
@@ -91,8 +93,8 @@ var arrows = map[string][]string{
 	},
 	"mcpclient": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcpclient/internal/conn", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
-		"mcpclient/transport",
+		"internal/schema", "mcp", "mcp/contextcost", "mcpclient/internal/conn", "mcpclient/telemetry",
+		"mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},
 	"mcpclient/apps":   {"mcp", "mcp/app", "mcpclient"},

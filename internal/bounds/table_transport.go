@@ -211,6 +211,15 @@ var telemetryArea = area{
 			test:   "mcpclient/telemetry/instrument.TestStatisticsAreBounded",
 		},
 		{
+			what:  "What the tools take that a server listed last, with WithContextCost",
+			where: []string{"mcpclient/telemetry/instrument.ToolList.each"},
+			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
+				"mcpclient/telemetry/instrument.maxName}, cloned; replaced by each complete list",
+			option: "mcpclient/telemetry.WithToolNameLimit",
+			full:   "the others are added up as _OTHER",
+			test:   "mcpclient/telemetry/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
+		},
+		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",
 			where: []string{"mcpclient/telemetry/instrument.budget.taken", "mcpclient/telemetry/instrument.gauges.shown",
 				"mcpclient/telemetry/instrument.groups.set"},

@@ -138,6 +138,17 @@ func WithExecuteToolDuration() Option {
 	return func(c *config) { c.ExecuteTool = true }
 }
 
+// WithContextCost records what each tool takes of the context of a language model: the size of its definition, name and
+// description apart from the schema, as gauges in bytes and in estimated tokens, and the size of its results, as a
+// histogram in bytes. See package mcp/contextcost for what counts. There is none of it by default, because it is four
+// series for each tool and one more measurement for each call; the size of the whole list is a metric always.
+//
+// The gauges are of the list that the client has got last, as a whole, by Tools for example: of a list that was never
+// got, nothing is known. [WithToolNameLimit] bounds the tools of each client; those beyond are added up as _OTHER.
+func WithContextCost() Option {
+	return func(c *config) { c.ContextCost = true }
+}
+
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
 // duration; all are counted. The default and nil mean all but progress, message and cancelled. A cancelled notification
 // gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a

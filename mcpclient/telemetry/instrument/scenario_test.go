@@ -51,7 +51,7 @@ func (lost) ErrorType() string { return names.ErrorConnectionLost }
 func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second), telemetry.WithExecuteToolDuration(),
-			telemetry.WithBaggageLabel(agentLabel),
+			telemetry.WithBaggageLabel(agentLabel), telemetry.WithContextCost(),
 			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
 				return string(c.Data),
 					true
@@ -112,6 +112,10 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	ended(lost{})
 	c.CacheLookup("tools/list", false)
 	c.CacheLookup("tools/list", true)
+	tools := c.NewToolList()
+	tools.Add("search", instrument.ToolSize{Bytes: 120, EstimatedTokens: 30},
+		instrument.ToolSize{Bytes: 400, EstimatedTokens: 90})
+	c.ToolsListed(tools)
 	// c is ready and stays open: a closed client is not among the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
 		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,
@@ -181,6 +185,7 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	passes(12 * time.Millisecond)
 	op.Received(300)
 	op.Answer([]byte(`{"content":[]}`))
+	op.Result(14)
 	op.Decoded(time.Microsecond, nil)
 	op.Decoded(time.Microsecond, errBroken)
 	op.End(instrument.Result{ResultType: "input_required"})

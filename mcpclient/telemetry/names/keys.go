@@ -145,6 +145,8 @@ const (
 	KeyMCPClientStreamKind = "mcp_client.stream.kind"
 	// Whether the cache had the result.
 	KeyMCPClientCacheOutcome = "mcp_client.cache.outcome"
+	// What of a tool's definition it is: its name and description, or its inputSchema.
+	KeyMCPClientToolDefinitionPart = "mcp_client.tool.definition.part"
 	// What an authorization is doing.
 	KeyMCPClientAuthStep = "mcp_client.auth.step"
 	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:

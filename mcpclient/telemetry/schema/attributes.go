@@ -126,6 +126,8 @@ var attributes = limited([]attributeRow{
 		"What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions."},
 	{names.KeyMCPClientCacheOutcome, String, "", words.CacheOutcomes, Closed, Experimental,
 		"Whether the cache had the result."},
+	{names.KeyMCPClientToolDefinitionPart, String, "", words.DefinitionParts, Closed, Experimental,
+		"What of a tool's definition it is: its name and description, or its inputSchema."},
 	{names.KeyMCPClientAuthStep, String, "", words.AuthSteps, Closed, Experimental, "What an authorization is doing."},
 
 	{names.KeyMCPClientFlightRecordText, String, "", nil, Unbounded, Experimental,

@@ -176,7 +176,7 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	if err != nil {
 		return nil, err
 	}
-	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration(),
+	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration(), telemetry.WithContextCost(),
 		telemetry.WithBaggageKeys(telemetry.ConversationKeys()...), telemetry.WithBaggageLabel(names.KeyGenAIAgentName))
 	o.CloseTimeout = 3 * time.Second // for servers to export their last spans
 	c, err := mcpclient.Connect(ctx, tr, &o)

@@ -51,6 +51,11 @@ func succeed(ctx context.Context, f *Fleet) error {
 	if err != nil {
 		return err
 	}
+	for _, err := range shopping.Tools(ctx) {
+		if err != nil {
+			return err
+		}
+	}
 	for i := range 5 {
 		for _, c := range []*mcpclient.Client{shopping, reckoning} {
 			if err := succeeds(c.CallTool(ctx, "add", args{"a": i, "b": 1})); err != nil {
