@@ -59,6 +59,8 @@ var arrows = map[string][]string{
 	"mcp/skill": {"mcp"},
 	"mcp/app":   {"mcp"},
 
+	"mcp/contextcost": {"mcp"},
+
 	"inspect": {"mcp", "mcpclient/telemetry"},
 	"inspect/debugpage": {
 		"inspect", "internal/loopback", "internal/page", "internal/running", "mcp", "mcpclient/telemetry",
@@ -91,8 +93,8 @@ var arrows = map[string][]string{
 	},
 	"mcpclient": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcpclient/internal/conn", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
-		"mcpclient/transport",
+		"internal/schema", "mcp", "mcp/contextcost", "mcpclient/internal/conn", "mcpclient/telemetry",
+		"mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},
 	"mcpclient/apps":   {"mcp", "mcp/app", "mcpclient"},
@@ -142,7 +144,7 @@ var foreign = map[string][]string{
 	"mcpclient/telemetry/telemetrytest":     append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/tailsampling":      append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{
-		"go.opentelemetry.io/contrib/propagators/autoprop",
+		"go.opentelemetry.io/contrib/propagators/autoprop", "go.opentelemetry.io/contrib/processors/baggagecopy",
 		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/otel/log",
 		"go.opentelemetry.io/contrib/bridges/otelslog", "github.com/lmittmann/tint", "golang.org/x/term",
 		"google.golang.org/grpc",

@@ -139,7 +139,7 @@ func isSentence(s string) bool {
 
 // unitOf says what the metrics of a panel with this unit end with.
 var unitOf = map[string]*regexp.Regexp{
-	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes_bucket$`),
+	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes(_bucket)?$`),
 	"Bps":   regexp.MustCompile(`_bytes_sum$`),
 	"reqps": regexp.MustCompile(`_count$`), "cps": regexp.MustCompile(`(_count|_total)$`),
 	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``),

@@ -57,10 +57,20 @@ type Client struct {
 	Subscriptions []string `json:"subscriptions,omitempty"` // of those, the first [MaxListed] URIs
 	Listening     bool     `json:"listening,omitempty"`     // to a modern server's changes
 
+	// Tools is what the server listed last, as a whole; nil if the client has got no list yet, or its telemetry is off.
+	Tools *ToolList `json:"tools,omitempty"`
+
 	// Operations and Recent are what the client's telemetry knows, nil if that is off. They are read when all else has
 	// been.
 	Operations []telemetry.Operation   `json:"operations,omitempty"`
 	Recent     []telemetry.FlightEntry `json:"recent,omitempty"`
+}
+
+// ToolList is what the definitions of tools take of the context of a language model: see package mcp/contextcost.
+type ToolList struct {
+	Tools           int `json:"tools"`
+	Bytes           int `json:"bytes"`
+	EstimatedTokens int `json:"estimated_tokens"`
 }
 
 // Call is a request of a client that has no answer yet.

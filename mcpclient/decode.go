@@ -36,13 +36,17 @@ func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 // (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be
 // a task may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
 func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
-	kind, err := s.Era.ResultType(m.Middle())
+	text := m.Middle()
+	kind, err := s.Era.ResultType(text)
 	switch {
 	case err != nil:
 		return err
 	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.Method == mcp.MethodGetTask:
 		if err = conn.DecodeResult(m, cl.result); err == nil {
 			cl.c.core.DropIcons(cl.Method, cl.result)
+			if cl.Method == mcp.MethodCallTool {
+				cl.Op.Result(len(text))
+			}
 		}
 		return err
 	case kind == mcp.ResultInputRequired && mayRequireInput(cl.Method):

@@ -53,6 +53,9 @@ func (c *Client) Inspect() inspect.Client {
 		info := s.Conn.Info()
 		i.SendQueue, i.PID = info.Queued, info.PID
 	}
+	if l := c.core.Telemetry.ListedTools(); l != nil {
+		i.Tools = &inspect.ToolList{Tools: l.Tools, Bytes: l.Size.Bytes, EstimatedTokens: l.Size.EstimatedTokens}
+	}
 	i.Operations, i.Recent = c.core.Telemetry.Operations(), c.core.Telemetry.FlightRecord()
 	return i
 }

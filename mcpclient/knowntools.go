@@ -10,6 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/contextcost"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // knownTools remembers, of the tools that were listed, what their calls need, until the list changes: what the output
@@ -76,9 +78,26 @@ type toolListing struct {
 	before uint32 // version of the list when it was begun; it may have changed since
 	whole  bool
 	tools  toolSet
+	cost   *instrument.ToolList
 }
 
-func (m *knownTools) begin() *toolListing { return &toolListing{before: m.version()} }
+func (m *knownTools) begin() *toolListing {
+	return &toolListing{before: m.version(), cost: m.c.core.Telemetry.NewToolList()}
+}
+
+// weigh tells the telemetry what the tools of a whole list cost the context of a model, when the last page is there.
+func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
+	if l.cost == nil || !l.whole {
+		return
+	}
+	for _, t := range tools {
+		d := contextcost.Of(t)
+		l.cost.Add(t.Name, instrument.ToolSize(d.Description), instrument.ToolSize(d.InputSchema))
+	}
+	if last {
+		m.c.core.Telemetry.ToolsListed(l.cost)
+	}
+}
 
 // page lists one page of l, and learns from it.
 func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult,
@@ -99,6 +118,7 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 // learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are
 // forgotten.
 func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
+	m.weigh(l, tools, last)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes != l.before {

@@ -24,7 +24,7 @@ func Checked(t testing.TB, o *Options) *Options {
 	if _, ok := t.(*testing.T); ok && c.Telemetry == nil {
 		c.Telemetry = telemetrytest.Recorder(t,
 			telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator()),
-			telemetry.WithExecuteToolDuration()).Telemetry()
+			telemetry.WithExecuteToolDuration(), telemetry.WithContextCost()).Telemetry()
 	}
 	return &c
 }

@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -200,6 +203,30 @@ func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a server sends about a question belongs to the conversation of the request that needs the answer.
+func TestWhatIsAskedAndWithdrawnHasTheBaggageOfTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := mcpserver.Options{RequestTimeout: time.Second,
+			Telemetry: telemetry.New(telemetry.WithPropagators(propagation.Baggage{}))}
+		w := openedAble(t, withTool(t, o, "roots", rootsTool), "2025-11-25")
+		w.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots",` +
+			`"_meta":{"baggage":"gen_ai.conversation.id=c-1"}}}`)
+		time.Sleep(2 * time.Second)
+		sent := w.taken()
+		for _, method := range []string{"roots/list", "notifications/cancelled"} {
+			if !slices.ContainsFunc(sent, func(frame string) bool {
+				return strings.Contains(frame, `"method":"`+method+`"`) &&
+					strings.Contains(frame, `"baggage":"gen_ai.conversation.id=c-1"`)
+			}) {
+				t.Errorf("the server sent %q, want %s with the conversation", sent, method)
+			}
+		}
+		if err := w.finish(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {

@@ -139,7 +139,7 @@ func (q *inquirer) answerTo(ctx context.Context, op *instrument.Op, it *inquiry)
 	if left != nil {
 		if q.conn.asks.end(id) {
 			q.conn.asks.bury(id, stone{lateness(ctx), time.Now(), op.Ref()})
-			q.withdraw(op, id, it)
+			q.withdraw(ctx, op, id, it)
 			return nil, left
 		}
 		m = <-answer
@@ -213,13 +213,13 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
-func (q *inquirer) withdraw(asked *instrument.Op, id int64, it *inquiry) {
+func (q *inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64, it *inquiry) {
 	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: q.conn.asks.id(id),
 		Reason: "not needed any more"})
 	if err != nil {
 		return
 	}
-	ctx, op := q.conn.tel.StartRequest(q.conn.life, instrument.Request{
+	ctx, op := q.conn.tel.StartRequest(within{q.conn.life, context.WithoutCancel(ctx)}, instrument.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)

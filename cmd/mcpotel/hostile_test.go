@@ -184,7 +184,7 @@ func TestWhatPeopleReadCannotBeForged(t *testing.T) {
 	}
 	spoken := map[string]bool{}
 	for _, args := range [][]string{
-		{"tools"}, {"describe", evil}, {"resources"}, {"prompts"}, {"ping"}, {"doctor"},
+		{"tools"}, {"cost"}, {"describe", evil}, {"resources"}, {"prompts"}, {"ping"}, {"doctor"},
 		{"watch", "--for", "300ms", "--uri", "demo://x"},
 		{"read", "demo://x"}, {"read", "refuse://x"}, {"prompt", "x"}, {"prompt", "refuse"}, {"complete", "x", "a=b"},
 		{"call", "text"}, {"call", "error"}, {"call", "structured"}, {"call", "refuse"}, {"call", "status"},

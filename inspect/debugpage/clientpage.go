@@ -102,7 +102,16 @@ func clientFacts(c *inspect.Client) []fact {
 		fact{"Requests of the server being answered", positive(uint64(c.Answering))},
 		fact{"Listens to changes", yes(c.Listening)},
 		fact{"Subscriptions", positive(uint64(c.Subscribed))},
+		fact{"Tools listed", toolsOf(c.Tools)},
 	)
+}
+
+// toolsOf says how many tools there are, and what they take of a model's context.
+func toolsOf(l *inspect.ToolList) string {
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d, %s, about %d tokens", l.Tools, unit.Size(int64(l.Bytes)), l.EstimatedTokens)
 }
 
 func parenthesized(s string) string {

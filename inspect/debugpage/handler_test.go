@@ -129,7 +129,7 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 		Time: noon, Number: 3, Name: "weather", InstanceID: "00c0ffee00c0ffee",
 		State: connstate.Ready, InFlight: 3, Tombstones: 2, Sessions: 5,
 		Server: "weather", ServerVersion: "2.4", Version: mcp.Version20260728, Era: "modern", Transport: "pipe", PID: 4711,
-		Waiting: 2,
+		Waiting: 2, Tools: &inspect.ToolList{Tools: 81, Bytes: 90_773, EstimatedTokens: 20_116},
 		Calls: []inspect.Call{
 			{ID: 41, Method: "tools/call", Target: "radar", Since: noon.Add(-58 * time.Second), Age: 58 * time.Second,
 				Deadline: noon.Add(2 * time.Second),
@@ -202,7 +202,7 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 	}
 	facts := p.text()[strings.LastIndex(p.text(), "Connection"):]
 	for _, want := range []string{"weather 2.4", "2026-07-28 (modern)", "pipes of a process", "4711",
-		"Instance 00c0ffee00c0ffee"} {
+		"Instance 00c0ffee00c0ffee", "Tools listed 81, 88.6 KiB, about 20116 tokens"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("want %q among the facts, got %q", want, facts)
 		}

@@ -197,17 +197,27 @@ var telemetryArea = area{
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
-			what: "Names of tools, methods, outcomes and versions that metrics and statistics tell apart",
+			what: "Names of tools, methods, outcomes, versions and values of a label that metrics and statistics tell apart",
 			where: []string{"mcpclient/telemetry/instrument.table.m", "mcpclient/telemetry/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, " +
 				"{mcpclient/telemetry/internal/words.MaxMethods} methods, " +
-				"{mcpclient/telemetry/internal/words.MaxStrangers} outcomes and " +
-				"{mcpclient/telemetry/internal/words.MaxFacts} versions, cloned; " +
+				"{mcpclient/telemetry/internal/words.MaxStrangers} outcomes, " +
+				"{mcpclient/telemetry/internal/words.MaxFacts} versions and " +
+				"{mcpclient/telemetry/internal/words.MaxLabels} values of a label, cloned; " +
 				"{mcpclient/telemetry/internal/words.MaxSeries} series a metric",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are _OTHER",
 			test:   "mcpclient/telemetry/instrument.TestStatisticsAreBounded",
+		},
+		{
+			what:  "What the tools take that a server listed last, with WithContextCost",
+			where: []string{"mcpclient/telemetry/instrument.ToolList.each"},
+			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
+				"mcpclient/telemetry/instrument.maxName}, cloned; replaced by each complete list",
+			option: "mcpclient/telemetry.WithToolNameLimit",
+			full:   "the others are added up as _OTHER",
+			test:   "mcpclient/telemetry/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
 		},
 		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",

@@ -62,6 +62,10 @@ func Alerts() []Alert {
 				`humanizePercentage }} of its results`,
 			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the " +
 				"connection."},
+		{"MCPToolListGrew", toolListGrew, "15m", Info,
+			`The tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} have grown by {{ $value | humanizePercentage }}`,
+			"The definitions of all tools of this server are in the context of a model with every turn. They take more than a " +
+				"quarter more than for most of the last day."},
 		{"MCPClientNotReady", positive(
 			sumBy("job, instance, mcp_client_name, mcp_client_group",
 				series{name: "mcp_client_connection_state", labels: notReady}.String())),
@@ -166,6 +170,10 @@ var toolErrors = func() string {
 	return lines("%s / %[2]s > 0.5", "and %[2]s >= 10")(
 		sumBy(by, growth(calls.with(toolError), "30m")), sumBy(by, growth(calls, "30m")))
 }()
+
+// toolListGrew is by which part the list of a server's tools has grown, of one that is large: it takes a quarter more
+// than it did for most of the last day.
+var toolListGrew = lines("%[1]s / quantile_over_time(0.5, %[1]s[1d]) - 1 > 0.25", "and %[1]s > 4096")(toolListSize)
 
 // stuck are requests under way of a method of which none came to an end. Some methods are meant to take as long.
 func stuck(labels string, active, done series) string {

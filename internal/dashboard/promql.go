@@ -24,6 +24,9 @@ const (
 	isRequest  = `mcp_method_name!~"notifications/.*|server/discover"`
 	isToolCall = `mcp_method_name="tools/call"`
 	notReady   = `mcp_client_connection_state!="ready"`
+
+	isDescription = `mcp_client_tool_definition_part="description"`
+	isSchema      = `mcp_client_tool_definition_part="input_schema"`
 )
 
 // series are the time series of a name with some labels.
@@ -85,6 +88,9 @@ func sumBy(labels, expr string) string {
 	}
 	return fmt.Sprintf("sum by (%s) (%s)", labels, expr)
 }
+
+// maxBy is the largest by labels, of gauges that say the same in several processes.
+func maxBy(labels string, s series) string { return fmt.Sprintf("max by (%s) (%s)", labels, s) }
 
 // positive keeps what is greater than zero, so that a graph shows no series of which nothing happened.
 func positive(expr string) string { return expr + " > 0" }

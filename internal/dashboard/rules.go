@@ -21,6 +21,7 @@ const (
 	slowBudget    = "mcp:slow_budget:ratio"
 	present       = "job:mcp_telemetry:present"
 	slowClient    = "job_client:mcp_client_slow_requests:ratio"
+	toolListSize  = "job_client:mcp_client_tools_list_size:max"
 )
 
 // end of a connection as rules see it: no variables.
@@ -54,6 +55,10 @@ func Recordings() []RecordingGroup {
 			append(failures("job_client:mcp_client", "job, mcp_client_name", clientRequests), slow("5m"), slow("1h"))},
 		{"mcp-server", "The same as servers see it. What a client did wrong is no failure of its server.",
 			failures("job_server:mcp_server", "job, mcp_server_name", serverRequests)},
+		{"mcp-tools", "What the tools of a client's server take of the context of a model, whichever of several processes " +
+			"lists them.\nClients that are counted by group come and go.",
+			[]Recording{{toolListSize, maxBy("job, mcp_client_name",
+				series{name: "mcp_client_tools_list_size_bytes", labels: `mcp_client_name!="_OTHER"`})}}},
 		{"mcp-telemetry", "Which services there is telemetry of.",
 			[]Recording{{present, `group by (job) ({__name__=~"mcp_client_connection_state|mcp_server_active_requests"})`}}},
 	}

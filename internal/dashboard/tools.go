@@ -5,14 +5,18 @@ var (
 	inTheTool = series{name: "mcp_server_operation_duration_seconds",
 		labels: `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
 	toolsOfAgents = series{name: "gen_ai_execute_tool_duration_seconds", labels: `job=~"$job",gen_ai_tool_name=~"$tool"`}
+	definition    = clientSeries("mcp_client_tool_definition_size_bytes").with(`gen_ai_tool_name=~"$tool"`)
+	definedTokens = clientSeries("mcp_client_tool_definition_estimated_tokens").with(`gen_ai_tool_name=~"$tool"`)
+	toolResults   = clientSeries("mcp_client_tool_result_size_bytes").with(`gen_ai_tool_name=~"$tool"`)
 	clientTime    = mean("gen_ai_tool_name", toolCalls.with(succeeded), perPoint)
 	serverTime    = mean("gen_ai_tool_name", inTheTool.with(succeeded), perPoint)
 )
 
 var tools = Dashboard{
 	UID: "tools", Title: "MCP tools",
-	Description: "Which tools are called, which fail, which report errors, and where the time goes.",
-	Variables:   []Variable{clientService, clientName, clientTool},
+	Description: "Which tools are called, which fail, which report errors, where the time goes, and what tools take of " +
+		"the context of a model.",
+	Variables: []Variable{clientService, clientName, clientTool},
 	Rows: []Row{
 		{"Rate, errors, duration", []Panel{
 			firing,
@@ -96,7 +100,13 @@ var tools = Dashboard{
 					"at the top.",
 				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")",
 					Legend: "{{gen_ai_tool_name}}"}}},
-			{Title: "Tools of agents, p95", Width: 24, Unit: "s", Empty: "no service records it",
+			{Title: "Calls by agent", Unit: "reqps", Empty: "no service has the label", Stacked: true,
+				Text: "Calls in a second, by the agent that made them: of services that say so by " +
+					"telemetry.ContextWithConversation and have telemetry.WithBaggageLabel. Which conversation it was is on the " +
+					"spans: search the traces for gen_ai.agent.name.",
+				Queries: []Query{{Expr: sumBy("gen_ai_agent_name",
+					rate(toolCalls.with(`gen_ai_agent_name!=""`).count(), perPoint)), Legend: "{{gen_ai_agent_name}}"}}},
+			{Title: "Tools of agents, p95", Unit: "s", Empty: "no service records it",
 				Text: "gen_ai.execute_tool.duration of the GenAI conventions: the tools of MCP servers beside all others that " +
 					"agents in these services run. Clients of this module record it with telemetry.WithExecuteToolDuration.",
 				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolsOfAgents, perPoint),
@@ -110,6 +120,40 @@ var tools = Dashboard{
 					"is too slow for those who wait.",
 				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(cancelled).count(), perPoint)),
 					Legend: "{{gen_ai_tool_name}}"}}},
+		}},
+		{"What models are given", []Panel{
+			{Title: "Tokens of all tools, estimated", Width: 8, Unit: "short", Empty: "no client has listed tools",
+				Text: "What the name, description and input schema of all tools that a server lists take of the context, in " +
+					"every turn, before anything is asked. A step up: the server has more tools, or longer words for them. " +
+					"mcpotel cost says which.",
+				Queries: []Query{{Expr: maxBy("mcp_client_name", clientSeries("mcp_client_tools_list_estimated_tokens")),
+					Legend: "{{mcp_client_name}}"}}},
+			{Title: "Size of all tools", Width: 8, Unit: "bytes", Empty: "no client has listed tools",
+				Text: "The same in bytes, which are exact: as compact JSON. The alert on growth goes by these.",
+				Queries: []Query{{Expr: maxBy("mcp_client_name", clientSeries("mcp_client_tools_list_size_bytes")),
+					Legend: "{{mcp_client_name}}"}}},
+			{Title: "Results, p95", Width: 8, Unit: "bytes", Empty: "no client has WithContextCost",
+				Text: "19 of 20 results of each tool were at most so large, as JSON. They go into the context as well, with " +
+					"each call: a tool that returns much wants a limit, or pages.",
+				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolResults, perPoint), Legend: "{{gen_ai_tool_name}}"}}},
+			{Title: "What each tool takes", Kind: Table, Empty: "no client has WithContextCost", Width: 24, Height: 9,
+				Text: "Sort by what is large. Tokens are estimated, as of o200k_base; bytes are exact. A large schema: fewer " +
+					"arguments, or shorter descriptions of them. _OTHER: the tools beyond the limit of names, together.",
+				Queries: []Query{
+					{Expr: maxBy("mcp_client_name, gen_ai_tool_name", definedTokens.with(isDescription)) + " + " +
+						maxBy("mcp_client_name, gen_ai_tool_name", definedTokens.with(isSchema))},
+					{Expr: maxBy("mcp_client_name, gen_ai_tool_name", definition.with(isDescription))},
+					{Expr: maxBy("mcp_client_name, gen_ai_tool_name", definition.with(isSchema))},
+					{Expr: quantile(.95, "mcp_client_name, gen_ai_tool_name", toolResults, perRange)},
+				},
+				Columns: []Column{
+					{Field: "mcp_client_name", Title: "Client"},
+					{Field: "gen_ai_tool_name", Title: "Tool"},
+					{Field: "A", Title: "Tokens, estimated", Unit: "short"},
+					{Field: "B", Title: "Description", Unit: "bytes"},
+					{Field: "C", Title: "Schema", Unit: "bytes"},
+					{Field: "D", Title: "Result, p95", Unit: "bytes"},
+				}},
 		}},
 	},
 }

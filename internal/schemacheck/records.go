@@ -22,7 +22,7 @@ func (r *Record) check() (problems []string) {
 	if !slices.Contains(row.Levels, r.Level) {
 		problems = append(problems, fmt.Sprintf("level %v, want one of %v", r.Level, row.Levels))
 	}
-	problems = append(problems, r.Attrs.check(row.Fields...)...)
+	problems = append(problems, r.Attrs.check(slices.Concat(row.Fields, schema.Current.Baggage)...)...)
 	problems = append(problems, r.Problems...)
 	for i := range problems {
 		problems[i] = fmt.Sprintf("record %q: %s", row.Name, problems[i])

@@ -28,7 +28,8 @@ func (s Set) Missing(from Set) []string {
 }
 
 // Declared returns what the schema declares: spans with their attributes, statuses and links, metrics with their
-// attributes, events with their fields and levels; and of each closed attribute of a metric every value.
+// attributes, events with their fields and levels, attributes from the baggage; and of each closed attribute of a
+// metric every value.
 func Declared() Set {
 	s := Set{}
 	for _, row := range schema.Current.Spans {
@@ -61,6 +62,9 @@ func Declared() Set {
 			s.add("event %s at %v", row.Name, l)
 		}
 	}
+	for _, u := range schema.Current.Baggage {
+		s.add("baggage %s", u.Key)
+	}
 	return s
 }
 
@@ -78,6 +82,7 @@ func Rows(signals *Signals) Set {
 		s.add("event %s at %v", r.Event, r.Level)
 		for key := range r.Attrs {
 			s.add("event %s with %s", r.Event, key)
+			s.add("baggage %s", key)
 		}
 	}
 	declared := Declared()
@@ -95,6 +100,7 @@ func (s Set) span(span *Span) {
 	s.add("span %s with status %s", id, span.Status)
 	for key := range span.Attrs {
 		s.add("span %s with %s", id, rowKey(key))
+		s.add("baggage %s", key)
 	}
 	if span.Links > 0 {
 		s.add("span %s with a link", id)

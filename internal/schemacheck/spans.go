@@ -46,7 +46,7 @@ func (s *Span) row() (id string) {
 }
 
 func (s *Span) checkAs(row *schema.Span) []string {
-	problems := s.Attrs.check(slices.Concat(row.AtStart, row.AtEnd)...)
+	problems := s.Attrs.check(slices.Concat(row.AtStart, row.AtEnd, schema.Current.Baggage)...)
 	if s.AtStart != nil {
 		for _, p := range s.AtStart.check(row.AtStart...) {
 			problems = append(problems, "at start: "+p)

@@ -29,7 +29,8 @@
 //     the HTTP request around it has a sampled span. For callers that are not trusted the server decides by itself, and
 //     links their span: those over HTTP that have no principal (see HTTPOptions of package mcpserver), and those of
 //     whom [WithPublicEndpointFn] says so.
-//   - Baggage goes over a network only by the keys of [WithBaggageKeys].
+//   - Baggage goes over a network only by the keys of [WithBaggageKeys]. [ContextWithConversation] writes into it whose
+//     calls a program makes; package telemetry/otlp copies chosen members of it to spans and log records.
 //   - Metrics carry no names without a limit: a tool beyond [WithToolNameLimit], an unknown method and a rare error
 //     code are _OTHER there, and themselves on the span.
 package telemetry

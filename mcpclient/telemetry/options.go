@@ -138,6 +138,17 @@ func WithExecuteToolDuration() Option {
 	return func(c *config) { c.ExecuteTool = true }
 }
 
+// WithContextCost records what each tool takes of the context of a language model: the size of its definition, name and
+// description apart from the schema, as gauges in bytes and in estimated tokens, and the size of its results, as a
+// histogram in bytes. See package mcp/contextcost for what counts. There is none of it by default, because it is four
+// series for each tool and one more measurement for each call; the size of the whole list is a metric always.
+//
+// The gauges are of the list that the client has got last, as a whole, by Tools for example: of a list that was never
+// got, nothing is known. [WithToolNameLimit] bounds the tools of each client; those beyond are added up as _OTHER.
+func WithContextCost() Option {
+	return func(c *config) { c.ContextCost = true }
+}
+
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
 // duration; all are counted. The default and nil mean all but progress, message and cancelled. A cancelled notification
 // gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a
@@ -173,6 +184,18 @@ func WithPublicEndpointFn(untrusted func(ctx context.Context) bool) Option {
 // need a [Telemetry] each.
 func WithBaggageKeys(keys ...string) Option {
 	return func(c *config) { c.Baggage = slices.Clone(keys) }
+}
+
+// WithBaggageLabel gives the durations of operations, mcp.client.operation.duration and mcp.server.operation.duration,
+// the member of the baggage with this key, such as gen_ai.agent.name: which agent calls which tool, and how fast. There
+// is none by default. The baggage is that in the context of the call; a server has it from its client, see
+// [WithBaggageKeys].
+//
+// Choose a key of few values. 32 of them are told apart for each client and server, the first that come; others, and
+// those of more than 128 bytes, are _OTHER. They share the places for the names of tools, and have half of them at
+// most: beyond that all values are _OTHER, before names of tools are. Where names of clients fold, there is no label.
+func WithBaggageLabel(key string) Option {
+	return func(c *config) { c.Label = key }
 }
 
 // WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A

@@ -5,20 +5,28 @@ import (
 	"log/slog"
 	"slices"
 
+	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 )
 
 // NewTraceHandler returns a handler that adds trace_id and span_id, those of the span in the record's context, to each
 // record that has one, and gives it to next: for programs with a logger of their own, whose lines are then found from a
-// trace. The ids stand at the top level, whatever groups are open. Records that go out by OTLP have them anyway.
+// trace. It also adds the members that the baggage of the context has under these keys, but for those of more than 256
+// bytes. All of it stands at the top level, whatever groups are open. Records that go out by OTLP have the ids anyway,
+// and the members by otlp.WithBaggageAttributes.
 //
-//	slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(os.Stderr, nil)))
-func NewTraceHandler(next slog.Handler) slog.Handler { return &traceHandler{next: next} }
+//	slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(os.Stderr, nil), telemetry.ConversationKeys()...))
+func NewTraceHandler(next slog.Handler, baggageKeys ...string) slog.Handler {
+	return &traceHandler{next: next, keys: slices.Clone(baggageKeys)}
+}
 
 // traceHandler is the handler of [NewTraceHandler].
 type traceHandler struct {
 	next slog.Handler
-	open []group // groups not yet given to next, outermost first
+	keys []string // of the baggage
+	open []group  // groups not yet given to next, outermost first
 }
 
 // A group is one WithGroup and the attributes that followed it.
@@ -35,11 +43,29 @@ func (h *traceHandler) Handle(ctx context.Context, r slog.Record) error {
 	if len(h.open) > 0 {
 		r = h.nest(r)
 	}
-	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
+	var buf [6]slog.Attr
+	if found := h.find(ctx, buf[:0]); len(found) > 0 {
 		r = r.Clone()
-		r.AddAttrs(slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
+		r.AddAttrs(found...)
 	}
 	return h.next.Handle(ctx, r)
+}
+
+// find appends what the context says of the record.
+func (h *traceHandler) find(ctx context.Context, attrs []slog.Attr) []slog.Attr {
+	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
+		attrs = append(attrs, slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
+	}
+	if len(h.keys) == 0 {
+		return attrs
+	}
+	all := baggage.FromContext(ctx)
+	for _, key := range h.keys {
+		if value := all.Member(key).Value(); value != "" && len(value) <= words.MaxMember {
+			attrs = append(attrs, slog.String(key, value))
+		}
+	}
+	return attrs
 }
 
 // nest puts the record's attributes into the open groups.
@@ -59,17 +85,17 @@ func (h *traceHandler) nest(r slog.Record) slog.Record {
 
 func (h *traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	if len(h.open) == 0 {
-		return &traceHandler{next: h.next.WithAttrs(attrs)}
+		return &traceHandler{next: h.next.WithAttrs(attrs), keys: h.keys}
 	}
 	open := slices.Clone(h.open)
 	last := &open[len(open)-1]
 	last.attrs = slices.Concat(last.attrs, attrs)
-	return &traceHandler{next: h.next, open: open}
+	return &traceHandler{next: h.next, keys: h.keys, open: open}
 }
 
 func (h *traceHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h
 	}
-	return &traceHandler{next: h.next, open: append(slices.Clip(h.open), group{name: name})}
+	return &traceHandler{next: h.next, keys: h.keys, open: append(slices.Clip(h.open), group{name: name})}
 }

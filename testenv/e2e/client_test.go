@@ -125,6 +125,7 @@ func checkTools(t *testing.T, ctx context.Context, c *mcpclient.Client, s server
 	if !slices.ContainsFunc(tools, func(tool *mcp.Tool) bool { return tool.Name == s.tool }) {
 		t.Errorf("want the tool %q among them", s.tool)
 	}
+	checkCost(t, tools)
 }
 
 // checkCall holds the span of a call against the conventions.

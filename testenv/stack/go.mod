@@ -3,8 +3,10 @@ module github.com/mcpotel/mcpotel/testenv/stack
 go 1.26.0
 
 require (
+	github.com/mark3labs/mcp-go v1.2.1
 	github.com/mcpotel/mcpotel v0.0.0
 	github.com/mcpotel/mcpotel/adapters/gosdk v0.0.0
+	github.com/mcpotel/mcpotel/adapters/mcpgo v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
 	go.opentelemetry.io/otel v1.47.0
@@ -35,11 +37,14 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/lmittmann/tint v1.2.1 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2 // indirect
+	github.com/spf13/cast v1.7.1 // indirect
 	github.com/twmb/franz-go v1.22.3 // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.1 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/bridges/otelslog v0.21.0 // indirect
+	go.opentelemetry.io/contrib/processors/baggagecopy v0.16.3 // indirect
 	go.opentelemetry.io/contrib/propagators/autoprop v0.72.0 // indirect
 	go.opentelemetry.io/contrib/propagators/aws v1.47.0 // indirect
 	go.opentelemetry.io/contrib/propagators/b3 v1.47.0 // indirect
@@ -70,4 +75,5 @@ require (
 replace (
 	github.com/mcpotel/mcpotel => ../..
 	github.com/mcpotel/mcpotel/adapters/gosdk => ../../adapters/gosdk
+	github.com/mcpotel/mcpotel/adapters/mcpgo => ../../adapters/mcpgo
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpotel/mcpotel/adapters/gosdk"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
@@ -20,13 +21,14 @@ import (
 type theirs struct{ *mcp.ClientSession }
 
 // connectTheirs connects it; it answers every question.
-func connectTheirs(ctx context.Context, tr mcp.Transport, pr *pair, p *otlp.Providers) (client, error) {
+func connectTheirs(ctx context.Context, tr mcp.Transport, pr *pair, p *otlp.Providers,
+	opts ...telemetry.Option) (client, error) {
 	c := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 		},
 	})
-	s, err := gosdk.InstrumentClient(c, p.Telemetry(), "proof").
+	s, err := gosdk.InstrumentClient(c, p.Telemetry(opts...), "proof").
 		Connect(ctx, tr, &mcp.ClientSessionOptions{ProtocolVersion: string(pr.version())})
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -19,9 +20,10 @@ import (
 type ours struct{ *mcpclient.Client }
 
 // connectOurs connects our client, which answers every question.
-func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Version, p *otlp.Providers) (client, error) {
+func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Version, p *otlp.Providers,
+	opts ...telemetry.Option) (client, error) {
 	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
-		Name: "proof", Versions: []mcp.Version{version}, Telemetry: p.Telemetry(), CloseTimeout: 10 * time.Second,
+		Name: "proof", Versions: []mcp.Version{version}, Telemetry: p.Telemetry(opts...), CloseTimeout: 10 * time.Second,
 		Features: []mcpclient.Feature{
 			mcpclient.UseTasks(&mcpclient.TaskOptions{PollMin: 20 * time.Millisecond}),
 			mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {

@@ -22,6 +22,7 @@ type Client struct {
 	tombstones atomic.Int32  // as many as the metric counts
 	queue      atomic.Pointer[func() int]
 	server     atomic.Pointer[implementation] // of the latest connection; nil before
+	listed     atomic.Pointer[ToolList]       // the latest; nil before
 }
 
 // NewClient returns what the client with this name and network tells t, nil if that observes nothing. The name is the

@@ -74,7 +74,7 @@ func (op *Op) executes() bool {
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	s := op.side
 	if h := op.duration(); op.measured && op.timed && h.Enabled(op.ctx) {
-		h.Record(op.ctx, elapsed.Seconds(), s.recordOptions(op.info, op.facts(), o)...)
+		h.Record(op.ctx, elapsed.Seconds(), s.recordOptions(op.info, ending{op.facts(), o, s.label(op.ctx)})...)
 	}
 	if op.executes() && op.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
 		s.tel.ins.executeTool.Record(op.ctx, elapsed.Seconds(),

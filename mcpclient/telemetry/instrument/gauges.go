@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// gauges are the metrics that are read when they are collected: the state and the queue of each client that is not
-// closed, the queue and the session of each connection of a server. One callback reads them all, and is registered only
-// while there are any, so that the provider keeps nothing alive.
+// gauges are the metrics that are read when they are collected: the state, the queue and the tools of each client that
+// is not closed, the queue and the session of each connection of a server. One callback reads them all, and is
+// registered only while there are any, so that the provider keeps nothing alive.
 type gauges struct {
 	meter metric.Meter
 	ins   *instruments
@@ -92,7 +92,7 @@ func (g *gauges) change(f func()) {
 	switch {
 	case n > 0 && g.registration == nil:
 		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverInfo,
-			g.ins.serverQueueLength, g.ins.sessions)
+			g.ins.toolsSize, g.ins.toolsTokens, g.ins.toolSize, g.ins.toolTokens, g.ins.serverQueueLength, g.ins.sessions)
 	case n == 0 && g.registration != nil:
 		err = g.registration.Unregister()
 		g.registration = nil

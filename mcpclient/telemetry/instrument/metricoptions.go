@@ -28,12 +28,14 @@ type metricOptions struct {
 	stream       cache[string, []metric.AddOption]
 	streamEnd    cache[streamEnd, []metric.RecordOption]
 	rest         cache[restKey, []metric.RecordOption]
+	labels       nameSet // values of the label that the user has chosen
 
 	// Of clients.
 	transition cache[transitionKey, []metric.AddOption]
 	attempt    cache[attemptKey, []metric.RecordOption]
 	lookup     cache[lookupKey, []metric.AddOption]
 	execution  cache[executionKey, []metric.RecordOption]
+	result     cache[string, []metric.RecordOption]
 
 	// Of servers.
 	task    cache[string, []metric.AddOption]
@@ -134,11 +136,8 @@ func newMetricOptions(s *side) *metricOptions {
 		m.precise = failing(k.errorType, execution(k.tool)...).own
 		return s.place(&p.execution, m).recording
 	}
-	o.task.build = func(tool string) []metric.AddOption {
-		m := same(attribute.String(names.KeyGenAIToolName, names.Other))
-		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, tool)}
-		return s.place(&p.task, m).adding
-	}
+	o.result.build = func(tool string) []metric.RecordOption { return s.place(&p.result, ofTool(tool)).recording }
+	o.task.build = func(tool string) []metric.AddOption { return s.place(&p.task, ofTool(tool)).adding }
 	o.taskEnd.build = func(k taskEnd) []metric.RecordOption {
 		status := attribute.String(names.KeyMCPServerTaskStatus, k.status)
 		m := failing(k.errorType, attribute.String(names.KeyGenAIToolName, names.Other), status)
@@ -164,6 +163,13 @@ func (s *side) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
 
 // same is what has one form.
 func same(attrs ...attribute.KeyValue) measured { return measured{own: attrs, group: attrs} }
+
+// ofTool is what has the name of a tool alone.
+func ofTool(tool string) measured {
+	m := same(attribute.String(names.KeyGenAIToolName, names.Other))
+	m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, tool)}
+	return m
+}
 
 // ofMethod is what has a method, which a peer may have chosen, and other attributes of closed sets.
 func ofMethod(method string, others ...attribute.KeyValue) measured {

@@ -42,6 +42,10 @@ type instruments struct {
 	queueLength metric.Int64ObservableGauge
 	serverInfo  metric.Int64ObservableUpDownCounter
 
+	toolsSize, toolsTokens metric.Int64ObservableGauge // of whole lists
+	toolSize, toolTokens   metric.Int64ObservableGauge // of each definition
+	toolResult             metric.Int64Histogram
+
 	servers     implementations[*implementation] // of clients
 	executeTool metric.Float64Histogram
 
@@ -148,6 +152,12 @@ func newInstruments(m metric.Meter) *instruments {
 
 		serverInfo:  build(m.Int64ObservableUpDownCounter, names.MetricMCPClientServerInfo),
 		executeTool: histogram(m.Float64Histogram, names.MetricGenAIExecuteToolDuration),
+
+		toolsSize:   build(m.Int64ObservableGauge, names.MetricMCPClientToolsListSize),
+		toolsTokens: build(m.Int64ObservableGauge, names.MetricMCPClientToolsListEstimatedTokens),
+		toolSize:    build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionSize),
+		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionEstimatedTokens),
+		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
 
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),

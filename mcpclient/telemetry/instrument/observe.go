@@ -15,16 +15,19 @@ import (
 )
 
 // whose is what a gauge is observed for: all clients of one name and group, or the connections of all servers of one
-// name and transport; those of one kind of peer, perhaps. What does not apply is empty.
+// name and transport; those of one kind of peer, or a part of a tool's definition, perhaps. What does not apply is
+// empty.
 type whose struct {
 	name, group, transport string
 	peer                   implementation
+	tool, part             string
 }
 
 func (w whose) compare(other whose) int {
 	return cmp.Or(cmp.Compare(w.name, other.name), cmp.Compare(w.group, other.group),
 		cmp.Compare(w.transport, other.transport), cmp.Compare(w.peer.name, other.peer.name),
-		cmp.Compare(w.peer.version, other.peer.version), cmp.Compare(w.peer.protocol, other.peer.protocol))
+		cmp.Compare(w.peer.version, other.peer.version), cmp.Compare(w.peer.protocol, other.peer.protocol),
+		cmp.Compare(w.tool, other.tool), cmp.Compare(w.part, other.part))
 }
 
 func (s *side) whose() whose {
@@ -37,7 +40,8 @@ func (s *side) whose() whose {
 
 // clientsBeyond stands for the clients of w where there are more names than places.
 func clientsBeyond(w whose) whose {
-	return whose{name: names.Other, group: cmp.Or(w.group, names.Other)}
+	w.name, w.group = names.Other, cmp.Or(w.group, names.Other)
+	return w
 }
 
 // serversBeyond is the same for servers, which have no groups.
@@ -56,6 +60,7 @@ func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	clients := g.everyClient()
 	g.observeStates(o, clients)
 	g.observeServersOf(o, clients)
+	g.observeTools(o, clients)
 	queues := map[whose]int64{}
 	for _, c := range clients {
 		if length := c.queue.Load(); length != nil {

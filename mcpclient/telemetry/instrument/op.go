@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strconv"
@@ -142,6 +143,13 @@ func (op *Op) Retry(reason string) {
 
 // Received says that the answer has this size. It is counted at the end, when its kind is known.
 func (op *Op) Received(bytes int) { op.bytesIn = bytes }
+
+// Result says that the answer to a tool call has the tool's result, of this size as JSON.
+func (op *Op) Result(bytes int) {
+	if s := op.side; s != nil && s.tel.ContextCost && s.tel.ins.toolResult.Enabled(op.ctx) {
+		s.tel.ins.toolResult.Record(op.ctx, int64(bytes), s.options().result.at(cmp.Or(op.info.target, names.Other))...)
+	}
+}
 
 // Decoded says how long it took to decode the message that came in, and with what error.
 func (op *Op) Decoded(d time.Duration, err error) {

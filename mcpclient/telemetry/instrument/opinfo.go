@@ -1,10 +1,12 @@
 package instrument
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
@@ -109,30 +111,54 @@ func (k opKey) attributes() []attribute.KeyValue {
 
 // record is the options to record the duration of an operation that ended in one way.
 type record struct {
-	facts *knownFacts
-	outcome
+	ending
 	opts []metric.RecordOption
 }
 
-// recordOptions returns the options for an operation with this peer that ended this way.
-func (s *side) recordOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
-	if opts := info.find(f, o); opts != nil {
+// ending is how an operation ended, with whom, and for whom it was made.
+type ending struct {
+	facts *knownFacts
+	outcome
+	label string // what the baggage has for the label that the user has chosen; empty for none
+}
+
+// label returns what the baggage of ctx has for the label of metrics, as these have it.
+func (s *side) label(ctx context.Context) string {
+	if s.tel.Label == "" {
+		return ""
+	}
+	value := baggage.FromContext(ctx).Member(s.tel.Label).Value()
+	if value == "" {
+		return ""
+	}
+	if own, ok := s.options().labels.intern(value, words.MaxLabels); ok {
+		return own
+	}
+	return names.Other
+}
+
+// recordOptions returns the options for an operation that ended this way.
+func (s *side) recordOptions(info *opInfo, e ending) []metric.RecordOption {
+	if opts := info.find(e); opts != nil {
 		return opts
 	}
 	s.ops.mu.Lock()
 	defer s.ops.mu.Unlock()
-	if !s.tells(o) {
-		o = o.anonymous()
+	if !s.tells(e.outcome) {
+		e.outcome = e.anonymous()
 	}
-	if opts := info.find(f, o); opts != nil {
+	if e.label != "" && s.series[info.direction] >= words.MaxPrecisely/2 {
+		e.label = names.Other
+	}
+	if opts := info.find(e); opts != nil {
 		return opts
 	}
 	if s.series[info.direction] >= words.MaxPrecisely {
-		return s.options().rest.at(restKey{info.direction, o.anonymous()})
+		return s.options().rest.at(restKey{info.direction, e.anonymous()})
 	}
 	s.series[info.direction]++
-	opts := s.durationOptions(info, f, o)
-	next := append(slices.Clip(info.all()), record{f, o, opts})
+	opts := s.durationOptions(info, e)
+	next := append(slices.Clip(info.all()), record{e, opts})
 	info.records.Store(&next)
 	return opts
 }
@@ -159,29 +185,34 @@ func (i *opInfo) all() []record {
 	return nil
 }
 
-func (i *opInfo) find(f *knownFacts, o outcome) []metric.RecordOption {
+func (i *opInfo) find(e ending) []metric.RecordOption {
 	records := i.all()
 	for i := range records {
-		if r := &records[i]; r.facts == f && r.outcome == o {
+		if r := &records[i]; r.ending == e {
 			return r.opts
 		}
 	}
 	return nil
 }
 
-func (s *side) durationOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
+func (s *side) durationOptions(info *opInfo, e ending) []metric.RecordOption {
+	o := e.outcome
 	ended := func(method []attribute.KeyValue, o outcome) []attribute.KeyValue {
 		return append(method, optional(names.KeyErrorType, o.errorType()),
 			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
 	}
-	connected := func(k opKey) []attribute.KeyValue {
-		return s.onNetwork(ended(append(k.attributes(), f.attrs[k.direction]...), o))
+	connected := func(k opKey, label string) []attribute.KeyValue {
+		attrs := []attribute.KeyValue{optional(s.tel.Label, label)} // first, for ours win over it
+		return s.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
 	}
-	m, folded := measured{}, info.opKey
+	m, folded, label := measured{}, info.opKey, e.label
+	if label != "" {
+		m.labelled, label = connected(info.opKey, label), names.Other
+	}
 	if folded.target != "" {
-		m.precise, folded.target = connected(info.opKey), names.Other
+		m.precise, folded.target = connected(info.opKey, label), names.Other
 	}
-	m.own = connected(folded)
+	m.own = connected(folded, label)
 	if folded.method = ofProtocol(folded.method); !o.known() {
 		o = o.anonymous()
 	}

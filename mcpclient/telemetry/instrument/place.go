@@ -9,18 +9,22 @@ import (
 
 // measured are the attributes of a measurement beside whose it is, in the forms that it is recorded in.
 type measured struct {
-	precise []attribute.KeyValue // with the name of a tool or prompt; nil if there is none
-	own     []attribute.KeyValue // without it, under the name of the client or server
-	group   []attribute.KeyValue // under that of the group: nothing of the one connection
-	least   []attribute.KeyValue // likewise, and of closed sets only; nil if those of group are
+	labelled []attribute.KeyValue // with the label from the baggage, and all of precise; nil if there is no label
+	precise  []attribute.KeyValue // with the name of a tool or prompt; nil if there is none
+	own      []attribute.KeyValue // without it, under the name of the client or server
+	group    []attribute.KeyValue // under that of the group: nothing of the one connection
+	least    []attribute.KeyValue // likewise, and of closed sets only; nil if those of group are
 }
 
 // place returns the options to record m with: in its longest form for which the budget has a place.
 func (s *side) place(b *budget, m measured) *options {
-	var buf [4]form
-	forms := buf[:0]
+	var buf [5]form
+	forms, roomForTools := buf[:0], b.roomForTools(s.tel.ins.names.len())
+	if m.labelled != nil {
+		forms = append(forms, form{roomForTools / 2, setOf(m.labelled, s.named())})
+	}
 	if m.precise != nil {
-		forms = append(forms, form{b.roomForTools(s.tel.ins.names.len()), setOf(m.precise, s.named())})
+		forms = append(forms, form{roomForTools, setOf(m.precise, s.named())})
 	}
 	forms = append(forms, form{b.roomForNames(), setOf(m.own, s.named())},
 		form{b.roomForGroups(), setOf(m.group, s.folded())})

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/contrib/processors/baggagecopy"
+
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
@@ -49,18 +51,37 @@ func (lost) ErrorType() string { return names.ErrorConnectionLost }
 func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second), telemetry.WithExecuteToolDuration(),
+			telemetry.WithBaggageLabel(agentLabel), telemetry.WithContextCost(),
 			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
 				return string(c.Data),
 					true
 			}))
 		lifeOfClient(t, rec.Telemetry())
 		lifeOfServer(t, rec.Telemetry())
+		conversing(t, rec)
 		for _, m := range rec.Missing() {
 			if !strings.Contains(m, "=") { // every value is for the tests of clients and servers
 				t.Errorf("the scenario shows all of the schema; missing: %s", m)
 			}
 		}
 	})
+}
+
+// conversing makes a call of a conversation, in a program that copies baggage to its spans.
+func conversing(t *testing.T, rec *telemetrytest.Recording) {
+	rec.TracerProvider().RegisterSpanProcessor(baggagecopy.NewSpanProcessor(baggagecopy.AllowAllMembers))
+	ctx, err := telemetry.ContextWithConversation(t.Context(),
+		telemetry.Conversation{ID: "c-1", Agent: "planner", Session: "s-1", User: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	s := instrument.NewServer(rec.Telemetry(), "files", pipe)
+	_, op := c.StartRequest(ctx, instrument.Request{Method: "ping"})
+	_, served := s.StartHandler(t.Context(), instrument.Incoming{Method: "ping", TraceContext: op.TraceContext()})
+	served.End(instrument.Result{})
+	op.End(instrument.Result{})
 }
 
 func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
@@ -91,6 +112,10 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	ended(lost{})
 	c.CacheLookup("tools/list", false)
 	c.CacheLookup("tools/list", true)
+	tools := c.NewToolList()
+	tools.Add("search", instrument.ToolSize{Bytes: 120, EstimatedTokens: 30},
+		instrument.ToolSize{Bytes: 400, EstimatedTokens: 90})
+	c.ToolsListed(tools)
 	// c is ready and stays open: a closed client is not among the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
 		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,
@@ -160,6 +185,7 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	passes(12 * time.Millisecond)
 	op.Received(300)
 	op.Answer([]byte(`{"content":[]}`))
+	op.Result(14)
 	op.Decoded(time.Microsecond, nil)
 	op.Decoded(time.Microsecond, errBroken)
 	op.End(instrument.Result{ResultType: "input_required"})

@@ -29,11 +29,11 @@ type teller struct {
 
 	mu       sync.Mutex
 	queue    []toldRecord     // guarded by mu; what waits
-	bytes    int              // guarded by mu; of that
+	bytes    int32            // guarded by mu; of that
+	running  bool             // guarded by mu; the goroutine exists
 	lost     int              // guarded by mu; records since the last report
 	accepted uint64           // guarded by mu; records so far
 	written  uint64           // guarded by mu; of those
-	running  bool             // guarded by mu; the goroutine exists
 	moved    broadcast.Signal // guarded by mu; sent when another is written
 }
 
@@ -53,12 +53,12 @@ func (t *teller) tell(ctx context.Context, h slog.Handler, r slog.Record) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.queue) == records || t.bytes+one.size > bytes {
+	if len(t.queue) == records || int(t.bytes)+one.size > bytes {
 		t.lost++
 		return
 	}
 	t.queue = append(t.queue, one)
-	t.bytes += one.size
+	t.bytes += int32(one.size)
 	t.accepted++
 	if !t.running {
 		t.running = true
@@ -121,7 +121,7 @@ func (t *teller) next() (one toldRecord, lost int, ok bool) {
 	case len(t.queue) > 0:
 		one, t.queue[0] = t.queue[0], one
 		t.queue = t.queue[1:]
-		t.bytes -= one.size
+		t.bytes -= int32(one.size)
 		return one, 0, true
 	case t.lost > 0:
 		lost, t.lost = t.lost, 0

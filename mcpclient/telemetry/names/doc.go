@@ -10,4 +10,4 @@ package names
 //go:generate go test . -run TestConstantsAreThoseOfTheSchema$ -update
 
 // SchemaVersion is the version of the schema that these names are from.
-const SchemaVersion = "1.2"
+const SchemaVersion = "1.3"

@@ -46,6 +46,14 @@ const (
 	KeyServerAddress = "server.address"
 	// Port of the server that was dialled.
 	KeyServerPort = "server.port"
+	// Id of the conversation that the call belongs to: see telemetry.ContextWithConversation.
+	KeyGenAIConversationID = "gen_ai.conversation.id"
+	// Name of the agent that makes the call, likewise. On metrics only with telemetry.WithBaggageLabel.
+	KeyGenAIAgentName = "gen_ai.agent.name"
+	// Id of the session of the agent's user, likewise.
+	KeySessionID = "session.id"
+	// Hash of the user's id, likewise: 64 hexadecimal digits.
+	KeyUserHash = "user.hash"
 	// Address that a request over HTTP came from; of a proxy, if there is one.
 	KeyClientAddress = "client.address"
 	// Port that a request over HTTP came from.
@@ -137,6 +145,8 @@ const (
 	KeyMCPClientStreamKind = "mcp_client.stream.kind"
 	// Whether the cache had the result.
 	KeyMCPClientCacheOutcome = "mcp_client.cache.outcome"
+	// What of a tool's definition it is: its name and description, or its inputSchema.
+	KeyMCPClientToolDefinitionPart = "mcp_client.tool.definition.part"
 	// What an authorization is doing.
 	KeyMCPClientAuthStep = "mcp_client.auth.step"
 	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:

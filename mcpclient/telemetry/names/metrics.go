@@ -57,6 +57,19 @@ const (
 	// Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric
 	// counts it. In {lookup}.
 	MetricMCPClientCacheLookups = "mcp_client.cache.lookups"
+	// Sizes of all tools that the server listed last, together: name, description and inputSchema, as compact JSON.
+	// Of clients of one name, the largest. In By.
+	MetricMCPClientToolsListSize = "mcp_client.tools.list.size"
+	// The same in tokens of o200k_base, estimated: see package mcp/contextcost. In {token}.
+	MetricMCPClientToolsListEstimatedTokens = "mcp_client.tools.list.estimated_tokens"
+	// Sizes of the definition of a tool that the server listed last, as compact JSON: see telemetry.WithContextCost.
+	// In By.
+	MetricMCPClientToolDefinitionSize = "mcp_client.tool.definition.size"
+	// The same in tokens of o200k_base, estimated: see package mcp/contextcost. In {token}.
+	MetricMCPClientToolDefinitionEstimatedTokens = "mcp_client.tool.definition.estimated_tokens"
+	// Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost.
+	// Not those of calls that became tasks. In By.
+	MetricMCPClientToolResultSize = "mcp_client.tool.result.size"
 	// Requests that the server is answering. In {request}.
 	MetricMCPServerActiveRequests = "mcp_server.active_requests"
 	// Panics of handlers. In {panic}.

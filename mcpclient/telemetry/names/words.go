@@ -47,6 +47,12 @@ const (
 	StreamListen = "listen" // what the client has subscribed to, by subscriptions/listen
 )
 
+// Values of mcp_client.tool.definition.part: what of a tool a model is given.
+const (
+	DefinitionDescription = "description"  // the name and the description, and the punctuation of the whole
+	DefinitionInputSchema = "input_schema" // as compact JSON
+)
+
 // Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.
 const (
 	AuthDiscoverResource = "discover_resource" // the metadata of the protected resource

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/contrib/otelconf"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
@@ -23,8 +25,13 @@ func Setup(ctx context.Context, opts ...otlp.Option) (*otlp.Providers, error) {
 	if strings.TrimSpace(os.Getenv(configFile)) == "" {
 		return otlp.Setup(ctx, append([]otlp.Option{otlp.WithMetricReader("prometheus", newPrometheus)}, opts...)...)
 	}
-	sdk, err := otelconf.NewSDK(otelconf.WithContext(ctx),
-		otelconf.WithMeterProviderOptions(sdkmetric.WithCardinalityLimit(words.SetLimit)))
+	file := []otelconf.ConfigurationOption{otelconf.WithContext(ctx),
+		otelconf.WithMeterProviderOptions(sdkmetric.WithCardinalityLimit(words.SetLimit))}
+	if spans, records := otlp.BaggageProcessors(opts...); spans != nil {
+		file = append(file, otelconf.WithTracerProviderOptions(sdktrace.WithSpanProcessor(spans)),
+			otelconf.WithLoggerProviderOptions(sdklog.WithProcessor(records)))
+	}
+	sdk, err := otelconf.NewSDK(file...)
 	if err != nil {
 		return nil, fmt.Errorf("otelsetup: %s: %w", configFile, err)
 	}

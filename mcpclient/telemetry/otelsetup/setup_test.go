@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otelsetup"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -227,4 +228,33 @@ func scrape(t *testing.T, url string) string {
 		t.Fatalf("%s: %s, %v", url, resp.Status, err)
 	}
 	return string(body)
+}
+
+func TestBaggageIsCopiedWithAConfigurationFileToo(t *testing.T) {
+	cleanEnv(t)
+	sink := listen(t)
+	configured(t, file)
+	t.Setenv("TRACES_AT", sink.HTTPEndpoint())
+	t.Setenv("METRICS_AT", "http://"+sink.Endpoint())
+	p := setup(t, otlp.WithBaggageAttributes(telemetry.ConversationKeys()...))
+	ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "c-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, span := p.TracerProvider().Tracer("test").Start(ctx, "work")
+	p.Logger().InfoContext(ctx, "in it")
+	span.End()
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	got := sink.Snapshot()
+	if len(got.Spans) != 1 || len(got.Records) != 1 {
+		t.Fatalf("got %d spans and %d records, want one of each", len(got.Spans), len(got.Records))
+	}
+	for what, attrs := range map[string]map[string]any{"span": got.Spans[0].Attributes,
+		"record": got.Records[0].Attributes} {
+		if attrs["gen_ai.conversation.id"] != "c-1" {
+			t.Errorf("the %s: got the attributes %v, want the conversation c-1", what, attrs)
+		}
+	}
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// newConsole is the handler for a person to read: one line a record, trace ids at its end.
-func newConsole(w io.Writer, level slog.Leveler, colour bool) slog.Handler {
+// newConsole is the handler for a person to read: one line a record, trace ids and what the baggage has at its end.
+func newConsole(w io.Writer, level slog.Leveler, colour bool, baggageKeys ...string) slog.Handler {
 	return telemetry.NewTraceHandler(tint.NewTextHandler(w, &tint.Options{
 		Level:       level,
 		TimeFormat:  "15:04:05.000",
 		NoColor:     !colour,
 		ReplaceAttr: readable,
-	}))
+	}), baggageKeys...)
 }
 
 // console is where a person reads: log records, and what the exporters of that name write beside them. What a peer

@@ -39,7 +39,8 @@ type config struct {
 	interval time.Duration
 	globals  bool
 
-	tail *tailsampling.Options // nil unless given
+	tail    *tailsampling.Options // nil unless given
+	baggage []string              // keys that are copied to spans and log records
 
 	sdk     *SDK // nil unless one is given
 	spans   map[string]func(context.Context) (sdktrace.SpanExporter, error)
@@ -89,8 +90,8 @@ func (c *config) check() error {
 		s.Propagator == nil || s.Shutdown == nil) {
 		return errors.New("SDK: a provider, the propagator or Shutdown is missing")
 	}
-	if c.endpoint == "" {
-		return nil
+	if err := c.checkBaggage(); err != nil || c.endpoint == "" {
+		return err
 	}
 	host, _, err := net.SplitHostPort(c.endpoint)
 	if err != nil {
@@ -150,8 +151,8 @@ func WithTailSampling(o tailsampling.Options) Option { return func(c *config) { 
 
 // WithSDK has Setup make no exporters, but use those of an SDK that was set up in another way: it adds the console, the
 // logger and the globals, and [Providers.Shutdown] shuts the SDK down. Of the variables, only NO_COLOR is read then,
-// and the options about the service, the endpoint, the interval and sampling mean nothing. Package otelsetup does this
-// with a configuration file.
+// and the options about the service, the endpoint, the interval and sampling mean nothing; that about baggage needs
+// [BaggageProcessors] in the SDK. Package otelsetup does this with a configuration file.
 func WithSDK(s SDK) Option { return func(c *config) { c.sdk = &s } }
 
 // WithSpanExporter adds an exporter that OTEL_TRACES_EXPORTER may name. Setup calls newExporter if it does. The name is

@@ -69,7 +69,7 @@ func (p *Providers) start(ctx context.Context, c *config, s settings) error {
 	}
 	var shown, export slog.Handler
 	if c.console != nil || slices.Contains(s.exporters[logs], toConsole) {
-		shown = newConsole(show, c.consoleLevel, colourful(show.w, os.Getenv))
+		shown = newConsole(show, c.consoleLevel, colourful(show.w, os.Getenv), c.baggage...)
 	}
 	if c.given() {
 		p.take(c.sdk)
@@ -143,6 +143,9 @@ func (p *Providers) startTraces(b *beginning) error {
 		opts = append(opts, sdktrace.WithSampler(b.tail.Sampler()))
 		all = []sdktrace.SpanProcessor{b.tail.Processor(all...)}
 	}
+	if copier, _ := b.copiers(); copier != nil {
+		opts = append(opts, sdktrace.WithSpanProcessor(copier))
+	}
 	for _, p := range all {
 		opts = append(opts, sdktrace.WithSpanProcessor(p))
 	}
@@ -215,6 +218,10 @@ func (p *Providers) startLogs(b *beginning) error {
 		batch = append(batch, sdklog.WithExportInterval(b.interval))
 	}
 	opts := []sdklog.LoggerProviderOption{sdklog.WithResource(b.res)}
+	if _, copier := b.copiers(); copier != nil { // before those that export
+		opts = append(opts, sdklog.WithProcessor(copier))
+	}
+	without := len(opts)
 	for _, name := range b.exporters {
 		var e sdklog.Exporter
 		var err error
@@ -231,7 +238,7 @@ func (p *Providers) startLogs(b *beginning) error {
 		}
 		opts = append(opts, sdklog.WithProcessor(sdklog.NewBatchProcessor(e, batch...)))
 	}
-	if len(opts) == 1 {
+	if len(opts) == without {
 		return nil
 	}
 	lp := sdklog.NewLoggerProvider(opts...)

@@ -23,6 +23,7 @@ var limits = map[string]int{
 	names.KeyNetworkProtocolVersion: words.MaxFacts + ofOtherValues,
 	names.KeyMCPClientServerName:    words.MaxPeers + ofOtherValues,
 	names.KeyMCPClientServerVersion: words.MaxPeers + ofOtherValues,
+	names.KeyGenAIAgentName:         words.MaxLabels + ofOtherValues,
 	names.KeyMCPServerClientName:    words.MaxPeers + ofOtherValues,
 	names.KeyMCPServerClientVersion: words.MaxPeers + ofOtherValues,
 }

@@ -26,6 +26,7 @@ var (
 	connectionAttrs = []string{names.KeyMCPProtocolVersion, names.KeyNetworkTransport, names.KeyNetworkProtocolName,
 		names.KeyNetworkProtocolVersion}
 	operationAttrs = append([]string{
+		names.KeyGenAIAgentName,
 		names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyErrorType,
 		names.KeyRPCResponseStatusCode, names.KeyMCPClientName, names.KeyMCPServerName,
 	}, connectionAttrs...)
@@ -123,6 +124,21 @@ var metrics = counted([]metricRow{
 		required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCacheOutcome), Experimental,
 		"Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric " +
 			"counts it."},
+	{names.MetricMCPClientToolsListSize, ObservableGauge, "By", nil, required(names.KeyMCPClientName), Experimental,
+		"Sizes of all tools that the server listed last, together: name, description and inputSchema, as compact JSON. Of " +
+			"clients of one name, the largest."},
+	{names.MetricMCPClientToolsListEstimatedTokens, ObservableGauge, "{token}", nil, required(names.KeyMCPClientName),
+		Experimental, "The same in tokens of o200k_base, estimated: see package mcp/contextcost."},
+	{names.MetricMCPClientToolDefinitionSize, ObservableGauge, "By", nil,
+		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolDefinitionPart), Experimental,
+		"Sizes of the definition of a tool that the server listed last, as compact JSON: see telemetry.WithContextCost."},
+	{names.MetricMCPClientToolDefinitionEstimatedTokens, ObservableGauge, "{token}", nil,
+		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolDefinitionPart), Experimental,
+		"The same in tokens of o200k_base, estimated: see package mcp/contextcost."},
+	{names.MetricMCPClientToolResultSize, Histogram, "By", sizeBytes,
+		required(names.KeyMCPClientName, names.KeyGenAIToolName), Experimental,
+		"Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost. Not " +
+			"those of calls that became tasks."},
 
 	{names.MetricMCPServerActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,

@@ -63,12 +63,16 @@ status is the message of the JSON-RPC error, or for an attempt to connect the te
 redactor lets it through. Spans have no events. Samplers see the attributes at the start. What tools and prompts are given and
 return is on spans only with 'WithContentCapture', and in no other place. Attributes in *italics* are there only when they apply; the
 others always.
+
+Any span and any log record may have attributes from the baggage besides, not at the start: those of
+'telemetry.ContextWithConversation' (%s), and others that the program names in 'otlp.WithBaggageAttributes'.
+[Whose call it was](../guides/conversations.md) shows how.
 `
 
 // spansPage has a part for each span.
 func spansPage(spans []schema.Span) string {
 	var b strings.Builder
-	b.WriteString(quote(spansHead))
+	fmt.Fprintf(&b, quote(spansHead), fields(schema.Current.Baggage))
 	for _, s := range spans {
 		heading(&b, s.ID, s.Brief)
 		item(&b, "Name", code(s.NameForm))
@@ -94,6 +98,8 @@ All clients and servers of a process together have at most 1,999 of each metric,
 would have more, the names of tools become '_OTHER' first, and then those of clients: 'mcp_client.group' stands for them, and
 nothing of the single connection. 'mcp_client.connection.state' has names for those first that are not ready.
 ([decision 0021](../decisions/0021-one-budget-of-sets.md))
+
+'gen_ai.agent.name' is there with 'telemetry.WithBaggageLabel' only, which takes another key as well.
 `
 
 // metricsPage has a part for each metric.

@@ -162,6 +162,10 @@ type Definition struct {
 	Metrics     []Metric    `json:"metrics"`
 	Spans       []Span      `json:"spans"`
 	Events      []Event     `json:"events"`
+
+	// Baggage are the attributes that every span and event may have besides, those of metrics apart: members of the
+	// baggage, which the SDK's processors copy after the start of the span. See otlp.WithBaggageAttributes.
+	Baggage []Use `json:"baggage"`
 }
 
 // Current is everything that a client or a server emits. It is read-only.
@@ -172,6 +176,8 @@ var Current = Definition{
 	Metrics:     metrics,
 	Spans:       spans,
 	Events:      allEvents,
+	Baggage: when(names.KeyGenAIConversationID, names.KeyGenAIAgentName, names.KeySessionID,
+		names.KeyUserHash),
 }
 
 // grouped returns uses that have the group wherever they have the name of a client.

@@ -31,7 +31,7 @@ func carriers() (all []carrier) {
 	for _, e := range schema.Current.Events {
 		all = append(all, carrier{"event", e.Name, e.Fields})
 	}
-	return all
+	return append(all, carrier{"baggage", "gen_ai.baggage", schema.Current.Baggage})
 }
 
 func attributeRow(key string) *schema.Attribute {
@@ -181,6 +181,7 @@ func TestConventionKeysAreTheConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,
 		"gen_ai.tool.name": true, "gen_ai.tool.type": true, "gen_ai.prompt.name": true, "gen_ai.operation.name": true,
+		"gen_ai.conversation.id": true, "gen_ai.agent.name": true, semconv.SessionIDKey: true, semconv.UserHashKey: true,
 		"gen_ai.tool.call.arguments": true, "gen_ai.tool.call.result": true, "gen_ai.prompt.variable.{name}": true,
 
 		semconv.ErrorTypeKey: true, semconv.RPCResponseStatusCodeKey: true, semconv.JSONRPCRequestIDKey: true,

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
@@ -53,6 +55,20 @@ func (r *Recording) Missing() []string {
 	return schemacheck.Declared().Missing(schemacheck.Rows(r.signals()))
 }
 
+// underItsRow returns the metric with the label that the user has chosen under the key that the schema has for it.
+func underItsRow(m schemacheck.Metric, label string) schemacheck.Metric {
+	if slices.ContainsFunc(schema.Current.Attributes, func(a schema.Attribute) bool { return a.Key == label }) {
+		return m
+	}
+	for _, p := range m.Points {
+		if v, ok := p.Attrs[label]; ok {
+			delete(p.Attrs, label)
+			p.Attrs[names.KeyGenAIAgentName] = v
+		}
+	}
+	return m
+}
+
 // signals is what has been recorded, in the form that is checked.
 func (r *Recording) signals() *schemacheck.Signals {
 	r.t.Helper()
@@ -62,8 +78,9 @@ func (r *Recording) signals() *schemacheck.Signals {
 			s.Spans = append(s.Spans, spanOf(span, r.spans.start(span.SpanContext().SpanID()).attrs))
 		}
 	}
+	label := (*settings.Source[telemetry.Redactor])(r.telemetry).Settings().Label
 	for _, m := range r.Metrics() {
-		s.Metrics = append(s.Metrics, metricOf(m))
+		s.Metrics = append(s.Metrics, underItsRow(metricOf(m), label))
 	}
 	for _, rec := range r.Logs("") {
 		s.Records = append(s.Records, recordOf(rec))

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -56,14 +57,14 @@ type shop struct {
 	flush  func(context.Context) error
 }
 
-// New makes a shop that exports by p.
-func New(p *otlp.Providers) *mcpserver.Server {
+// New makes a shop that exports by p, and whose telemetry has these options besides.
+func New(p *otlp.Providers, opts ...telemetry.Option) *mcpserver.Server {
 	s := &shop{tracer: p.TracerProvider().Tracer("shop"), flush: p.ForceFlush}
 	if sdk, ok := p.TracerProvider().(*sdktrace.TracerProvider); ok { // not if no spans are exported
 		sdk.RegisterSpanProcessor(&s.calls)
 	}
 	s.Server = mcpserver.New(mcp.Implementation{Name: Name, Version: "1.0.0"}, &mcpserver.Options{
-		Logging: true, CacheTTL: time.Minute, Telemetry: p.Telemetry(),
+		Logging: true, CacheTTL: time.Minute, Telemetry: p.Telemetry(opts...),
 		Tasks: &mcpserver.TaskOptions{PollInterval: 20 * time.Millisecond},
 	})
 	for name, tool := range map[string]func(context.Context, arguments) (string, error){
@@ -94,7 +95,7 @@ func must(err error) {
 // says, and returns when the client has left.
 func Serve(ctx context.Context, service string) error {
 	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithConsole(nil, nil),
-		otlp.WithExportInterval(100*time.Millisecond))
+		otlp.WithExportInterval(100*time.Millisecond), otlp.WithBaggageAttributes(telemetry.ConversationKeys()...))
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -134,7 +135,8 @@ func (f *Fleet) service(ctx context.Context, name string) (*otlp.Providers, erro
 		return p, nil
 	}
 	p, err := otlp.Setup(ctx, otlp.WithEndpoint(f.options.OTLP), otlp.WithServiceName(name), otlp.WithGlobals(false),
-		otlp.WithConsole(nil, nil), otlp.WithExportInterval(cmp.Or(f.options.Interval, time.Second)))
+		otlp.WithConsole(nil, nil), otlp.WithExportInterval(cmp.Or(f.options.Interval, time.Second)),
+		otlp.WithBaggageAttributes(telemetry.ConversationKeys()...))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +176,8 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	if err != nil {
 		return nil, err
 	}
-	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration())
+	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration(), telemetry.WithContextCost(),
+		telemetry.WithBaggageKeys(telemetry.ConversationKeys()...), telemetry.WithBaggageLabel(names.KeyGenAIAgentName))
 	o.CloseTimeout = 3 * time.Second // for servers to export their last spans
 	c, err := mcpclient.Connect(ctx, tr, &o)
 	if err != nil {

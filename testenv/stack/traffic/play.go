@@ -3,6 +3,7 @@ package traffic
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
@@ -31,6 +33,11 @@ func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
 }
 
 func succeed(ctx context.Context, f *Fleet) error {
+	ctx, err := telemetry.ContextWithConversation(ctx,
+		telemetry.Conversation{ID: rand.Text(), Agent: "shopping-agent", User: "ada"})
+	if err != nil {
+		return err
+	}
 	shopping, err := f.shopper(ctx)
 	if err != nil {
 		return err
@@ -43,6 +50,11 @@ func succeed(ctx context.Context, f *Fleet) error {
 	forecasting, err := f.client(ctx, assistant, "weather", f.weather, mcpclient.Options{})
 	if err != nil {
 		return err
+	}
+	for _, err := range shopping.Tools(ctx) {
+		if err != nil {
+			return err
+		}
 	}
 	for i := range 5 {
 		for _, c := range []*mcpclient.Client{shopping, reckoning} {

@@ -36,6 +36,13 @@ var Scenarios = []Scenario{
 			`mcp_client_server_info{mcp_client_name="shop",mcp_client_server_name="shop",mcp_protocol_version="2026-07-28"}`,
 			`mcp_server_client_requests_total{mcp_server_name="shop",mcp_server_client_name!=""}`,
 			`gen_ai_execute_tool_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="add"}`,
+			`mcp_client_tools_list_size_bytes{mcp_client_name="shop"}`,
+			`mcp_client_tools_list_estimated_tokens{mcp_client_name="shop"}`,
+			`mcp_client_tool_definition_size_bytes{mcp_client_name="shop",gen_ai_tool_name="add",` +
+				`mcp_client_tool_definition_part="description"}`,
+			`mcp_client_tool_definition_estimated_tokens{mcp_client_name="shop",gen_ai_tool_name="add",` +
+				`mcp_client_tool_definition_part="input_schema"}`,
+			`mcp_client_tool_result_size_bytes_count{mcp_client_name="shop",gen_ai_tool_name="add"}`,
 			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",` +
 				`mcp_client_connection_reason="negotiated"}`,
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_connection_attempt_kind="initial",error_type=""}`,

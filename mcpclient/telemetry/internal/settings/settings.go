@@ -29,8 +29,10 @@ type Settings[R any] struct {
 	Untrusted          func(ctx context.Context) bool // nil for never
 	NoClientAddress    bool
 	ExecuteTool        bool     // gen_ai.execute_tool.duration
+	ContextCost        bool     // the size of each tool's definition, and of its results
 	NoSessionTransport bool     // sessions as the next version of the conventions has them
 	Baggage            []string // keys that go over networks; * for all
+	Label              string   // key of the baggage that durations have; empty for none
 }
 
 // Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is

@@ -23,6 +23,9 @@ const (
 	MaxPeersOfServers = 1500
 	MaxServers        = 400
 
+	// MaxLabels is how many values of the label that is taken from baggage are told apart.
+	MaxLabels = 32
+
 	// MaxStrangers is how many outcomes are told apart beyond those of the protocol: a peer chooses its error codes.
 	MaxStrangers = 16
 
@@ -32,6 +35,10 @@ const (
 	maxOtherwise = 16
 	MaxPrecisely = MaxSeries - maxOtherwise
 )
+
+// MaxMember is how many bytes a member of the baggage may have to be written to spans and log records, for a peer may
+// have sent it.
+const MaxMember = 256
 
 // All clients and servers of a meter share the sets of attributes that the SDK has for each instrument. See decision
 // 0021.

@@ -161,6 +161,9 @@ const (
 // CacheOutcomes are what a look-up in the cache comes to.
 var CacheOutcomes = []string{CacheHit, CacheMiss}
 
+// DefinitionParts are the Definition words of package names.
+var DefinitionParts = []string{names.DefinitionDescription, names.DefinitionInputSchema}
+
 // StreamKinds are the Stream words of package names.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
 

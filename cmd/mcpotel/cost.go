@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/contextcost"
+)
+
+func newCost(s streams) *cobra.Command {
+	var c connection
+	return c.command(s, &cobra.Command{
+		Use: "cost [flags]" + behind, Short: "show what each tool takes of the context of a model",
+		Long: "Tools that a model may call are in its context from the beginning: the name, the description and the input\n" +
+			"schema of each. Their bytes are counted, as compact JSON. Their tokens are estimated, as of o200k_base; models\n" +
+			"of other vocabularies count otherwise.",
+		Example: "mcpotel cost -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel cost --config mcp.json --json",
+	}, c.runCost)
+}
+
+func (c *connection) runCost(ctx context.Context) error {
+	if err := c.none(); err != nil {
+		return err
+	}
+	return c.observed(ctx, "mcpotel cost", func(ctx context.Context, o *observation) error {
+		servers, err := c.openAll(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer servers.close()
+		tools, err := c.tools(ctx, servers)
+		if err != nil && len(tools) == 0 {
+			return err
+		}
+		costs := costsOf(tools)
+		if c.asJSON {
+			return errors.Join(err, printJSON(c.streams.out, costs))
+		}
+		return errors.Join(err, costs.print(c.streams.out))
+	})
+}
+
+// window is how many tokens the context has that costs are compared with, as large models have had for years.
+const window = 200_000
+
+// toolCosts is what tools take of the context, the one that takes most first.
+type toolCosts struct {
+	Tools []toolCost `json:"tools"`
+	contextcost.Size
+	Window      int     `json:"contextWindow"` // in tokens
+	WindowShare float64 `json:"contextShare"`  // the part of it that all take together
+}
+
+type toolCost struct {
+	Name string `json:"name"`
+	contextcost.Definition
+	contextcost.Size
+	Share float64 `json:"share"` // of all tokens
+}
+
+func costsOf(tools []*mcp.Tool) *toolCosts {
+	all := &toolCosts{Tools: []toolCost{}, Window: window}
+	for _, t := range tools {
+		d := contextcost.Of(t)
+		all.Tools = append(all.Tools, toolCost{Name: t.Name, Definition: d, Size: d.Total()})
+		all.Size = all.Plus(d.Total())
+	}
+	for i := range all.Tools {
+		t := &all.Tools[i]
+		t.Share = float64(t.EstimatedTokens) / float64(all.EstimatedTokens)
+	}
+	all.WindowShare = float64(all.EstimatedTokens) / window
+	slices.SortStableFunc(all.Tools, func(a, b toolCost) int {
+		return cmp.Or(-cmp.Compare(a.EstimatedTokens, b.EstimatedTokens), -cmp.Compare(a.Bytes, b.Bytes))
+	})
+	return all
+}
+
+// print prints a table. The names stand at its end, since they may be of any width.
+func (all *toolCosts) print(w io.Writer) error {
+	var description, schema int
+	line := func(tokens, share, bytes, description, schema, tool any) error {
+		return printLine(w, fmt.Sprintf("%7v  %7v  %8v  %11v  %8v  %v", tokens, share, bytes, description, schema, tool))
+	}
+	if err := line("~tokens", "share", "bytes", "description", "schema", "tool"); err != nil {
+		return err
+	}
+	for _, t := range all.Tools {
+		description += t.Description.Bytes
+		schema += t.InputSchema.Bytes
+		if err := line(t.EstimatedTokens, percent(t.Share), t.Bytes, t.Description.Bytes, t.InputSchema.Bytes,
+			visible.Line(t.Name)); err != nil {
+			return err
+		}
+	}
+	return line(all.EstimatedTokens, "", all.Bytes, description, schema,
+		fmt.Sprintf("in all, %s of a context of %d tokens", percent(all.WindowShare), all.Window))
+}
+
+func percent(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }

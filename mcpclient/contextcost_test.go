@@ -1,0 +1,89 @@
+package mcpclient
+
+import (
+	"testing"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+func TestTheClientTellsWhatToolsTakeOfTheContext(t *testing.T) {
+	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
+	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		const first, second = `{"name":"a","description":"A.","inputSchema": {"type": "object"}}`,
+			`{"name":"b","inputSchema":{}}`
+		check := func(when string, bytes, points int, want *inspect.ToolList) {
+			t.Helper()
+			if got := rec.Value(names.MetricMCPClientToolsListSize); got != int64(bytes) {
+				t.Errorf("%s: got a list of %d bytes, want %d", when, got, bytes)
+			}
+			if got := len(rec.Points(names.MetricMCPClientToolDefinitionSize)); got != points {
+				t.Errorf("%s: got %d parts of tools, want %d", when, got, points)
+			}
+			tokens := int64(0)
+			if want != nil {
+				tokens = int64(want.EstimatedTokens)
+			}
+			if got := rec.Value(names.MetricMCPClientToolsListEstimatedTokens); got != tokens {
+				t.Errorf("%s: got a list of %d tokens, want %d", when, got, tokens)
+			}
+			if got := rec.Value(names.MetricMCPClientToolDefinitionEstimatedTokens); got != tokens {
+				t.Errorf("%s: got tools of %d tokens, want %d", when, got, tokens)
+			}
+			if got := c.Inspect().Tools; (got == nil) != (want == nil) || got != nil && *got != *want {
+				t.Errorf("%s: got %v, want %v", when, got, want)
+			}
+		}
+		check("before a list", 0, 0, nil)
+		done := background(listTools(t, c))
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[`+first+`],"nextCursor":"2"}`)
+		f := v.Expect(mcp.MethodListTools)
+		check("half a list", 0, 0, nil)
+		v.Answer(f, `{"tools":[`+second+`]}`)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		both := len(first) - len("  ") + len(second)
+		check("all pages", both, 4, &inspect.ToolList{Tools: 2, Bytes: both, EstimatedTokens: 26})
+
+		done = background(func() error { _, err := c.ListTools(t.Context(), new("2")); return err })
+		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[`+second+`]}`)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		check("a page alone", both, 4, &inspect.ToolList{Tools: 2, Bytes: both, EstimatedTokens: 26})
+
+		v.list(c, listTools(t, c), second)
+		check("another list", len(second), 2, &inspect.ToolList{Tools: 1, Bytes: len(second), EstimatedTokens: 9})
+	})
+}
+
+func TestTheSizeOfAResultIsThatOfItsJSON(t *testing.T) {
+	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
+	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		v.list(c, listTools(t, c), `{"name":"read","inputSchema":{"type":"object"}}`)
+		sum := 0
+		for _, result := range []string{
+			`{"content":[{"type":"text","text":"a file"}]}`, `{"content":[],"isError":true}`,
+		} {
+			done := background(func() error { _, err := c.CallTool(t.Context(), "read", nil); return err })
+			v.Answer(v.Expect(mcp.MethodCallTool), result)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			sum += len(result)
+		}
+		done := background(func() error { _, err := c.CallTool(t.Context(), "read", nil); return err })
+		v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, "no")
+		if err := <-done; err == nil {
+			t.Error("want the refusal")
+		}
+		points := rec.Points(names.MetricMCPClientToolResultSize, names.KeyGenAIToolName, "read")
+		if len(points) != 1 || points[0].Count != 2 || points[0].Sum != float64(sum) {
+			t.Errorf("got %v, want 2 results of %d bytes", points, sum)
+		}
+	})
+}
