@@ -16,30 +16,31 @@ import (
 var usual = []string{"MCPOTEL_AGENT_BATCH_TIMEOUT=1s", "MCPOTEL_GATEWAY_BATCH_TIMEOUT=1s",
 	"MCPOTEL_RED_FLUSH_INTERVAL=15s"}
 
-func agent(name string, overlays ...string) tier {
+func (m *measuring) agent(name string, overlays ...string) tier {
 	return tier{
 		name:      name,
 		process:   func(s *stack.Stack) *stack.Process { return s.Agent },
 		endpoint:  func(p stack.Ports) int { return p.AgentGRPC },
 		receivers: func(p stack.Ports) []int { return []int{p.GatewayGRPC} },
-		options:   stack.Options{Agent: files(append([]string{"agent.yaml"}, overlays...)), CollectorEnv: usual},
+		options:   stack.Options{Agent: m.files(append([]string{"agent.yaml"}, overlays...)), CollectorEnv: usual},
 	}
 }
 
-func gateway(name string, overlays ...string) tier {
+func (m *measuring) gateway(name string, overlays ...string) tier {
 	return tier{
 		name:      name,
 		process:   func(s *stack.Stack) *stack.Process { return s.Gateway },
 		endpoint:  func(p stack.Ports) int { return p.GatewayGRPC },
 		receivers: func(p stack.Ports) []int { return []int{p.JaegerGRPC} },
-		options: stack.Options{Gateway: files(append([]string{"gateway.yaml"}, overlays...)), CollectorEnv: usual,
+		options: stack.Options{Gateway: m.files(append([]string{"gateway.yaml"}, overlays...)), CollectorEnv: usual,
 			Sampling: 10},
 	}
 }
 
-func files(names []string) (paths []string) {
+// files are configurations of the project.
+func (m *measuring) files(names []string) (paths []string) {
 	for _, name := range names {
-		paths = append(paths, filepath.Join("..", "..", "collector", name))
+		paths = append(paths, filepath.Join(m.repository, "collector", name))
 	}
 	return paths
 }
@@ -55,18 +56,19 @@ func broker() (env []string, end func(), err error) {
 
 // capacity has one core for the Collector, sends as fast as it takes, and prints what it has computed for a span.
 func capacity(m *measuring) error {
-	balancing := agent("agent, load_balancing to two", "agent-loadbalancing.yaml")
-	balancing.options.Agent = append(balancing.options.Agent, "agent-two-gateways.yaml")
+	balancing := m.agent("agent, load_balancing to two", "agent-loadbalancing.yaml")
+	balancing.options.Agent = append(balancing.options.Agent,
+		filepath.Join(m.repository, "testenv", "stack", "agent-two-gateways.yaml"))
 	balancing.options.SecondGateway = true
 	balancing.receivers = func(p stack.Ports) []int { return []int{p.GatewayGRPC, p.SecondGRPC} }
-	toKafka := agent("agent, to Kafka", "agent-kafka.yaml")
+	toKafka := m.agent("agent, to Kafka", "agent-kafka.yaml")
 	toKafka.prepare = broker
 	toKafka.receivers = nil
-	graph := gateway("gateway, with service_graph", "gateway-servicegraph.yaml")
+	graph := m.gateway("gateway, with service_graph", "gateway-servicegraph.yaml")
 
 	fmt.Fprintf(m.out, "\n| Collector of one core | spans a second | spans a second of CPU | memory at its peak, MiB |\n"+
 		"|---|--:|--:|--:|\n")
-	for _, t := range []tier{agent("agent"), balancing, toKafka, gateway("gateway"), graph} {
+	for _, t := range []tier{m.agent("agent"), balancing, toKafka, m.gateway("gateway"), graph} {
 		if err := m.flatOut(t); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -129,7 +131,7 @@ func (m *measuring) fromKafka() error {
 		return err
 	}
 	defer closeBroker()
-	a := agent("", "agent-kafka.yaml")
+	a := m.agent("", "agent-kafka.yaml")
 	a.receivers = nil
 	s, _, end, err := m.alone(a, env...)
 	if err != nil {
@@ -139,7 +141,7 @@ func (m *measuring) fromKafka() error {
 	if err := errors.Join(err, end()); err != nil { // which sends what is queued
 		return err
 	}
-	g := gateway("gateway, from Kafka", "gateway-kafka.yaml")
+	g := m.gateway("gateway, from Kafka", "gateway-kafka.yaml")
 	s, _, end, err = m.alone(g, append(env, oneCore...)...)
 	if err != nil {
 		return err

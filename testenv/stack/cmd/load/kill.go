@@ -13,7 +13,7 @@ import (
 // kill kills an agent under traffic again and again, starts it each time, and prints what of what it had acknowledged
 // has not arrived.
 func kill(m *measuring) error {
-	a := agent("agent")
+	a := m.agent("agent")
 	a.options.CollectorEnv = []string{"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms"} // so that something is always under way
 	s, receivers, end, err := m.alone(a)
 	if err != nil {

@@ -49,6 +49,8 @@ type measuring struct {
 	out   io.Writer
 	took  time.Duration // of one run
 	kills int
+
+	repository string // directory of the project
 }
 
 func run(ctx context.Context, args []string, out, stderr io.Writer) error {
@@ -71,6 +73,9 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 		}
 	}
 	var err error
+	if m.repository, err = stack.Repository(); err != nil {
+		return err
+	}
 	if m.load, err = load.Record(ctx); err != nil {
 		return err
 	}

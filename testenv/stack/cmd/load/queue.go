@@ -26,7 +26,7 @@ func queue(m *measuring) error {
 }
 
 func (m *measuring) away(outage time.Duration) error {
-	a := agent("agent")
+	a := m.agent("agent")
 	gateway := a.receivers
 	a.receivers = nil
 	s, _, end, err := m.alone(a, fmt.Sprintf("MCPOTEL_AGENT_QUEUE_BYTES=%d", queueBytes))

@@ -36,7 +36,7 @@ func window(m *measuring) error {
 }
 
 func (m *measuring) windowOf(wait time.Duration) (peak int64, err error) {
-	g := gateway("gateway")
+	g := m.gateway("gateway")
 	s, _, end, err := m.alone(g, "MCPOTEL_SAMPLING_DECISION_WAIT="+wait.String(), "MCPOTEL_SAMPLING_TRACES=10000000",
 		"MCPOTEL_GATEWAY_MEMORY_MIB=8192")
 	if err != nil {
