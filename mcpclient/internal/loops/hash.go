@@ -2,7 +2,8 @@ package loops
 
 import "hash/maphash"
 
-// seed is the key of all hashes: nobody who sees one, or knows what was said, can tell one from the other.
+// seed is the key of all hashes, another one in each process: a hash tells nothing of the text, not even whether it is
+// one that a reader guesses.
 var seed = maphash.MakeSeed()
 
 // Of a text with more than [Whole] bytes only the length and the two ends are hashed, so that a large result costs

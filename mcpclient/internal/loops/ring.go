@@ -21,8 +21,8 @@ const (
 	ReadOnly Traits = 1 << iota
 	// Idempotent tools may be called again: idempotentHint. That is polling, too.
 	Idempotent
-	// Writes is a tool that changes something, as the server says: readOnlyHint is false, or there is one of the hints that
-	// only such a tool has. That it always says "ok" says nothing of what it has done.
+	// Writes is a tool that changes something, as the server says: readOnlyHint is false, or there is one of the hints
+	// that only such a tool has. That it always says "ok" says nothing of what it has done.
 	Writes
 	// Failed calls have an error of the tool or of the server for a result. To make one again is no polling.
 	Failed

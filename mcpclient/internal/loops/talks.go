@@ -14,9 +14,11 @@ type Talk struct {
 
 // Talks are the conversations of a client. The zero Talks are ready.
 type Talks struct {
-	none  Talk             // of calls that belong to no conversation
-	all   map[uint64]*Talk // by the hash of the id
-	clock uint64
+	none   Talk             // of calls that belong to no conversation
+	all    map[uint64]*Talk // by the hash of the id
+	latest *Talk            // that was used, among all; nil before
+	id     uint64           // of that
+	clock  uint64
 }
 
 // Of returns the conversation whose id has this hash, 0 for none. The one that was not used for the longest time makes
@@ -24,6 +26,9 @@ type Talks struct {
 func (t *Talks) Of(id uint64) *Talk {
 	if id == 0 {
 		return &t.none
+	}
+	if t.latest != nil && t.id == id {
+		return t.latest
 	}
 	t.clock++
 	talk := t.all[id]
@@ -35,7 +40,7 @@ func (t *Talks) Of(id uint64) *Talk {
 		}
 		t.all[id] = talk
 	}
-	talk.used = t.clock
+	talk.used, t.latest, t.id = t.clock, talk, id
 	return talk
 }
 
