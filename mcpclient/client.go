@@ -33,7 +33,6 @@ type Client struct {
 	logLevel      logLevel
 	roots         rootList
 	cache         *resultCache // nil for none
-	loops         *loopWatch   // nil for none
 	urls          *urlVisits   // nil without a handler for URLs
 	intercepted   CallFunc     // makes a call through the middleware; nil if there is none
 }

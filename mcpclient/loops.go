@@ -46,7 +46,7 @@ func UseLoopDetection(o *LoopOptions) Feature {
 		options = *o
 	}
 	return feature{join: func(c *Client) (err error) {
-		c.loops, err = newLoopWatch(&options)
+		c.cfg.loops, err = newLoopWatch(&options)
 		return err
 	}}
 }
@@ -170,7 +170,7 @@ func (l *loopCall) heard(text []byte) { l.result, l.came = loops.Hash(text), tru
 // watched is the layer that notes to which conversation a call of a tool belongs.
 func watched(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
-		if w := cl.c.loops; w != nil && cl.Method == mcp.MethodCallTool {
+		if w := cl.c.cfg.loops; w != nil && cl.Method == mcp.MethodCallTool {
 			w.begin(ctx, cl)
 		}
 		return next(ctx, cl)

@@ -303,7 +303,7 @@ func TestNothingOfACallIsKept(t *testing.T) {
 		for range 6 {
 			l.succeed("search", map[string]any{"q": secret}, `{"content":[{"type":"text","text":"`+secret+`"}]}`)
 		}
-		if text := fmt.Sprintf("%+v", l.c.loops.talks); strings.Contains(text, secret) || strings.Contains(text, "search") {
+		if text := fmt.Sprintf("%+v", l.c.cfg.loops.talks); strings.Contains(text, secret) || strings.Contains(text, "search") {
 			l.t.Errorf("got %s", text)
 		}
 	})
@@ -346,7 +346,7 @@ func BenchmarkLoopDetection(b *testing.B) {
 				b.Fatal(err)
 			}
 			c := new(Client)
-			c.loops, c.tools.c = w, c
+			c.cfg, c.tools.c = &config{loops: w}, c
 			cl := &call{c: c, params: &mcp.CallToolParams{Name: "search"}, result: &mcp.CallToolResult{}}
 			cl.scratch = append(cl.scratch, args...)
 			text := []byte(result)

@@ -76,7 +76,7 @@ func (cl *call) Encode(s *conn.Session) *conn.Fault {
 	}
 	cl.Name = cl.nameFor(s.Version)
 	if cl.loop.watched && cl.input.rounds == 0 {
-		return cl.c.loops.admit(cl)
+		return cl.c.cfg.loops.admit(cl)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (cl *call) Started() {
 // Ended describes the end of the request.
 func (cl *call) Ended(err *conn.Fault) instrument.Result {
 	if cl.loop.watched {
-		cl.c.loops.observe(cl, err)
+		cl.c.cfg.loops.observe(cl, err)
 	}
 	switch {
 	case err == nil && cl.input.required != nil:
