@@ -43,9 +43,9 @@ type roundTrip func(ctx context.Context, cl *call) *Error
 var trip roundTrip
 
 func init() { // calls that a layer makes go the same way
-	trip = untilItWorks(asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error {
+	trip = watched(untilItWorks(asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error {
 		return errorOf(cl.Do(ctx))
-	})))))
+	}))))))
 }
 
 // call is Call without the middleware.

@@ -46,6 +46,14 @@ var clientArea = area{
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
+			what: "Calls in which a loop is looked for, with UseLoopDetection", where: []string{
+				"mcpclient/internal/loops.Ring.calls", "mcpclient/internal/loops.Talks.all"},
+			bound: "hashes of {mcpclient/internal/loops.Size} calls, for each of {mcpclient/internal/loops.MaxTalks} " +
+				"conversations and for the calls of none",
+			full: "the oldest call, or the conversation not used for the longest time, is forgotten",
+			test: "mcpclient/internal/loops.TestConversationsAreBounded",
+		},
+		{
 			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} FrameLimits together; cursors and names are kept as hashes",

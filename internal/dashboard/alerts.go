@@ -62,6 +62,12 @@ func Alerts() []Alert {
 				`humanizePercentage }} of its results`,
 			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the " +
 				"connection."},
+		{"MCPToolLoop",
+			sumBy("job, mcp_client_name, gen_ai_tool_name, mcp_client_loop_kind",
+				growth(series{name: "mcp_client_tool_loops_total"}, "15m")) + " > 10", "", Warning,
+			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} is called in a loop by {{ $labels.job }}: {{ ` +
+				`$labels.mcp_client_loop_kind }} ({{ $value | humanize }} calls in 15 minutes)`,
+			"An agent calls a tool again and again and learns nothing new. Each call costs it a turn of its model."},
 		{"MCPToolListGrew", toolListGrew, "15m", Info,
 			`The tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} have grown by {{ $value | humanizePercentage }}`,
 			"The definitions of all tools of this server are in the context of a model with every turn. They take more than a " +

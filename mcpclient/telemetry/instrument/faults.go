@@ -100,10 +100,11 @@ func (s *side) drop(d Drop) {
 }
 
 // flush tells what the limiter still holds back. Exceptions it does not hold back: they were logged at another level.
+// Loops are of a tool, of which nothing is held.
 func (s *side) flush() {
 	ctx := context.Background()
 	for k, n := range s.limits.flush() {
-		if k.event == s.events.handled.exception {
+		if k.event == s.events.handled.exception || k.event == names.EventMCPClientToolLoop {
 			continue
 		}
 		reason := s.keys.dropReason

@@ -50,6 +50,8 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	op.Retry(names.RetryBusy)
 	op.Arguments(stack)
 	op.Answer(stack)
+	op.Loops(instrument.Loop{Kind: names.LoopCycle, Calls: 9})
+	op.Stopped(instrument.Loop{Kind: names.LoopCycle, Calls: 9})
 	same = same && !op.Captures()
 	same = same && got == ctx && op.Ref() == (instrument.Ref{}) && op.Corr() == (instrument.Corr{}) &&
 		op.Started().IsZero() && !op.Timed()

@@ -186,6 +186,11 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	op.Received(300)
 	op.Answer([]byte(`{"content":[]}`))
 	op.Result(14)
+	for i := range 8 { // of which some are too many to be told
+		op.Loops(instrument.Loop{Kind: names.LoopSameCall, Calls: 5 + i})
+	}
+	passes(2 * time.Second)
+	op.Loops(instrument.Loop{Kind: names.LoopSameCall, Calls: 13})
 	op.Decoded(time.Microsecond, nil)
 	op.Decoded(time.Microsecond, errBroken)
 	op.End(instrument.Result{ResultType: "input_required"})

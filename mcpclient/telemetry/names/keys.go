@@ -147,6 +147,10 @@ const (
 	KeyMCPClientCacheOutcome = "mcp_client.cache.outcome"
 	// What of a tool's definition it is: its name and description, or its inputSchema.
 	KeyMCPClientToolDefinitionPart = "mcp_client.tool.definition.part"
+	// How calls of tools bring nothing new: see mcpclient.UseLoopDetection.
+	KeyMCPClientLoopKind = "mcp_client.loop.kind"
+	// How many calls belong to the loop, this one among them, if it was made.
+	KeyMCPClientLoopCalls = "mcp_client.loop.calls"
 	// What an authorization is doing.
 	KeyMCPClientAuthStep = "mcp_client.auth.step"
 	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:

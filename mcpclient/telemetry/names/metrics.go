@@ -70,6 +70,9 @@ const (
 	// Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost.
 	// Not those of calls that became tasks. In By.
 	MetricMCPClientToolResultSize = "mcp_client.tool.result.size"
+	// Calls of tools that have brought nothing new so often that they are a loop, each from then on: see
+	// mcpclient.UseLoopDetection. Calls that were not sent for that reason are not among them. In {call}.
+	MetricMCPClientToolLoops = "mcp_client.tool.loops"
 	// Requests that the server is answering. In {request}.
 	MetricMCPServerActiveRequests = "mcp_server.active_requests"
 	// Panics of handlers. In {panic}.

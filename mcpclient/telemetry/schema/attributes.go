@@ -128,6 +128,10 @@ var attributes = limited([]attributeRow{
 		"Whether the cache had the result."},
 	{names.KeyMCPClientToolDefinitionPart, String, "", words.DefinitionParts, Closed, Experimental,
 		"What of a tool's definition it is: its name and description, or its inputSchema."},
+	{names.KeyMCPClientLoopKind, String, "", words.LoopKinds, Closed, Experimental,
+		"How calls of tools bring nothing new: see mcpclient.UseLoopDetection."},
+	{names.KeyMCPClientLoopCalls, Int, "", nil, Unbounded, Experimental,
+		"How many calls belong to the loop, this one among them, if it was made."},
 	{names.KeyMCPClientAuthStep, String, "", words.AuthSteps, Closed, Experimental, "What an authorization is doing."},
 
 	{names.KeyMCPClientFlightRecordText, String, "", nil, Unbounded, Experimental,

@@ -202,6 +202,12 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName), when(names.KeyError)), false, "", "", nil,
 		Experimental,
 		"The output of a tool is not checked, because its schema has a regular expression that Go cannot compile."},
+	{names.EventMCPClientToolLoop, atWarn,
+		slices.Concat(clientToolFields, required(names.KeyMCPClientLoopKind, names.KeyMCPClientLoopCalls),
+			when(names.KeyMCPClientSuppressed)), false, names.KeyMCPClientLoopCalls, spanClientRequest,
+		[]string{names.MetricMCPClientToolLoops}, Experimental,
+		"A call of a tool has brought nothing new, as so many before it. As rare as records of violations, for each kind " +
+			"of loop."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
 		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server begins to answer a request."},

@@ -139,6 +139,10 @@ var metrics = counted([]metricRow{
 		required(names.KeyMCPClientName, names.KeyGenAIToolName), Experimental,
 		"Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost. Not " +
 			"those of calls that became tasks."},
+	{names.MetricMCPClientToolLoops, Counter, "{call}", nil,
+		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientLoopKind), Experimental,
+		"Calls of tools that have brought nothing new so often that they are a loop, each from then on: see " +
+			"mcpclient.UseLoopDetection. Calls that were not sent for that reason are not among them."},
 
 	{names.MetricMCPServerActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
