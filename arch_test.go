@@ -60,6 +60,7 @@ var arrows = map[string][]string{
 	"mcp/app":   {"mcp"},
 
 	"mcp/contextcost": {"mcp"},
+	"mcp/drift":       {"mcp"},
 
 	"inspect": {"mcp", "mcpclient/telemetry"},
 	"inspect/debugpage": {
@@ -127,6 +128,7 @@ var foreign = map[string][]string{
 	"internal/weigh":                        {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                       {"golang.org/x/sys"},
 	"mcp":                                   {"github.com/go-json-experiment/json"},
+	"mcp/drift":                             {"github.com/go-json-experiment/json"},
 	"mcp/skill":                             {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},
 	"mcpclient":                             {"github.com/go-json-experiment/json"},
 	"mcpclient/config":                      {"github.com/go-json-experiment/json"},
