@@ -94,7 +94,7 @@ var arrows = map[string][]string{
 	},
 	"mcpclient": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcp/contextcost", "mcpclient/internal/conn", "mcpclient/telemetry",
+		"internal/schema", "mcp", "mcp/contextcost", "mcp/drift", "mcpclient/internal/conn", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},

@@ -36,6 +36,7 @@ type metricOptions struct {
 	lookup     cache[lookupKey, []metric.AddOption]
 	execution  cache[executionKey, []metric.RecordOption]
 	result     cache[string, []metric.RecordOption]
+	toolChange cache[string, []metric.AddOption]
 
 	// Of servers.
 	task    cache[string, []metric.AddOption]
@@ -137,6 +138,9 @@ func newMetricOptions(s *side) *metricOptions {
 		return s.place(&p.execution, m).recording
 	}
 	o.result.build = func(tool string) []metric.RecordOption { return s.place(&p.result, ofTool(tool)).recording }
+	o.toolChange.build = func(kind string) []metric.AddOption {
+		return s.place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).adding
+	}
 	o.task.build = func(tool string) []metric.AddOption { return s.place(&p.task, ofTool(tool)).adding }
 	o.taskEnd.build = func(k taskEnd) []metric.RecordOption {
 		status := attribute.String(names.KeyMCPServerTaskStatus, k.status)

@@ -46,6 +46,8 @@ type instruments struct {
 	toolSize, toolTokens   metric.Int64ObservableGauge // of each definition
 	toolResult             metric.Int64Histogram
 
+	toolChanges metric.Int64Counter
+
 	servers     implementations[*implementation] // of clients
 	executeTool metric.Float64Histogram
 
@@ -158,6 +160,8 @@ func newInstruments(m metric.Meter) *instruments {
 		toolSize:    build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionSize),
 		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionEstimatedTokens),
 		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
+
+		toolChanges: build(m.Int64Counter, names.MetricMCPClientToolChanges),
 
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),

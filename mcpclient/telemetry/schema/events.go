@@ -202,6 +202,13 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName), when(names.KeyError)), false, "", "", nil,
 		Experimental,
 		"The output of a tool is not checked, because its schema has a regular expression that Go cannot compile."},
+	{names.EventMCPClientToolChanged, atWarn,
+		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolChangeKind),
+			when(names.KeyMCPClientToolChangeParts, names.KeyError, names.KeyMCPClientSuppressed)), false, "", "",
+		[]string{names.MetricMCPClientToolChanges}, Experimental,
+		"A tool is in a list otherwise than in the list before, or than in the baseline, for clients with " +
+			"mcpclient.UseDriftDetection. An error says why the change is refused. Warnings of each kind are as rare as " +
+			"records of violations."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
 		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server begins to answer a request."},

@@ -164,6 +164,9 @@ var CacheOutcomes = []string{CacheHit, CacheMiss}
 // DefinitionParts are the Definition words of package names.
 var DefinitionParts = []string{names.DefinitionDescription, names.DefinitionInputSchema}
 
+// ToolChanges are the Change words of package names.
+var ToolChanges = []string{names.ChangeAdded, names.ChangeRemoved, names.ChangeChanged}
+
 // StreamKinds are the Stream words of package names.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
 
