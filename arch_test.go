@@ -61,6 +61,7 @@ var arrows = map[string][]string{
 	"mcp/app":   {"mcp"},
 
 	"mcp/contextcost": {"mcp"},
+	"mcp/drift":       {"mcp"},
 
 	"inspect": {"mcp", "mcpclient/telemetry"},
 	"inspect/debugpage": {
@@ -94,7 +95,7 @@ var arrows = map[string][]string{
 	},
 	"mcpclient": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcp/contextcost", "mcpclient/internal/conn", "mcpclient/telemetry",
+		"internal/schema", "mcp", "mcp/contextcost", "mcp/drift", "mcpclient/internal/conn", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},
@@ -128,6 +129,7 @@ var foreign = map[string][]string{
 	"internal/weigh":                        {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                       {"golang.org/x/sys"},
 	"mcp":                                   {"github.com/go-json-experiment/json"},
+	"mcp/drift":                             {"github.com/go-json-experiment/json"},
 	"mcp/skill":                             {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},
 	"mcpclient":                             {"github.com/go-json-experiment/json"},
 	"mcpclient/config":                      {"github.com/go-json-experiment/json"},

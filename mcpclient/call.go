@@ -53,6 +53,10 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	cl := c.newCall(method, params)
 	cl.result, cl.asked.logLevel = result, c.logLevel.level()
 	cl.apply(options)
+	if err := c.drift.admit(ctx, method, params, options); err != nil {
+		c.free(cl)
+		return err
+	}
 	if cl.OnProgress != nil || cl.Resets {
 		cl.Progressed = make(chan struct{}, 1)
 	}

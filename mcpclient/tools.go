@@ -37,7 +37,8 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	return func(yield func(*mcp.Tool, error) bool) {
 		var l *toolListing
 		name := func(t *mcp.Tool) string { return t.Name }
-		pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool], error) {
+		list := pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool],
+			error) {
 			if cursor == nil { // also when the list begins anew
 				l = c.tools.begin()
 				l.whole = true
@@ -47,7 +48,8 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 				return page[*mcp.Tool]{}, err
 			}
 			return page[*mcp.Tool]{r.Tools, r.NextCursor}, nil
-		})(yield)
+		})
+		c.drift.whole(ctx, list, func() *toolListing { return l })(yield)
 	}
 }
 

@@ -54,6 +54,15 @@ var clientArea = area{
 			test: "mcpclient/internal/loops.TestConversationsAreBounded",
 		},
 		{
+			what: "Fingerprints of the server's tools, for clients with UseDriftDetection",
+			where: []string{"mcpclient.driftListing.prints", "mcpclient.driftListing.definitions",
+				"mcpclient.driftWatch.listed", "mcpclient.driftWatch.refused"},
+			bound: "{bytes mcpclient.driftRoom}, for the last list, for what of it and of what was accepted before is " +
+				"refused, and for the list being fetched, whose definitions are kept until it has been compared",
+			full: "the others are taken for tools that the server does not have",
+			test: "mcpclient.TestFingerprintsOfAListAreBounded",
+		},
+		{
 			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} FrameLimits together; cursors and names are kept as hashes",

@@ -72,6 +72,13 @@ func Alerts() []Alert {
 			`The tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} have grown by {{ $value | humanizePercentage }}`,
 			"The definitions of all tools of this server are in the context of a model with every turn. They take more than a " +
 				"quarter more than for most of the last day."},
+		{"MCPToolChanged", positive(
+			sumBy("job, mcp_client_name, mcp_client_tool_change_kind",
+				growth(series{name: "mcp_client_tool_changes_total"}, "10m"))), "", Warning,
+			`{{ $value | humanize }} tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} were ` +
+				`{{ $labels.mcp_client_tool_change_kind }}`,
+			"The server lists tools otherwise than before, or than the baseline. What it says of them is text that a model " +
+				"obeys."},
 		{"MCPClientNotReady", positive(
 			sumBy("job, instance, mcp_client_name, mcp_client_group",
 				series{name: "mcp_client_connection_state", labels: notReady}.String())),

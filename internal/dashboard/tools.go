@@ -148,6 +148,12 @@ var tools = Dashboard{
 				Text: "19 of 20 results of each tool were at most so large, as JSON. They go into the context as well, with " +
 					"each call: a tool that returns much wants a limit, or pages.",
 				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolResults, perPoint), Legend: "{{gen_ai_tool_name}}"}}},
+			{Title: "Tools that changed", Width: 24, Unit: "short", Empty: "no client with UseDriftDetection has seen a change",
+				Text: "Tools that a server lists otherwise than before, or than the baseline. Records of " +
+					"mcp_client.tool.changed say which, and which parts. None is expected between two versions of a server.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_client_tool_change_kind",
+					growth(clientSeries("mcp_client_tool_changes_total"), perPoint)),
+					Legend: "{{mcp_client_name}} {{mcp_client_tool_change_kind}}"}}},
 			{Title: "What each tool takes", Kind: Table, Empty: "no client has WithContextCost", Width: 24, Height: 9,
 				Text: "Sort by what is large. Tokens are estimated, as of o200k_base; bytes are exact. A large schema: fewer " +
 					"arguments, or shorter descriptions of them. _OTHER: the tools beyond the limit of names, together.",

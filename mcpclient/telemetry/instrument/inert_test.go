@@ -75,6 +75,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	c.OutputUnchecked("search", io.EOF)
 	c.ToolRejected("search", io.EOF)
 	c.IconsRejected("tools/list", io.EOF)
+	c.ToolChanged("search", names.ChangeAdded, "", io.EOF)
 	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(names.StreamGet)(io.EOF)
 	c.CacheLookup("tools/list", true)

@@ -37,6 +37,7 @@ type metricOptions struct {
 	execution  cache[executionKey, []metric.RecordOption]
 	result     cache[string, []metric.RecordOption]
 	loop       cache[loopKey, []metric.AddOption]
+	toolChange cache[string, []metric.AddOption]
 
 	// Of servers.
 	task    cache[string, []metric.AddOption]
@@ -144,6 +145,9 @@ func newMetricOptions(s *side) *metricOptions {
 		m := same(attribute.String(names.KeyGenAIToolName, names.Other), kind)
 		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), kind}
 		return s.place(&p.loop, m).adding
+	}
+	o.toolChange.build = func(kind string) []metric.AddOption {
+		return s.place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).adding
 	}
 	o.task.build = func(tool string) []metric.AddOption { return s.place(&p.task, ofTool(tool)).adding }
 	o.taskEnd.build = func(k taskEnd) []metric.RecordOption {

@@ -47,6 +47,8 @@ type instruments struct {
 	toolResult             metric.Int64Histogram
 	toolLoops              metric.Int64Counter
 
+	toolChanges metric.Int64Counter
+
 	servers     implementations[*implementation] // of clients
 	executeTool metric.Float64Histogram
 
@@ -160,6 +162,8 @@ func newInstruments(m metric.Meter) *instruments {
 		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionEstimatedTokens),
 		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
 		toolLoops:   build(m.Int64Counter, names.MetricMCPClientToolLoops),
+
+		toolChanges: build(m.Int64Counter, names.MetricMCPClientToolChanges),
 
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),

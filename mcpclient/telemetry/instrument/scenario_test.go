@@ -116,6 +116,13 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	tools.Add("search", instrument.ToolSize{Bytes: 120, EstimatedTokens: 30},
 		instrument.ToolSize{Bytes: 400, EstimatedTokens: 90})
 	c.ToolsListed(tools)
+	c.ToolChanged("search", names.ChangeChanged, "description,input_schema", errors.New("not without a person"))
+	c.ToolChanged("search", names.ChangeRemoved, "", nil)
+	for range 6 { // one more than are logged at once
+		c.ToolChanged("search", names.ChangeAdded, "", nil)
+	}
+	passes(time.Second)
+	c.ToolChanged("search", names.ChangeAdded, "", nil)
 	// c is ready and stays open: a closed client is not among the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
 		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,

@@ -61,6 +61,13 @@ const (
 	LoopCycle      = "cycle"       // two to four calls came in turns, with the same results
 )
 
+// Values of mcp_client.tool.change.kind: what has become of a tool since the list before, or since a baseline.
+const (
+	ChangeAdded   = "added"
+	ChangeRemoved = "removed"
+	ChangeChanged = "changed" // in its definition
+)
+
 // Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.
 const (
 	AuthDiscoverResource = "discover_resource" // the metadata of the protected resource

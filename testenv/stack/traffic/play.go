@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/drift"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -29,8 +30,11 @@ const linger = 3 * time.Second
 
 // shopper is the assistant's client of the shop.
 func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
-	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto),
-		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseLoopDetection(nil)}})
+	watching := []mcpclient.Feature{
+		mcpclient.UseLoopDetection(nil),
+		mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}), // all tools are new
+	}
+	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto), mcpclient.Options{Features: watching})
 }
 
 func succeed(ctx context.Context, f *Fleet) error {

@@ -168,6 +168,9 @@ var DefinitionParts = []string{names.DefinitionDescription, names.DefinitionInpu
 // LoopKinds are the Loop words of package names.
 var LoopKinds = []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle}
 
+// ToolChanges are the Change words of package names.
+var ToolChanges = []string{names.ChangeAdded, names.ChangeRemoved, names.ChangeChanged}
+
 // StreamKinds are the Stream words of package names.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
 
