@@ -303,7 +303,8 @@ func TestNothingOfACallIsKept(t *testing.T) {
 		for range 6 {
 			l.succeed("search", map[string]any{"q": secret}, `{"content":[{"type":"text","text":"`+secret+`"}]}`)
 		}
-		if text := fmt.Sprintf("%+v", l.c.cfg.loops.talks); strings.Contains(text, secret) || strings.Contains(text, "search") {
+		text := fmt.Sprintf("%+v", l.c.cfg.loops.talks)
+		if strings.Contains(text, secret) || strings.Contains(text, "search") {
 			l.t.Errorf("got %s", text)
 		}
 	})
@@ -324,42 +325,77 @@ func TestLoopOptionsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkLoopDetection is what watching adds to a call, without the call.
-func BenchmarkLoopDetection(b *testing.B) {
+// observation returns what watching does beside a call with the options, nil for none; honest calls all differ.
+func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool) func() {
 	const args, result = `{"name":"search","arguments":{"query":"what is the answer","limit":7}}`,
 		`{"content":[{"type":"text","text":"nothing was found, try other words"}],"isError":false}`
+	c := &Client{cfg: new(config)}
+	c.tools.c = c
+	if o != nil {
+		var err error
+		if c.cfg.loops, err = newLoopWatch(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cl := &call{c: c, params: &mcp.CallToolParams{Name: "search"}, result: &mcp.CallToolResult{},
+		scratch: []byte(args)}
+	cl.Method = mcp.MethodCallTool
+	text, n := []byte(result), 0
+	trip := watched(func(context.Context, *call) *Error {
+		if cl.loop.watched {
+			_ = c.cfg.loops.admit(cl)
+			cl.loop.heard(text)
+			c.cfg.loops.observe(cl, nil)
+		}
+		return nil
+	})
+	return func() {
+		if n++; honest {
+			text[40], text[41], cl.scratch[40] = byte('a'+n%26), byte('a'+n/26%26), byte('a'+n%26)
+		}
+		cl.loop = loopCall{}
+		_ = trip(ctx, cl)
+	}
+}
+
+func TestWatchingAllocatesNothing(t *testing.T) {
+	ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "thread-17"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*LoopOptions{"off": nil, "on": {}} {
+		for _, honest := range []bool{true, false} {
+			observe := observation(t, ctx, o, honest)
+			if n := testing.AllocsPerRun(1000, observe); n != 0 {
+				t.Errorf("%s, honest %v: got %v allocations, want none", name, honest, n)
+			}
+		}
+	}
+}
+
+// BenchmarkLoopDetection is what watching adds to a call, without the call.
+func BenchmarkLoopDetection(b *testing.B) {
 	ctx, err := telemetry.ContextWithConversation(b.Context(), telemetry.Conversation{ID: "thread-17"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, tc := range map[string]struct {
-		ctx  context.Context
-		o    LoopOptions
-		loop bool
+	for _, tc := range []struct {
+		name   string
+		ctx    context.Context
+		o      *LoopOptions
+		honest bool
 	}{
-		"honest": {ctx: context.Background()}, "conversation": {ctx: ctx}, "breaker": {context.Background(),
-			LoopOptions{Break: true}, false}, "loop": {ctx: context.Background(), loop: true},
+		{"off", context.Background(), nil, true},
+		{"honest", context.Background(), &LoopOptions{}, true},
+		{"honest conversation", ctx, &LoopOptions{}, true},
+		{"honest breaker", context.Background(), &LoopOptions{Break: true}, true},
+		{"loop", context.Background(), &LoopOptions{}, false},
 	} {
-		b.Run(name, func(b *testing.B) {
-			w, err := newLoopWatch(&tc.o)
-			if err != nil {
-				b.Fatal(err)
-			}
-			c := new(Client)
-			c.cfg, c.tools.c = &config{loops: w}, c
-			cl := &call{c: c, params: &mcp.CallToolParams{Name: "search"}, result: &mcp.CallToolResult{}}
-			cl.scratch = append(cl.scratch, args...)
-			text := []byte(result)
+		b.Run(tc.name, func(b *testing.B) {
+			observe := observation(b, tc.ctx, tc.o, tc.honest)
 			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if !tc.loop {
-					text[30], text[31], cl.scratch[40] = byte('a'+i%26), byte('a'+i/26%26), byte('a'+i%26)
-				}
-				cl.loop = loopCall{}
-				w.begin(tc.ctx, cl)
-				_ = w.admit(cl)
-				cl.loop.heard(text)
-				w.observe(cl, nil)
+			for b.Loop() {
+				observe()
 			}
 		})
 	}
