@@ -161,6 +161,8 @@ func WithContextCost() Option {
 // has afterwards; goroutines that a handler starts inherit all of them, and the handler's context has them. CPU and
 // goroutine profiles show labels.
 //
+// The result of a task is decoded without labels, and the adapters for other SDKs set none.
+//
 // Names are those of metrics: beyond [WithToolNameLimit] they are _OTHER. By default there are no labels, which costs
 // nothing; an operation with labels takes four allocations more. Pyroscope finds the profile of a span by span_id:
 // https://grafana.com/docs/pyroscope/latest/configure-client/trace-span-profiles/go-span-profiles
