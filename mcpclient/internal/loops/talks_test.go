@@ -17,7 +17,7 @@ func TestConversationsAreBounded(t *testing.T) {
 	if n := len(talks.all); n != MaxTalks {
 		t.Errorf("got %d conversations, want %d", n, MaxTalks)
 	}
-	if talks.Of(0) != talks.Of(0) || len(talks.all) != MaxTalks {
+	if none := talks.Of(0); talks.Of(0) != none || len(talks.all) != MaxTalks {
 		t.Error("want one for the calls of no conversation, which takes no room")
 	}
 }
