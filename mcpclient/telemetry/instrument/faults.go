@@ -109,9 +109,12 @@ func (s *side) flush() {
 		}
 		reason := s.keys.dropReason
 		fields := []slog.Attr{slog.Int(s.keys.suppressed, n)}
-		if k.event == s.events.violation {
+		switch k.event {
+		case s.events.violation:
 			reason = s.keys.violationReason
 			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
+		case names.EventMCPClientToolChanged:
+			reason = names.KeyMCPClientToolChangeKind
 		}
 		if s.logs(ctx, k.level) {
 			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)

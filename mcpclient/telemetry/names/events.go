@@ -89,8 +89,8 @@ const (
 	// kind of loop.
 	EventMCPClientToolLoop = "mcp_client.tool.loop"
 	// A tool is in a list otherwise than in the list before, or than in the baseline, for clients with
-	// mcpclient.UseDriftDetection. An error says why the change is refused. Warnings of each kind are as rare as
-	// records of violations.
+	// mcpclient.UseDriftDetection. An error says why the change is refused. As rare as records of violations, of
+	// each kind; a last one may be without a tool.
 	EventMCPClientToolChanged = "mcp_client.tool.changed"
 	// The server begins to answer a request.
 	EventMCPServerRequestStart = "mcp_server.request.start"

@@ -209,12 +209,13 @@ var allEvents = identifiedEvents([]Event{
 		"A call of a tool has brought nothing new, as so many before it. As rare as records of violations, for each kind " +
 			"of loop."},
 	{names.EventMCPClientToolChanged, atWarn,
-		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolChangeKind),
-			when(names.KeyMCPClientToolChangeParts, names.KeyError, names.KeyMCPClientSuppressed)), false, "", "",
+		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientToolChangeKind),
+			when(names.KeyGenAIToolName, names.KeyMCPClientToolChangeParts, names.KeyError, names.KeyMCPClientSuppressed)),
+		false, "", "",
 		[]string{names.MetricMCPClientToolChanges}, Experimental,
 		"A tool is in a list otherwise than in the list before, or than in the baseline, for clients with " +
-			"mcpclient.UseDriftDetection. An error says why the change is refused. Warnings of each kind are as rare as " +
-			"records of violations."},
+			"mcpclient.UseDriftDetection. An error says why the change is refused. As rare as records of violations, of each " +
+			"kind; a last one may be without a tool."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
 		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server begins to answer a request."},
