@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,24 +27,12 @@ func newCost(s streams) *cobra.Command {
 }
 
 func (c *connection) runCost(ctx context.Context) error {
-	if err := c.none(); err != nil {
-		return err
-	}
-	return c.observed(ctx, "mcpotel cost", func(ctx context.Context, o *observation) error {
-		servers, err := c.openAll(ctx, o)
-		if err != nil {
-			return err
-		}
-		defer servers.close()
-		tools, err := c.tools(ctx, servers)
-		if err != nil && len(tools) == 0 {
-			return err
-		}
+	return c.withTools(ctx, "mcpotel cost", func(tools []*mcp.Tool) error {
 		costs := costsOf(tools)
 		if c.asJSON {
-			return errors.Join(err, printJSON(c.streams.out, costs))
+			return printJSON(c.streams.out, costs)
 		}
-		return errors.Join(err, costs.print(c.streams.out))
+		return costs.print(c.streams.out)
 	})
 }
 

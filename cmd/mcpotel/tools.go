@@ -24,10 +24,18 @@ func newTools(s streams) *cobra.Command {
 }
 
 func (c *connection) runTools(ctx context.Context) error {
+	return c.withTools(ctx, "mcpotel tools", func(tools []*mcp.Tool) error {
+		return printTools(c.streams.out, tools, c.asJSON)
+	})
+}
+
+// withTools connects, under a span of this name, and shows the tools of all servers. If some have failed, what the
+// others have is shown.
+func (c *connection) withTools(ctx context.Context, span string, show func([]*mcp.Tool) error) error {
 	if err := c.none(); err != nil {
 		return err
 	}
-	return c.observed(ctx, "mcpotel tools", func(ctx context.Context, o *observation) error {
+	return c.observed(ctx, span, func(ctx context.Context, o *observation) error {
 		servers, err := c.openAll(ctx, o)
 		if err != nil {
 			return err
@@ -37,7 +45,7 @@ func (c *connection) runTools(ctx context.Context) error {
 		if err != nil && len(tools) == 0 {
 			return err
 		}
-		return errors.Join(err, printTools(c.streams.out, tools, c.asJSON))
+		return errors.Join(err, show(tools))
 	})
 }
 

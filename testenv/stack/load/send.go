@@ -71,7 +71,7 @@ func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next
 				batch := batches.Add(1) - 1
 				if o.Rate > 0 {
 					due := begun.Add(time.Duration(float64((batch-first)*TracesOfBatch) / o.Rate * float64(time.Second)))
-					if wait(ctx, time.Until(due)); ctx.Err() != nil {
+					if Wait(ctx, time.Until(due)) != nil {
 						return
 					}
 				}
@@ -102,13 +102,15 @@ func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next
 	return sent, batches.Load(), failed
 }
 
-// wait ends after d, or with ctx.
-func wait(ctx context.Context, d time.Duration) {
+// Wait ends after d, or with ctx and its cause.
+func Wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return nil
 	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
@@ -125,8 +127,7 @@ func export(ctx context.Context, conn *grpc.ClientConn, method string, request [
 		if !refusal(err) {
 			return err
 		}
-		wait(ctx, again)
-		if ctx.Err() != nil {
+		if Wait(ctx, again) != nil {
 			return err
 		}
 	}

@@ -153,7 +153,7 @@ func (m *measuring) fromKafka() error {
 			if err != nil || uint64(got) >= want {
 				return uint64(got), err
 			}
-			if err := pause(m.ctx, 100*time.Millisecond); err != nil {
+			if err := load.Wait(m.ctx, 100*time.Millisecond); err != nil {
 				return 0, err
 			}
 		}

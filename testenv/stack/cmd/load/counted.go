@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // counted is the sum of what a Collector says of itself by this name.
@@ -34,16 +33,4 @@ func counted(ctx context.Context, port int, name string) (sum float64, err error
 		}
 	}
 	return sum, lines.Err()
-}
-
-// pause ends after d, or with ctx and its error.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

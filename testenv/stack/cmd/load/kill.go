@@ -29,7 +29,7 @@ func kill(m *measuring) error {
 	})
 	failures := 0
 	for range m.kills {
-		if err = pause(m.ctx, least+rand.N(more)); err != nil {
+		if err = load.Wait(m.ctx, least+rand.N(more)); err != nil {
 			break
 		}
 		s.Agent.Kill()

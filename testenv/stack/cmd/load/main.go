@@ -54,17 +54,21 @@ type measuring struct {
 }
 
 func run(ctx context.Context, args []string, out, stderr io.Writer) error {
+	var names []string
+	for _, each := range measurements {
+		names = append(names, each.name)
+	}
 	m := &measuring{ctx: ctx, out: out}
 	f := flag.NewFlagSet("load", flag.ContinueOnError)
 	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintln(stderr, "usage: load [flags] [MEASUREMENT...], which are", names)
+		f.PrintDefaults()
+	}
 	f.DurationVar(&m.took, "for", 20*time.Second, "how long a single run takes")
 	f.IntVar(&m.kills, "kills", 40, "how often the agent is killed")
 	if err := f.Parse(args); err != nil {
 		return err
-	}
-	var names []string
-	for _, each := range measurements {
-		names = append(names, each.name)
 	}
 	chosen := f.Args()
 	for _, name := range chosen {

@@ -65,7 +65,7 @@ func (m *measuring) drained(s *stack.Stack) error {
 		if err != nil || size == 0 {
 			return err
 		}
-		if err := pause(m.ctx, 100*time.Millisecond); err != nil {
+		if err := load.Wait(m.ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
