@@ -40,8 +40,12 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Meta           map[string]any  `json:"_meta"`
 		} `json:"params"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
-		h.t.Errorf("the client sent no JSON: %v", err)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // watch has ended while it was still sending its next subscription
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		h.t.Errorf("the client sent no JSON: %v: %q", err, body)
 	}
 	if m.ID == nil {
 		w.WriteHeader(http.StatusAccepted)
