@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/drift"
@@ -72,6 +73,24 @@ func TestAChangeOfAToolIsToldOnceAcrossSessions(t *testing.T) {
 		}
 		if c.AcceptTool(&mcp.Tool{Name: "none"}) {
 			t.Error("want a tool that is not listed not to be accepted")
+		}
+	})
+}
+
+func TestChangesOfToolsAreNotLoggedWithoutEnd(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	o := &Options{Telemetry: rec.Telemetry(), Features: []Feature{UseDriftDetection(nil)}}
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		for range 5 {
+			v.list(c, listTools(t, c), toolA)
+			v.list(c, listTools(t, c), toolAEvil)
+		}
+		time.Sleep(time.Minute)
+		v.list(c, listTools(t, c), toolA)
+		synctest.Wait()
+		records := rec.Logs(names.EventMCPClientToolChanged)
+		if len(records) != 6 || records[5].Text(names.KeyMCPClientSuppressed) != "4" {
+			t.Errorf("got %v, want a burst of 5 and one that says that 4 were suppressed", records)
 		}
 	})
 }

@@ -103,6 +103,11 @@ func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
 		if len(logs) != 5 { // virtual time has not passed
 			l.t.Fatalf("got %d records, want those of a burst", len(logs))
 		}
+		time.Sleep(time.Minute)
+		l.succeed("search", query(277), noHits)
+		if got := l.rec.Logs(names.EventMCPClientToolLoop)[5].Text(names.KeyMCPClientSuppressed); got != "268" {
+			l.t.Errorf("the next record: got %q suppressed, want 268", got)
+		}
 		first := logs[0]
 		if first.Text(names.KeyMCPClientLoopKind) != names.LoopSameResult ||
 			first.Text(names.KeyGenAIToolName) != "search" {
