@@ -30,11 +30,9 @@ const linger = 3 * time.Second
 
 // shopper is the assistant's client of the shop.
 func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
-	watching := []mcpclient.Feature{
-		mcpclient.UseLoopDetection(nil),
-		mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}), // all tools are new
-	}
-	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto), mcpclient.Options{Features: watching})
+	comparing := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}) // all tools are new
+	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto),
+		mcpclient.Options{Features: []mcpclient.Feature{comparing}})
 }
 
 func succeed(ctx context.Context, f *Fleet) error {
@@ -71,16 +69,30 @@ func succeed(ctx context.Context, f *Fleet) error {
 			return err
 		}
 	}
-	for range 6 { // is stuck
-		if err := succeeds(shopping.CallTool(ctx, "add", args{"a": 2, "b": 2})); err != nil {
-			return err
-		}
+	if err := f.stuck(ctx); err != nil {
+		return err
 	}
 	if _, err := shopping.GetPrompt(ctx, shop.Pitch, nil); err != nil {
 		return err
 	}
 	_, err = shopping.ReadResource(ctx, shop.PriceURI, mcpclient.WithoutCache())
 	return err
+}
+
+// stuck makes one call again and again, until the client sends it no more.
+func (f *Fleet) stuck(ctx context.Context) error {
+	c, err := f.client(ctx, assistant, "shop-watched", f.http("/mcp", transport.Auto), mcpclient.Options{
+		Features: []mcpclient.Feature{mcpclient.UseLoopDetection(&mcpclient.LoopOptions{Break: true})}})
+	if err != nil {
+		return err
+	}
+	again := func() error { return succeeds(c.CallTool(ctx, "add", args{"a": 2, "b": 2})) }
+	for range 5 {
+		if err := again(); err != nil {
+			return err
+		}
+	}
+	return fails("a call that is not sent", again(), is(mcpclient.ErrLoop))
 }
 
 // succeeds says what is wrong with a call that should have succeeded.
