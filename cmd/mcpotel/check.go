@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
@@ -40,23 +41,17 @@ func newCheck(s streams) *cobra.Command {
 
 func (c *check) run(ctx context.Context) error {
 	if err := c.none(); err != nil {
-		return err
+		return err // before the baseline is said to be missing
 	}
 	before, err := c.baseline()
 	if err != nil {
 		return err
 	}
-	return c.observed(ctx, "mcpotel check", func(ctx context.Context, o *observation) error {
-		servers, err := c.openAll(ctx, o)
-		if err != nil {
-			return err
-		}
-		defer servers.close()
-		listed, err := c.tools(ctx, servers)
+	return c.withTools(ctx, "mcpotel check", func(tools []*mcp.Tool, err error) error {
 		if err != nil {
 			return err // without all tools some would seem to have been removed
 		}
-		return c.compare(before, drift.ToolsOf(listed))
+		return c.compare(before, drift.ToolsOf(tools))
 	})
 }
 

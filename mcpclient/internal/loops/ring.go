@@ -108,11 +108,15 @@ func (r *Ring) Add(c Call, l Limits) Loop {
 	} else {
 		r.row = 1
 	}
+	repeats := false
 	for period := 1; period <= Periods; period++ {
 		back := uint(period)
 		known := back <= r.n
-		follow(&r.same[period], period, r.n, known && r.exact[(r.n-back)%Size] == exact)
-		follow(&r.sameAsBefore[period], period, r.n, known && r.told[(r.n-back)%Periods] == told)
+		same := known && r.exact[(r.n-back)%Size] == exact
+		sameAsBefore := known && r.told[(r.n-back)%Periods] == told
+		follow(&r.same[period], period, r.n, same)
+		follow(&r.sameAsBefore[period], period, r.n, sameAsBefore)
+		repeats = repeats || same || sameAsBefore
 	}
 	at := r.n % Size
 	if r.n >= Size {
@@ -121,7 +125,7 @@ func (r *Ring) Add(c Call, l Limits) Loop {
 	r.calls[at], r.exact[at], r.told[r.n%Periods] = c, exact, told
 	r.alike[uint8(exact)]++
 	r.n++
-	r.loop = r.find(l)
+	r.loop = r.find(repeats, l)
 	return r.loop
 }
 
@@ -156,8 +160,9 @@ func (r *Ring) index(back int) uint { return (r.n - 1 - uint(back)) % Size }
 // len is how many calls are remembered.
 func (r *Ring) len() int { return int(min(r.n, Size)) }
 
-func (r *Ring) find(l Limits) Loop {
-	for period := 2; period <= Periods; period++ {
+// find returns the loop of the latest call, which repeats one of the last few or does not.
+func (r *Ring) find(repeats bool, l Limits) Loop {
+	for period := 2; repeats && period <= Periods; period++ {
 		if n := r.cycle(period, l); n > 0 {
 			return Loop{Cycle, n, period}
 		}

@@ -22,7 +22,11 @@ type Loop struct {
 
 // ConversationOf returns the id of the conversation that the baggage of ctx names, empty for none.
 func ConversationOf(ctx context.Context) string {
-	return baggage.FromContext(ctx).Member(names.KeyGenAIConversationID).Value()
+	b := baggage.FromContext(ctx)
+	if b.Len() == 0 {
+		return "" // most have none, and this is seen sooner
+	}
+	return b.Member(names.KeyGenAIConversationID).Value()
 }
 
 // Loops counts and logs that the call has brought nothing new, as those before it. It comes before [Op.End].
