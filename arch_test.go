@@ -16,6 +16,7 @@ var leaves = []string{
 	"internal/keepalive", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
+	"mcpclient/internal/loops",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }
@@ -60,6 +61,7 @@ var arrows = map[string][]string{
 	"mcp/app":   {"mcp"},
 
 	"mcp/contextcost": {"mcp"},
+	"mcp/drift":       {"mcp"},
 
 	"inspect": {"mcp", "mcpclient/telemetry"},
 	"inspect/debugpage": {
@@ -93,7 +95,7 @@ var arrows = map[string][]string{
 	},
 	"mcpclient": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcp/contextcost", "mcpclient/internal/conn", "mcpclient/telemetry",
+		"internal/schema", "mcp", "mcp/contextcost", "mcp/drift", "mcpclient/internal/conn", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},
@@ -127,6 +129,7 @@ var foreign = map[string][]string{
 	"internal/weigh":                        {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                       {"golang.org/x/sys"},
 	"mcp":                                   {"github.com/go-json-experiment/json"},
+	"mcp/drift":                             {"github.com/go-json-experiment/json"},
 	"mcp/skill":                             {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},
 	"mcpclient":                             {"github.com/go-json-experiment/json"},
 	"mcpclient/config":                      {"github.com/go-json-experiment/json"},

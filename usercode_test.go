@@ -49,10 +49,11 @@ const (
 
 // world is a client, a server, and code between them that fails.
 type world struct {
-	t      *testing.T
-	rec    *telemetrytest.Recording
-	fail   func()
-	struck atomic.Int32 // how often the code was called
+	t        *testing.T
+	rec      *telemetrytest.Recording
+	fail     func()
+	struck   atomic.Int32 // how often the code was called
+	profiled bool         // with labels for profiles
 
 	so        mcpserver.Options
 	co        mcpclient.Options
@@ -95,8 +96,12 @@ func TestWhateverBecomesOfTheUsersCodeTheRestGoesOn(t *testing.T) {
 	}
 }
 
-func (w *world) run(c *failing) {
+// prepare makes the world in which the case happens.
+func (w *world) prepare(c *failing) {
 	var options []telemetry.Option
+	if w.profiled {
+		options = append(options, telemetry.WithProfileLabels())
+	}
 	if c.observe != nil {
 		options = append(options, c.observe(w))
 	}
@@ -115,10 +120,19 @@ func (w *world) run(c *failing) {
 		c.set(w)
 	}
 	w.connect()
-	do := c.do
-	if do == nil {
-		do = func(w *world) error { return w.client.Ping(w.ctx(), mcpclient.WaitForReady()) }
+}
+
+// operation returns what has the code called.
+func (c *failing) operation() func(w *world) error {
+	if c.do != nil {
+		return c.do
 	}
+	return func(w *world) error { return w.client.Ping(w.ctx(), mcpclient.WaitForReady()) }
+}
+
+func (w *world) run(c *failing) {
+	w.prepare(c)
+	do := c.operation()
 	w.first(c, do)
 	time.Sleep(time.Minute) // for what goes on in the background, and the connection that may have to be made anew
 	before := w.struck.Load()

@@ -231,9 +231,15 @@ func init() {
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
+		"held by TestAToolIsRefusedWhileItIsDecidedOnAndIfThatFails of package mcpclient": {
+			"mcpclient.DriftOptions.OnChange",
+		},
 		"called as the handler of a tool that it becomes":              {"mcpserver.Checked h"},
 		"part of the user's own logger, as whose handler it is called": {"telemetry.NewTraceHandler next"},
-		"the server's own or that of net/http":                         {"mcpserver.HTTPHandler.ServeHTTP w"},
+		"a part of the client or the server, which calls a handler in it and ends what that becomes": {
+			"instrument.Client.Labelled f", "instrument.Op.Labelled f", "instrument.Server.Labelled f",
+		},
+		"the server's own or that of net/http": {"mcpserver.HTTPHandler.ServeHTTP w"},
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},

@@ -2,6 +2,7 @@ package examples
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcptest"
 )
 
 // The code of docs/guides/conversations.md.
@@ -66,6 +68,47 @@ func copying() ([]sdktrace.TracerProviderOption, []sdklog.LoggerProviderOption) 
 }
 
 // docs:end
+
+// docs:loops
+
+// watched are the options of a client that does not let an agent go round in a loop.
+func watched() *mcpclient.Options {
+	return &mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.UseLoopDetection(&mcpclient.LoopOptions{
+			Break:  true,               // do not send more of it; without it they are only told
+			Exempt: []string{"append"}, // says "ok" to all it does, and has no hints
+		}),
+	}}
+}
+
+// docs:end
+
+func TestTheGuideStopsALoop(t *testing.T) {
+	server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
+	calls := 0
+	if err := mcpserver.AddTool(server.Server, &mcp.Tool{Name: "search"}, func(context.Context, struct {
+		Try int `json:"try"`
+	}) (string, error) {
+		calls++
+		return "[]", nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := mcpclient.Connect(t.Context(), server, watched())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Stop(context.Background())
+	for i := range 277 {
+		_, err := client.CallTool(t.Context(), "search", map[string]any{"try": i})
+		if errors.Is(err, mcpclient.ErrLoop) != (i >= 5) {
+			t.Fatalf("call %d: got %v", i+1, err)
+		}
+	}
+	if calls != 5 {
+		t.Errorf("the server was called %d times, want 5", calls)
+	}
+}
 
 func TestTheGuideToConversations(t *testing.T) {
 	sink, err := otlpsink.Listen("")

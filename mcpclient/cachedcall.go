@@ -30,7 +30,7 @@ func cacheable(a *asked) { a.cacheable = true }
 // server does.
 func fromCache(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
-		if hit, err := cl.recall(); hit {
+		if hit, err := cl.recall(ctx); hit {
 			return err
 		}
 		err := next(ctx, cl)
@@ -43,7 +43,7 @@ func fromCache(next roundTrip) roundTrip {
 
 // recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has
 // a key afterwards.
-func (cl *call) recall() (hit bool, _ *Error) {
+func (cl *call) recall(ctx context.Context) (hit bool, _ *Error) {
 	c := cl.c
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
 		return false, nil
@@ -64,7 +64,9 @@ func (cl *call) recall() (hit bool, _ *Error) {
 	if cl.asked.received != nil {
 		cl.asked.received.Add(int64(len(k.raw)))
 	}
-	if _, err := mcp.Decode(k.raw, cl.result); err != nil {
+	var err error
+	c.core.Telemetry.Labelled(ctx, cl.Method, "", func(context.Context) { _, err = mcp.Decode(k.raw, cl.result) })
+	if err != nil {
 		c.cache.drop(cl.Method)
 		return true, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	}

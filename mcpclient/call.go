@@ -43,9 +43,9 @@ type roundTrip func(ctx context.Context, cl *call) *Error
 var trip roundTrip
 
 func init() { // calls that a layer makes go the same way
-	trip = untilItWorks(asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error {
+	trip = watched(untilItWorks(asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error {
 		return errorOf(cl.Do(ctx))
-	})))))
+	}))))))
 }
 
 // call is Call without the middleware.
@@ -53,6 +53,10 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	cl := c.newCall(method, params)
 	cl.result, cl.asked.logLevel = result, c.logLevel.level()
 	cl.apply(options)
+	if err := c.drift.admit(ctx, method, params, options); err != nil {
+		c.free(cl)
+		return err
+	}
 	if cl.OnProgress != nil || cl.Resets {
 		cl.Progressed = make(chan struct{}, 1)
 	}

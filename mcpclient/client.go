@@ -33,9 +33,24 @@ type Client struct {
 	logLevel      logLevel
 	roots         rootList
 	cache         *resultCache // nil for none
-	urls          *urlVisits   // nil without a handler for URLs
 	intercepted   CallFunc     // makes a call through the middleware; nil if there is none
+	*seldom
 }
+
+// seldom is what few clients have. It is not changed: see [Client.change].
+type seldom struct {
+	urls  *urlVisits  // nil without a handler for URLs
+	drift *driftWatch // nil for none
+}
+
+// change gives a client that is being made something that few have.
+func (c *Client) change(f func(*seldom)) {
+	own := *c.seldom
+	f(&own)
+	c.seldom = &own
+}
+
+var nothingSeldom seldom // of all clients that have nothing of it
 
 // New creates a client and starts to connect in the background. The error is about the options only. The caller must
 // stop the client: see [Client.Stop].
@@ -70,7 +85,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		return nil, fmt.Errorf("mcpclient: %w", err)
 	}
 	c := &Client{
-		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID()),
+		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID()), seldom: &nothingSeldom,
 	}
 	cfg.Name, cfg.InstanceID = "", ""
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),

@@ -42,6 +42,9 @@ func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
 	case err != nil:
 		return err
 	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.Method == mcp.MethodGetTask:
+		if cl.loop.watched {
+			cl.loop.heard(text)
+		}
 		if err = conn.DecodeResult(m, cl.result); err == nil {
 			cl.c.core.DropIcons(cl.Method, cl.result)
 			if cl.Method == mcp.MethodCallTool {

@@ -252,7 +252,7 @@ func (d *dispatcher) deliver() {
 	for len(v.left) > 0 {
 		h := v.left[0]
 		v.left = v.left[1:]
-		usercode.Run(func() { h.handle(v.ctx, v.n) }, func(f *usercode.Failure) {
+		usercode.Run(func() { d.label(v, func(ctx context.Context) { h.handle(ctx, v.n) }) }, func(f *usercode.Failure) {
 			v.result = conn.BrokenOff
 			d.c.core.Failed(v.ctx, v.n.Method)(f)
 		})
@@ -260,6 +260,15 @@ func (d *dispatcher) deliver() {
 	op, result := v.op, v.result
 	*v = delivery{}
 	op.End(result)
+}
+
+// label calls f with the profile labels of a notification. One that was missed has no operation.
+func (d *dispatcher) label(v *delivery, f func(ctx context.Context)) {
+	if v.n.missed {
+		d.c.core.Telemetry.Labelled(v.ctx, v.n.Method, "", f)
+		return
+	}
+	v.op.Labelled(v.ctx, f)
 }
 
 // incoming describes a message of the server for telemetry.

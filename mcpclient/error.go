@@ -40,6 +40,7 @@ var (
 	ErrShutdown       = conn.ErrShutdown
 	ErrUnauthorized   = conn.ErrUnauthorized
 	ErrUnsupported    = errors.New("not supported by the server")
+	ErrToolChanged    = errors.New("the tool has changed, and the change is not accepted") // see [UseDriftDetection]
 )
 
 // Error is the one type of error that operations of a [Client] return.

@@ -79,6 +79,7 @@ type toolListing struct {
 	whole  bool
 	tools  toolSet
 	cost   *instrument.ToolList
+	drift  driftListing
 }
 
 func (m *knownTools) begin() *toolListing {
@@ -111,14 +112,19 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 		return nil, err
 	}
 	r.Tools = m.usable(r.Tools)
-	m.learn(l, r.Tools, m.mirrors(), r.NextCursor == nil)
+	r.Tools = m.learn(ctx, l, r.Tools, r.NextCursor == nil)
 	return r, nil
 }
 
-// learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are
-// forgotten.
-func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
+// learn weighs and remembers the tools of one page of a list, and returns those that are not refused.
+func (m *knownTools) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) []*mcp.Tool {
 	m.weigh(l, tools, last)
+	m.remember(l, tools, m.mirrors(), last)
+	return m.c.drift.learn(ctx, l, tools, last)
+}
+
+// remember remembers the tools of one page. When it is the last one, those that were not in the list are forgotten.
+func (m *knownTools) remember(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes != l.before {
@@ -133,6 +139,13 @@ func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool
 	if last && l.whole {
 		m.known, m.listed = l.tools, true
 	}
+}
+
+// areListed reports whether all tools have been listed since the list has changed.
+func (m *knownTools) areListed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.listed
 }
 
 // stranger reports whether a tool is none of those that the server lists, as far as they are known: if the list has

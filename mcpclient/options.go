@@ -163,6 +163,9 @@ type Options struct {
 type config struct {
 	Options
 	core conn.Settings // the same, as far as the core has to know it
+
+	// Nil for none. It is here, and not in each Client, because few have it; a config with features is no other client's.
+	loops *loopWatch
 }
 
 func newConfig(o *Options, transportName string, attempts int) (config, error) {

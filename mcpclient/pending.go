@@ -28,6 +28,7 @@ type call struct {
 	visits  int  // how often the server has sent the user to URLs first
 	anew    bool // the next request repeats one that has failed
 	tasks   taskCall
+	loop    loopCall
 }
 
 // newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in
@@ -74,6 +75,9 @@ func (cl *call) Encode(s *conn.Session) *conn.Fault {
 		return &conn.Fault{Kind: conn.KindInvalid, Op: cl.Method, Unsent: true, Cause: err}
 	}
 	cl.Name = cl.nameFor(s.Version)
+	if cl.loop.watched && cl.input.rounds == 0 {
+		return cl.c.cfg.loops.admit(cl)
+	}
 	return nil
 }
 
@@ -163,6 +167,9 @@ func (cl *call) Started() {
 
 // Ended describes the end of the request.
 func (cl *call) Ended(err *conn.Fault) instrument.Result {
+	if cl.loop.watched {
+		cl.c.cfg.loops.observe(cl, err)
+	}
 	switch {
 	case err == nil && cl.input.required != nil:
 		return instrument.Result{ResultType: string(mcp.ResultInputRequired)}

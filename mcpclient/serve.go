@@ -212,7 +212,7 @@ func (a *answering) handle(ctx context.Context, served *servedRequest, in instru
 	raw, err := []byte(nil), error(errInternal)
 	defer func() { a.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
 	ctx, op = a.c.Telemetry.StartHandler(ctx, in)
-	raw, err = a.protect(ctx, handler, r)
+	op.Labelled(ctx, func(ctx context.Context) { raw, err = a.protect(ctx, handler, r) })
 }
 
 // conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
@@ -267,7 +267,11 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 	in := incoming(r.Method, &jsonrpc.Params{}, a.c.Present().Peer, 0, more)
 	ctx, op := a.c.Telemetry.StartHandler(ctx, in)
 	defer op.End(conn.BrokenOff) // a handler may end the caller's goroutine
-	raw, err := a.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
+	var raw []byte
+	var err error
+	op.Labelled(ctx, func(ctx context.Context) {
+		raw, err = a.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
+	})
 	end := handlerFault(r.Method, err).Result()
 	end.Err = err
 	op.End(end)

@@ -10,6 +10,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/internal/weigh"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
@@ -36,7 +37,8 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	return func(yield func(*mcp.Tool, error) bool) {
 		var l *toolListing
 		name := func(t *mcp.Tool) string { return t.Name }
-		pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool], error) {
+		list := pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool],
+			error) {
 			if cursor == nil { // also when the list begins anew
 				l = c.tools.begin()
 				l.whole = true
@@ -46,7 +48,8 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 				return page[*mcp.Tool]{}, err
 			}
 			return page[*mcp.Tool]{r.Tools, r.NextCursor}, nil
-		})(yield)
+		})
+		c.drift.whole(ctx, list, func() *toolListing { return l })(yield)
 	}
 }
 
@@ -114,22 +117,33 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 	case r.StructuredContent == nil:
 		return out, unusableOutput(name, errors.New("no structured content"))
 	}
+	matches := false
+	c.core.Telemetry.Labelled(ctx, mcp.MethodCallTool, name, func(ctx context.Context) {
+		matches, err = readOutput(ctx, s, r.StructuredContent, &out)
+	})
+	switch {
+	case err == nil:
+		return out, nil
+	case !matches && ctx.Err() != nil:
+		return out, errorOf(conn.Outlived(ctx, mcp.MethodCallTool, false))
+	case !matches:
+		c.tools.outdated(version) // the tool may have changed unheard
+	}
+	return out, unusableOutput(name, err)
+}
+
+// readOutput decodes structured content into out, a pointer, and reports whether it matches s: anything does if that is
+// nil.
+func readOutput(ctx context.Context, s *schema.Schema, content json.RawMessage, out any) (matches bool, err error) {
 	if s != nil {
-		if err := s.ValidateForeign(ctx, r.StructuredContent); err != nil {
-			if ctx.Err() != nil {
-				return out, errorOf(conn.Outlived(ctx, mcp.MethodCallTool, false))
-			}
-			c.tools.outdated(version) // the tool may have changed unheard
-			return out, unusableOutput(name, err)
+		if err := s.ValidateForeign(ctx, content); err != nil {
+			return false, err
 		}
 	}
-	if err = weigh.Decoding(r.StructuredContent, &out); err == nil {
-		err = jsonv2.Unmarshal(r.StructuredContent, &out, jsonv1.FormatDurationAsNano(true))
+	if err := weigh.Decoding(content, out); err != nil {
+		return true, err
 	}
-	if err != nil {
-		return out, unusableOutput(name, err)
-	}
-	return out, nil
+	return true, jsonv2.Unmarshal(content, out, jsonv1.FormatDurationAsNano(true))
 }
 
 func unusableOutput(tool string, err error) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/loops"
 )
 
 // The bounds of a toolSet, in bytes. A tool costs what is kept of it and an overhead, roughly so.
@@ -31,6 +32,7 @@ type toolSchema struct {
 	mirrored []mirror.Param
 	tasks    mcp.TaskSupport // of a server of 2025-11-25; empty for forbidden
 	harmless bool            // to call it twice is to call it once, says the server
+	traits   loops.Traits    // that it says besides
 	size     int             // in bytes, without the name
 }
 
@@ -77,6 +79,7 @@ func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 	}
 	if a := t.Annotations; a != nil {
 		s.harmless = a.ReadOnlyHint != nil && *a.ReadOnlyHint || a.IdempotentHint != nil && *a.IdempotentHint
+		s.traits = traitsOf(a)
 	}
 	if t.OutputSchema != nil {
 		s.compile, s.size = compiler(t.OutputSchema)

@@ -221,7 +221,10 @@ func (c *call) run() {
 type standing struct{}
 
 // serve handles the request and answers it, whatever becomes of the handler: it may even end its goroutine.
-func (c *call) serve() {
+func (c *call) serve() { c.op.Labelled(c.ctx, c.serveIn) }
+
+// serveIn serves the request, whose handler gets ctx.
+func (c *call) serveIn(ctx context.Context) {
 	var result any
 	err := error(errInternal)
 	defer func() {
@@ -236,31 +239,30 @@ func (c *call) serve() {
 		}
 		defer c.timed(begun)
 	}
-	result, err = c.handle()
+	result, err = c.handle(ctx)
 }
 
 // timed notes how long the handler has run.
 func (c *call) timed(since time.Time) { c.pace.ran(time.Since(since)) }
 
 // handle does what outcome does, and turns a panic into an error.
-func (c *call) handle() (result any, err error) {
+func (c *call) handle(ctx context.Context) (result any, err error) {
 	switch {
 	case c.refused != nil:
 		return nil, c.refused
 	case c.x.work.Err() != nil:
 		// It has ended while the call waited, and c.ctx, which is derived from it, may end a moment later.
 		return nil, context.Cause(c.x.work)
-	case c.ctx.Err() != nil:
-		return nil, context.Cause(c.ctx)
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	}
 	err = errInternal
-	usercode.Run(func() { result, err = c.outcome() }, c.x.failed(c.ctx, c.info.Method))
+	usercode.Run(func() { result, err = c.outcome(ctx) }, c.x.failed(ctx, c.info.Method))
 	return result, err
 }
 
 // outcome calls the handler, or the middleware around it.
-func (c *call) outcome() (result any, err error) {
-	ctx := c.ctx
+func (c *call) outcome(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))

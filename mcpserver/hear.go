@@ -111,7 +111,7 @@ func (x *exchange) listenTo(n *heard) {
 	ctx, op := x.tel.StartHandler(x.work, n.in)
 	defer op.End(brokenOff)
 	usercode.Run(func() {
-		n.handle(ctx, &n.Notification)
+		op.Labelled(ctx, func(ctx context.Context) { n.handle(ctx, &n.Notification) })
 		op.End(instrument.Result{})
 	}, x.failed(ctx, n.Method))
 }

@@ -64,6 +64,7 @@ type lastWord struct {
 
 // run reads until there is no more, or another goroutine does.
 func (r *reading) run() {
+	r.conn.tel.SetLabels(r.ctx) // a handler may have started it
 	mine := r.turn.Load()
 	var err error
 	dealing := false

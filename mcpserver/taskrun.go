@@ -202,19 +202,20 @@ func (r *taskRun) run() {
 		r.cancel(nil)
 		r.k.leave(r)
 	}()
-	result, err = r.handle()
+	r.peer.tel.Labelled(r.within, r.info.Method, r.tool.Name,
+		func(ctx context.Context) { result, err = r.handle(ctx) })
 }
 
 // handle calls the handler, and turns a panic into an error.
-func (r *taskRun) handle() (result any, err error) {
+func (r *taskRun) handle(ctx context.Context) (result any, err error) {
 	err = errInternal
-	usercode.Run(func() { result, err = r.outcome() }, r.peer.failed(r.within, r.info.Method))
+	usercode.Run(func() { result, err = r.outcome(ctx) }, r.peer.failed(ctx, r.info.Method))
 	return result, err
 }
 
 // outcome returns what the handler does, in the form of an answer.
-func (r *taskRun) outcome() (result any, err error) {
-	out, err := r.work(r.within)
+func (r *taskRun) outcome(ctx context.Context) (result any, err error) {
+	out, err := r.work(ctx)
 	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), errCancelled) {
 		return nil, errCancelled // whatever the error is: the client has asked for it
 	}

@@ -27,13 +27,13 @@ func newCost(s streams) *cobra.Command {
 }
 
 func (c *connection) runCost(ctx context.Context) error {
-	return c.withTools(ctx, "mcpotel cost", func(tools []*mcp.Tool) error {
+	return c.withTools(ctx, "mcpotel cost", asFarAsListed(func(tools []*mcp.Tool) error {
 		costs := costsOf(tools)
 		if c.asJSON {
 			return printJSON(c.streams.out, costs)
 		}
 		return costs.print(c.streams.out)
-	})
+	}))
 }
 
 // window is how many tokens the context has that costs are compared with, as large models have had for years.

@@ -186,8 +186,13 @@ func TestWhatPeopleReadCannotBeForged(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"mcpServers":{"one":{"url":`+quoted(t, server.URL)+`}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	baseline := filepath.Join(t.TempDir(), "tools.json")
+	if err := os.WriteFile(baseline, []byte(`{"version":1,"tools":{"a":{}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	spoken := map[string]bool{}
 	for _, args := range [][]string{
+		{"check", "--baseline", baseline},
 		{"tools"}, {"cost"}, {"describe", evil}, {"resources"}, {"prompts"}, {"ping"}, {"doctor"},
 		{"watch", "--for", "300ms", "--uri", "demo://x"},
 		{"read", "demo://x"}, {"read", "refuse://x"}, {"prompt", "x"}, {"prompt", "refuse"}, {"complete", "x", "a=b"},

@@ -24,14 +24,23 @@ func newTools(s streams) *cobra.Command {
 }
 
 func (c *connection) runTools(ctx context.Context) error {
-	return c.withTools(ctx, "mcpotel tools", func(tools []*mcp.Tool) error {
+	return c.withTools(ctx, "mcpotel tools", asFarAsListed(func(tools []*mcp.Tool) error {
 		return printTools(c.streams.out, tools, c.asJSON)
-	})
+	}))
 }
 
-// withTools connects, under a span of this name, and shows the tools of all servers. If some have failed, what the
-// others have is shown.
-func (c *connection) withTools(ctx context.Context, span string, show func([]*mcp.Tool) error) error {
+// asFarAsListed shows the tools that are listed, if some servers have failed those of the others.
+func asFarAsListed(show func([]*mcp.Tool) error) func([]*mcp.Tool, error) error {
+	return func(tools []*mcp.Tool, err error) error {
+		if err != nil && len(tools) == 0 {
+			return err
+		}
+		return errors.Join(err, show(tools))
+	}
+}
+
+// withTools connects, under a span of this name, and hands on the tools of all servers, and what failed.
+func (c *connection) withTools(ctx context.Context, span string, use func([]*mcp.Tool, error) error) error {
 	if err := c.none(); err != nil {
 		return err
 	}
@@ -41,11 +50,7 @@ func (c *connection) withTools(ctx context.Context, span string, show func([]*mc
 			return err
 		}
 		defer servers.close()
-		tools, err := c.tools(ctx, servers)
-		if err != nil && len(tools) == 0 {
-			return err
-		}
-		return errors.Join(err, show(tools))
+		return use(c.tools(ctx, servers))
 	})
 }
 

@@ -42,8 +42,8 @@ func newTree(s streams) *cobra.Command {
 		return misuse(`%w; "mcpotel help%s" lists the flags`, err, strings.TrimPrefix(cmd.CommandPath(), root.Name()))
 	})
 	root.AddCommand(
-		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCall(s), newTask(s), newResources(s), newRead(s),
-		newPrompts(s), newPrompt(s),
+		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
+		newRead(s), newPrompts(s), newPrompt(s),
 		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newAdd(s), newList(s), newRemove(s), newView(s),
 		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),

@@ -10,7 +10,9 @@ var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
 		"mcpclient.answering.handlers", "mcpclient.Client.elicitor", "mcpclient.subscriptions.restore",
 		"mcpclient/internal/conn.Conn.waiters", "mcpclient.Group.members",
+		"mcpclient.DriftOptions.Baseline",
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
+		"mcpclient.loopWatch.exempt",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",

@@ -46,6 +46,23 @@ var clientArea = area{
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
+			what: "Calls in which a loop is looked for, with UseLoopDetection", where: []string{
+				"mcpclient/internal/loops.Ring.calls", "mcpclient/internal/loops.Talks.all"},
+			bound: "hashes of {mcpclient/internal/loops.Size} calls, for each of {mcpclient/internal/loops.MaxTalks} " +
+				"conversations and for the calls of none",
+			full: "the oldest call, or the conversation not used for the longest time, is forgotten",
+			test: "mcpclient/internal/loops.TestConversationsAreBounded",
+		},
+		{
+			what: "Fingerprints of the server's tools, for clients with UseDriftDetection",
+			where: []string{"mcpclient.driftListing.prints", "mcpclient.driftListing.definitions",
+				"mcpclient.driftWatch.listed", "mcpclient.driftWatch.refused"},
+			bound: "{bytes mcpclient.driftRoom}, for the last list, for what of it and of what was accepted before is " +
+				"refused, and for the list being fetched, whose definitions are kept until it has been compared",
+			full: "the others are taken for tools that the server does not have",
+			test: "mcpclient.TestFingerprintsOfAListAreBounded",
+		},
+		{
 			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} FrameLimits together; cursors and names are kept as hashes",

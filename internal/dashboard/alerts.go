@@ -62,10 +62,23 @@ func Alerts() []Alert {
 				`humanizePercentage }} of its results`,
 			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the " +
 				"connection."},
+		{"MCPToolLoop",
+			sumBy("job, mcp_client_name, gen_ai_tool_name, mcp_client_loop_kind",
+				growth(series{name: "mcp_client_tool_loops_total"}, "15m")) + " > 10", "", Warning,
+			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} is called in a loop by {{ $labels.job }}: {{ ` +
+				`$labels.mcp_client_loop_kind }} ({{ $value | humanize }} calls in 15 minutes)`,
+			"An agent calls a tool again and again and learns nothing new. Each call costs it a turn of its model."},
 		{"MCPToolListGrew", toolListGrew, "15m", Info,
 			`The tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} have grown by {{ $value | humanizePercentage }}`,
 			"The definitions of all tools of this server are in the context of a model with every turn. They take more than a " +
 				"quarter more than for most of the last day."},
+		{"MCPToolChanged", positive(
+			sumBy("job, mcp_client_name, mcp_client_tool_change_kind",
+				growth(series{name: "mcp_client_tool_changes_total"}, "10m"))), "", Warning,
+			`{{ $value | humanize }} tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} were ` +
+				`{{ $labels.mcp_client_tool_change_kind }}`,
+			"The server lists tools otherwise than before, or than the baseline. What it says of them is text that a model " +
+				"obeys."},
 		{"MCPClientNotReady", positive(
 			sumBy("job, instance, mcp_client_name, mcp_client_group",
 				series{name: "mcp_client_connection_state", labels: notReady}.String())),

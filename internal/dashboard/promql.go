@@ -17,7 +17,7 @@ const memory = "1h"
 // Matchers. An error type that is not there is the empty one.
 const (
 	succeeded  = `error_type=""`
-	failed     = `error_type!~"|cancelled|tool_error"`
+	failed     = `error_type!~"|cancelled|tool_error|loop"`
 	cancelled  = `error_type="cancelled"`
 	toolError  = `error_type="tool_error"`
 	timedOut   = `error_type="timeout"`

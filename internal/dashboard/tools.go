@@ -100,6 +100,18 @@ var tools = Dashboard{
 					"at the top.",
 				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")",
 					Legend: "{{gen_ai_tool_name}}"}}},
+			{Title: "Calls in a loop", Unit: "short", Empty: "no call, or no client has UseLoopDetection",
+				Text: "Calls that brought nothing new, as several before them, within the rate window. same_call: one call with " +
+					"the same result. same_result: whatever the arguments. cycle: a few calls in turns. The record " +
+					"mcp_client.tool.loop leads to the trace.",
+				Queries: []Query{{Expr: sumBy("gen_ai_tool_name, mcp_client_loop_kind",
+					growth(clientSeries("mcp_client_tool_loops_total"), perPoint)),
+					Legend: "{{gen_ai_tool_name}}: {{mcp_client_loop_kind}}"}}},
+			{Title: "Calls not sent, because of a loop", Unit: "short", Empty: "no call, or no client has LoopOptions.Break",
+				Text: "Calls that would have gone on with a loop and failed in the client instead, within the rate window. No " +
+					"failure of the server.",
+				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(`error_type="loop"`).count(), perPoint)),
+					Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Calls by agent", Unit: "reqps", Empty: "no service has the label", Stacked: true,
 				Text: "Calls in a second, by the agent that made them: of services that say so by " +
 					"telemetry.ContextWithConversation and have telemetry.WithBaggageLabel. Which conversation it was is on the " +
@@ -136,6 +148,12 @@ var tools = Dashboard{
 				Text: "19 of 20 results of each tool were at most so large, as JSON. They go into the context as well, with " +
 					"each call: a tool that returns much wants a limit, or pages.",
 				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolResults, perPoint), Legend: "{{gen_ai_tool_name}}"}}},
+			{Title: "Tools that changed", Width: 24, Unit: "short", Empty: "no client with UseDriftDetection has seen a change",
+				Text: "Tools that a server lists otherwise than before, or than the baseline. Records of " +
+					"mcp_client.tool.changed say which, and which parts. None is expected between two versions of a server.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_client_tool_change_kind",
+					growth(clientSeries("mcp_client_tool_changes_total"), perPoint)),
+					Legend: "{{mcp_client_name}} {{mcp_client_tool_change_kind}}"}}},
 			{Title: "What each tool takes", Kind: Table, Empty: "no client has WithContextCost", Width: 24, Height: 9,
 				Text: "Sort by what is large. Tokens are estimated, as of o200k_base; bytes are exact. A large schema: fewer " +
 					"arguments, or shorter descriptions of them. _OTHER: the tools beyond the limit of names, together.",

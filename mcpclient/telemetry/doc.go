@@ -3,8 +3,8 @@
 //
 // This is the package for users of a client or a server. Start at [New] and give the result to the client's or the
 // server's options; without it they use the global OpenTelemetry providers and log nothing. [WithContentCapture] puts
-// what tools are given and return onto spans; [Operation] and [FlightEntry] are what package inspect shows of the
-// latest requests.
+// what tools are given and return onto spans, [WithProfileLabels] names them in profiles; [Operation] and [FlightEntry]
+// are what package inspect shows of the latest requests.
 //
 // The other packages:
 //

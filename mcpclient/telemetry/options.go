@@ -149,6 +149,27 @@ func WithContextCost() Option {
 	return func(c *config) { c.ContextCost = true }
 }
 
+// WithProfileLabels says in profiles whose work a sample is, by the labels mcp.method.name, gen_ai.tool.name or
+// gen_ai.prompt.name, and span_id, the id of the operation's span if that is recorded. A goroutine has them while it
+//
+//   - handles a request, a notification or a task of a server: middleware, the checks of arguments, the handler, and
+//     the encoding and sending of the answer;
+//   - runs a handler of a client, for what the server asks, notifies or reports as progress;
+//   - decodes the result of a call, or checks it against the tool's schema.
+//
+// They are set as by [runtime/pprof.Do]: labels in the context of the operation stay, and are those that the goroutine
+// has afterwards; goroutines that a handler starts inherit all of them, and the handler's context has them. CPU and
+// goroutine profiles show labels.
+//
+// The result of a task is decoded without labels, and the adapters for other SDKs set none.
+//
+// Names are those of metrics: beyond [WithToolNameLimit] they are _OTHER. By default there are no labels, which costs
+// nothing; an operation with labels takes four allocations more. Pyroscope finds the profile of a span by span_id:
+// https://grafana.com/docs/pyroscope/latest/configure-client/trace-span-profiles/go-span-profiles
+func WithProfileLabels() Option {
+	return func(c *config) { c.ProfileLabels = true }
+}
+
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
 // duration; all are counted. The default and nil mean all but progress, message and cancelled. A cancelled notification
 // gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a

@@ -73,7 +73,7 @@ func (r *Request) conclude(ctx context.Context, o Outcome, err *Fault) *Fault {
 		r.cancelUpstream(ctx, "timeout")
 	}
 	r.HangUp(o)
-	return r.answered(o)
+	return r.answered(ctx, o)
 }
 
 // HangUp closes the stream of a request that the server has cancelled: the answer is not coming.
@@ -213,13 +213,13 @@ func (c *Conn) During(s *Session, f func()) bool {
 }
 
 // answered makes of an outcome what the request has come to.
-func (r *Request) answered(o Outcome) *Fault {
+func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
 	if o.Cause != 0 {
 		return r.Failed(o)
 	}
 	r.Op.Received(o.Message.Size())
 	r.message = o.Message
-	err := r.Decode(&r.message)
+	r.Op.Labelled(ctx, func(context.Context) { err = r.Decode(&r.message) })
 	r.message = jsonrpc.Message{}
 	return err
 }

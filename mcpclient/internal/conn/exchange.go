@@ -20,10 +20,10 @@ func (r *Request) await(ctx context.Context) (Outcome, *Fault) {
 	for {
 		select {
 		case o := <-r.Outcome:
-			r.deliverProgress()
+			r.deliverProgress(ctx)
 			return o, nil
 		case <-r.Progressed:
-			r.deliverProgress()
+			r.deliverProgress(ctx)
 		case why := <-r.putOff:
 			r.Accepted = false
 			r.Seen = r.Seen || !why.Unsent
@@ -226,7 +226,7 @@ func (r *Request) Leave(ctx context.Context) (Outcome, *Fault) {
 		return Outcome{}, r.left(ctx)
 	}
 	o := <-r.Outcome
-	r.deliverProgress()
+	r.deliverProgress(ctx)
 	return o, nil
 }
 

@@ -46,6 +46,15 @@ var (
 	errDraining       = fmt.Errorf("%w: Drain was called, which lets nothing begin", ErrShutdown)
 )
 
+// Refusal is the cause of a fault of [KindState] by which a feature of the client did not let a request be sent.
+type Refusal struct {
+	Word string // of the telemetry, for error.type
+	Err  error
+}
+
+func (r *Refusal) Error() string { return r.Err.Error() }
+func (r *Refusal) Unwrap() error { return r.Err }
+
 // timeoutError makes a timeout look like one in the ways of net and context.
 type timeoutError struct{}
 
@@ -94,6 +103,9 @@ func (f *Fault) ErrorType() string {
 	case KindProtocol:
 		return "protocol_violation"
 	case KindState:
+		if r, ok := errors.AsType[*Refusal](f.Cause); ok {
+			return r.Word
+		}
 		return "not_ready"
 	case KindTimeout, KindCancelled, KindShutdown:
 		return string(f.Kind)

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"time"
@@ -85,16 +86,21 @@ func (r *Request) sooner(t time.Time) time.Time {
 }
 
 // deliverProgress hands the waiting reports to the caller.
-func (r *Request) deliverProgress() {
+func (r *Request) deliverProgress(ctx context.Context) {
 	if r.OnProgress == nil {
 		return
 	}
 	r.core.mu.Lock()
 	reports := r.progress.take()
 	r.core.mu.Unlock()
-	for _, p := range reports {
-		r.OnProgress(p)
+	if len(reports) == 0 {
+		return
 	}
+	r.Op.Labelled(ctx, func(context.Context) {
+		for _, p := range reports {
+			r.OnProgress(p)
+		}
+	})
 }
 
 // Progress gives a report to the call that asked for it, whose id is the token.

@@ -80,7 +80,7 @@ func (b *budget) roomForTools(names int) int {
 // each has the same sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
-	session, transition, attempt, lookup, execution, result, task, taskEnd budget
+	session, transition, attempt, lookup, execution, result, loop, toolChange, task, taskEnd budget
 }
 
 // init keeps the places of the shortest forms, of which each group has as many as the words that it keeps.
@@ -109,6 +109,8 @@ func (p *places) init() {
 		{&p.lookup, usual, len(words.CacheOutcomes)},
 		{&p.execution, usual, failedOrNot},
 		{&p.result, 0, 1},
+		{&p.loop, 0, anyOf(len(words.LoopKinds))},
+		{&p.toolChange, 0, len(words.ToolChanges)},
 		{&p.task, 0, 1},
 		{&p.taskEnd, 0, anyOf(len(words.TaskStatuses)) * failedOrNot},
 	} {

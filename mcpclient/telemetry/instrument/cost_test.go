@@ -32,20 +32,20 @@ var installations = []struct {
 
 // withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
 // Info.
-func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
+func withSDK(t testing.TB, s sdktrace.Sampler, more ...telemetry.Option) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	t.Cleanup(func() {
 		_ = tracers.Shutdown(context.Background())
 		_ = meters.Shutdown(context.Background())
 	})
-	return telemetry.New(
+	return telemetry.New(append(more,
 		telemetry.WithTracerProvider(tracers),
 		telemetry.WithMeterProvider(meters),
 		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
 			propagation.Baggage{})),
 		telemetry.WithLogger(slog.New(infoOnly{slog.DiscardHandler})),
-	)
+	)...)
 }
 
 // nowhere is a span exporter.

@@ -100,17 +100,21 @@ func (s *side) drop(d Drop) {
 }
 
 // flush tells what the limiter still holds back. Exceptions it does not hold back: they were logged at another level.
+// Loops are of a tool, of which nothing is held.
 func (s *side) flush() {
 	ctx := context.Background()
 	for k, n := range s.limits.flush() {
-		if k.event == s.events.handled.exception {
+		if k.event == s.events.handled.exception || k.event == names.EventMCPClientToolLoop {
 			continue
 		}
 		reason := s.keys.dropReason
 		fields := []slog.Attr{slog.Int(s.keys.suppressed, n)}
-		if k.event == s.events.violation {
+		switch k.event {
+		case s.events.violation:
 			reason = s.keys.violationReason
 			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
+		case names.EventMCPClientToolChanged:
+			reason = names.KeyMCPClientToolChangeKind
 		}
 		if s.logs(ctx, k.level) {
 			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)

@@ -50,6 +50,8 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	op.Retry(names.RetryBusy)
 	op.Arguments(stack)
 	op.Answer(stack)
+	op.Loops(instrument.Loop{Kind: names.LoopCycle, Calls: 9})
+	op.Stopped(instrument.Loop{Kind: names.LoopCycle, Calls: 9})
 	same = same && !op.Captures()
 	same = same && got == ctx && op.Ref() == (instrument.Ref{}) && op.Corr() == (instrument.Corr{}) &&
 		op.Started().IsZero() && !op.Timed()
@@ -73,6 +75,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	c.OutputUnchecked("search", io.EOF)
 	c.ToolRejected("search", io.EOF)
 	c.IconsRejected("tools/list", io.EOF)
+	c.ToolChanged("search", names.ChangeAdded, "", io.EOF)
 	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(names.StreamGet)(io.EOF)
 	c.CacheLookup("tools/list", true)

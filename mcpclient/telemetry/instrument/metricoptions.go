@@ -36,6 +36,8 @@ type metricOptions struct {
 	lookup     cache[lookupKey, []metric.AddOption]
 	execution  cache[executionKey, []metric.RecordOption]
 	result     cache[string, []metric.RecordOption]
+	loop       cache[loopKey, []metric.AddOption]
+	toolChange cache[string, []metric.AddOption]
 
 	// Of servers.
 	task    cache[string, []metric.AddOption]
@@ -56,6 +58,7 @@ type (
 		kind      MessageKind
 	}
 	executionKey struct{ tool, errorType string }
+	loopKey      struct{ tool, kind string }
 	decodeKey    struct {
 		kind      MessageKind
 		errorType string
@@ -137,6 +140,15 @@ func newMetricOptions(s *side) *metricOptions {
 		return s.place(&p.execution, m).recording
 	}
 	o.result.build = func(tool string) []metric.RecordOption { return s.place(&p.result, ofTool(tool)).recording }
+	o.loop.build = func(k loopKey) []metric.AddOption {
+		kind := attribute.String(names.KeyMCPClientLoopKind, k.kind)
+		m := same(attribute.String(names.KeyGenAIToolName, names.Other), kind)
+		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), kind}
+		return s.place(&p.loop, m).adding
+	}
+	o.toolChange.build = func(kind string) []metric.AddOption {
+		return s.place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).adding
+	}
 	o.task.build = func(tool string) []metric.AddOption { return s.place(&p.task, ofTool(tool)).adding }
 	o.taskEnd.build = func(k taskEnd) []metric.RecordOption {
 		status := attribute.String(names.KeyMCPServerTaskStatus, k.status)

@@ -45,6 +45,9 @@ type instruments struct {
 	toolsSize, toolsTokens metric.Int64ObservableGauge // of whole lists
 	toolSize, toolTokens   metric.Int64ObservableGauge // of each definition
 	toolResult             metric.Int64Histogram
+	toolLoops              metric.Int64Counter
+
+	toolChanges metric.Int64Counter
 
 	servers     implementations[*implementation] // of clients
 	executeTool metric.Float64Histogram
@@ -158,6 +161,9 @@ func newInstruments(m metric.Meter) *instruments {
 		toolSize:    build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionSize),
 		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionEstimatedTokens),
 		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
+		toolLoops:   build(m.Int64Counter, names.MetricMCPClientToolLoops),
+
+		toolChanges: build(m.Int64Counter, names.MetricMCPClientToolChanges),
 
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),

@@ -62,17 +62,23 @@ func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target 
 	if info, ok := s.ops.lookup(key); ok {
 		return info, true
 	}
-	key.method = s.methodLabel(method, known)
-	if target != "" {
+	key = s.bounded(key, known, targetKnown)
+	return s.ops.at(key), key.method == method && key.target == target
+}
+
+// bounded returns k with its names as metrics have them.
+func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
+	k.method = s.methodLabel(k.method, known)
+	if k.target != "" {
 		label, ok := "", false
-		if targetKnown && key.method != names.Other {
-			label, ok = s.targets.intern(target, s.tel.ToolLimit)
+		if targetKnown && k.method != names.Other {
+			label, ok = s.targets.intern(k.target, s.tel.ToolLimit)
 		}
-		if key.target = label; !ok {
-			key.target = names.Other
+		if k.target = label; !ok {
+			k.target = names.Other
 		}
 	}
-	return s.ops.at(key), key.method == method && key.target == target
+	return k
 }
 
 func (s *side) newOpInfo(k opKey) *opInfo {

@@ -116,6 +116,13 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	tools.Add("search", instrument.ToolSize{Bytes: 120, EstimatedTokens: 30},
 		instrument.ToolSize{Bytes: 400, EstimatedTokens: 90})
 	c.ToolsListed(tools)
+	c.ToolChanged("search", names.ChangeChanged, "description,input_schema", errors.New("not without a person"))
+	c.ToolChanged("search", names.ChangeRemoved, "", nil)
+	for range 6 { // one more than are logged at once
+		c.ToolChanged("search", names.ChangeAdded, "", nil)
+	}
+	passes(time.Second)
+	c.ToolChanged("search", names.ChangeAdded, "", nil)
 	// c is ready and stays open: a closed client is not among the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
 		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,
@@ -186,6 +193,11 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	op.Received(300)
 	op.Answer([]byte(`{"content":[]}`))
 	op.Result(14)
+	for i := range 8 { // of which some are too many to be told
+		op.Loops(instrument.Loop{Kind: names.LoopSameCall, Calls: 5 + i})
+	}
+	passes(2 * time.Second)
+	op.Loops(instrument.Loop{Kind: names.LoopSameCall, Calls: 13})
 	op.Decoded(time.Microsecond, nil)
 	op.Decoded(time.Microsecond, errBroken)
 	op.End(instrument.Result{ResultType: "input_required"})

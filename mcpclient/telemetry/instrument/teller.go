@@ -83,6 +83,7 @@ func recordSize(r *slog.Record) int {
 
 // run writes what there is. It ends when that is all. A handler that ends its goroutine does not end the writing.
 func (t *teller) run() {
+	t.side.setLabels(context.Background()) // it may have been started by an operation that has labels
 	done := false
 	defer func() {
 		if !done {

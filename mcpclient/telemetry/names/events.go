@@ -85,6 +85,13 @@ const (
 	EventMCPClientIconRejected = "mcp_client.icon.rejected"
 	// The output of a tool is not checked, because its schema has a regular expression that Go cannot compile.
 	EventMCPClientToolOutputUnchecked = "mcp_client.tool.output_unchecked"
+	// A call of a tool has brought nothing new, as so many before it. As rare as records of violations, for each
+	// kind of loop.
+	EventMCPClientToolLoop = "mcp_client.tool.loop"
+	// A tool is in a list otherwise than in the list before, or than in the baseline, for clients with
+	// mcpclient.UseDriftDetection. An error says why the change is refused. As rare as records of violations, of
+	// each kind; a last one may be without a tool.
+	EventMCPClientToolChanged = "mcp_client.tool.changed"
 	// The server begins to answer a request.
 	EventMCPServerRequestStart = "mcp_server.request.start"
 	// The server answered a request, or the request was at fault. Info if it took longer than the slow threshold.

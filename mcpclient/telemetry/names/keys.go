@@ -147,6 +147,15 @@ const (
 	KeyMCPClientCacheOutcome = "mcp_client.cache.outcome"
 	// What of a tool's definition it is: its name and description, or its inputSchema.
 	KeyMCPClientToolDefinitionPart = "mcp_client.tool.definition.part"
+	// How calls of tools bring nothing new: see mcpclient.UseLoopDetection.
+	KeyMCPClientLoopKind = "mcp_client.loop.kind"
+	// How many calls belong to the loop, this one among them, if it was made.
+	KeyMCPClientLoopCalls = "mcp_client.loop.calls"
+	// What has become of a tool since the list before, or since the baseline.
+	KeyMCPClientToolChangeKind = "mcp_client.tool.change.kind"
+	// Which parts of a definition have changed, with commas between them: title, description, input_schema,
+	// output_schema, annotations.
+	KeyMCPClientToolChangeParts = "mcp_client.tool.change.parts"
 	// What an authorization is doing.
 	KeyMCPClientAuthStep = "mcp_client.auth.step"
 	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:

@@ -67,9 +67,15 @@ const (
 	MetricMCPClientToolDefinitionSize = "mcp_client.tool.definition.size"
 	// The same in tokens of o200k_base, estimated: see package mcp/contextcost. In {token}.
 	MetricMCPClientToolDefinitionEstimatedTokens = "mcp_client.tool.definition.estimated_tokens"
+	// Tools that a list has otherwise than the list before, or than the baseline: see mcpclient.UseDriftDetection.
+	// In {change}.
+	MetricMCPClientToolChanges = "mcp_client.tool.changes"
 	// Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost.
 	// Not those of calls that became tasks. In By.
 	MetricMCPClientToolResultSize = "mcp_client.tool.result.size"
+	// Calls of tools that have brought nothing new so often that they are a loop, each from then on: see
+	// mcpclient.UseLoopDetection. Calls that were not sent for that reason are not among them. In {call}.
+	MetricMCPClientToolLoops = "mcp_client.tool.loops"
 	// Requests that the server is answering. In {request}.
 	MetricMCPServerActiveRequests = "mcp_server.active_requests"
 	// Panics of handlers. In {panic}.

@@ -133,7 +133,8 @@ func TestEachWordIsAValueOfItsAttribute(t *testing.T) {
 	for prefix, key := range map[string]string{
 		"Drop": names.KeyMCPClientDropReason, "Retry": names.KeyMCPClientRetryReason,
 		"Stream": names.KeyMCPClientStreamKind, "Auth": names.KeyMCPClientAuthStep,
-		"Definition": names.KeyMCPClientToolDefinitionPart,
+		"Definition": names.KeyMCPClientToolDefinitionPart, "Loop": names.KeyMCPClientLoopKind,
+		"Change": names.KeyMCPClientToolChangeKind,
 	} {
 		i := slices.IndexFunc(schema.Current.Attributes, func(a schema.Attribute) bool { return a.Key == key })
 		var got []string

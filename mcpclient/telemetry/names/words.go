@@ -14,6 +14,7 @@ const (
 	ErrorViolation      = "protocol_violation" // the answer breaks the protocol
 	ErrorNotReady       = "not_ready"          // there was no connection to send on
 	ErrorShutdown       = "shutdown"           // this end was stopped
+	ErrorLoop           = "loop"               // the client did not send one more call of a loop
 	ErrorPanic          = "panic"              // the handler of a notification panicked
 )
 
@@ -51,6 +52,20 @@ const (
 const (
 	DefinitionDescription = "description"  // the name and the description, and the punctuation of the whole
 	DefinitionInputSchema = "input_schema" // as compact JSON
+)
+
+// Values of mcp_client.loop.kind: how calls of tools bring nothing new.
+const (
+	LoopSameCall   = "same_call"   // one call with the same arguments had the same result
+	LoopSameResult = "same_result" // one tool had the same result, whatever its arguments
+	LoopCycle      = "cycle"       // two to four calls came in turns, with the same results
+)
+
+// Values of mcp_client.tool.change.kind: what has become of a tool since the list before, or since a baseline.
+const (
+	ChangeAdded   = "added"
+	ChangeRemoved = "removed"
+	ChangeChanged = "changed" // in its definition
 )
 
 // Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.

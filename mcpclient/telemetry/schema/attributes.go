@@ -128,6 +128,15 @@ var attributes = limited([]attributeRow{
 		"Whether the cache had the result."},
 	{names.KeyMCPClientToolDefinitionPart, String, "", words.DefinitionParts, Closed, Experimental,
 		"What of a tool's definition it is: its name and description, or its inputSchema."},
+	{names.KeyMCPClientLoopKind, String, "", words.LoopKinds, Closed, Experimental,
+		"How calls of tools bring nothing new: see mcpclient.UseLoopDetection."},
+	{names.KeyMCPClientLoopCalls, Int, "", nil, Unbounded, Experimental,
+		"How many calls belong to the loop, this one among them, if it was made."},
+	{names.KeyMCPClientToolChangeKind, String, "", words.ToolChanges, Closed, Experimental,
+		"What has become of a tool since the list before, or since the baseline."},
+	{names.KeyMCPClientToolChangeParts, String, "", nil, Unbounded, Experimental,
+		"Which parts of a definition have changed, with commas between them: title, description, input_schema, " +
+			"output_schema, annotations."},
 	{names.KeyMCPClientAuthStep, String, "", words.AuthSteps, Closed, Experimental, "What an authorization is doing."},
 
 	{names.KeyMCPClientFlightRecordText, String, "", nil, Unbounded, Experimental,

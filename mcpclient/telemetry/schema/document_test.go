@@ -85,6 +85,7 @@ Everything that a client or a server emits: version %s of the schema. The same a
 - 'mcp.client.*' and 'mcp.server.*', and the kinds of spans, are about the sender and the receiver of a message.
   'mcp_client.*' is emitted by the process of a client, 'mcp_server.*' by that of a server.
 - '_OTHER' stands for every value that a closed or limited set does not hold.
+- With 'telemetry.WithProfileLabels', profiles have labels of the same names: see [profiles](debugging.md#profiles).
 
 `
 

@@ -202,6 +202,20 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName), when(names.KeyError)), false, "", "", nil,
 		Experimental,
 		"The output of a tool is not checked, because its schema has a regular expression that Go cannot compile."},
+	{names.EventMCPClientToolLoop, atWarn,
+		slices.Concat(clientToolFields, required(names.KeyMCPClientLoopKind, names.KeyMCPClientLoopCalls),
+			when(names.KeyMCPClientSuppressed)), false, names.KeyMCPClientLoopCalls, spanClientRequest,
+		[]string{names.MetricMCPClientToolLoops}, Experimental,
+		"A call of a tool has brought nothing new, as so many before it. As rare as records of violations, for each kind " +
+			"of loop."},
+	{names.EventMCPClientToolChanged, atWarn,
+		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientToolChangeKind),
+			when(names.KeyGenAIToolName, names.KeyMCPClientToolChangeParts, names.KeyError, names.KeyMCPClientSuppressed)),
+		false, "", "",
+		[]string{names.MetricMCPClientToolChanges}, Experimental,
+		"A tool is in a list otherwise than in the list before, or than in the baseline, for clients with " +
+			"mcpclient.UseDriftDetection. An error says why the change is refused. As rare as records of violations, of each " +
+			"kind; a last one may be without a tool."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
 		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server begins to answer a request."},

@@ -135,10 +135,17 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPClientToolDefinitionEstimatedTokens, ObservableGauge, "{token}", nil,
 		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolDefinitionPart), Experimental,
 		"The same in tokens of o200k_base, estimated: see package mcp/contextcost."},
+	{names.MetricMCPClientToolChanges, Counter, "{change}", nil,
+		required(names.KeyMCPClientName, names.KeyMCPClientToolChangeKind), Experimental,
+		"Tools that a list has otherwise than the list before, or than the baseline: see mcpclient.UseDriftDetection."},
 	{names.MetricMCPClientToolResultSize, Histogram, "By", sizeBytes,
 		required(names.KeyMCPClientName, names.KeyGenAIToolName), Experimental,
 		"Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost. Not " +
 			"those of calls that became tasks."},
+	{names.MetricMCPClientToolLoops, Counter, "{call}", nil,
+		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientLoopKind), Experimental,
+		"Calls of tools that have brought nothing new so often that they are a loop, each from then on: see " +
+			"mcpclient.UseLoopDetection. Calls that were not sent for that reason are not among them."},
 
 	{names.MetricMCPServerActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,

@@ -38,6 +38,7 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_client.tools.list.*", "what tools take of a model's context is for those to see who give them to a model"},
 	{"mcp_client.tool.definition.*", "likewise"},
 	{"mcp_client.tool.result.size", "likewise"},
+	{"mcp_client.tool.loop*", "it is an agent that goes round in a loop, and may ask several servers on the way"},
 	{"mcp_client.tool.*", "a server checks its tools when they are added, and returns the error"},
 	{"mcp_client.icon.rejected",
 		"a client has icons for its implementation only, of which a server makes no more than it says"},

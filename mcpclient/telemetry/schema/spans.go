@@ -38,8 +38,9 @@ var spans = identifiedSpans([]Span{
 			names.KeyGenAIToolCallArguments, names.KeyGenAIToolCallResult, keyAnyVariable,
 			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
 			names.KeyMCPClientResultType, names.KeyMCPClientRequestSize,
-			names.KeyMCPClientResponseSize, names.KeyMCPClientSendRetries, names.KeyMCPClientMRTRRound, names.KeyMCPSessionID,
-			names.KeyServerAddress, names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
+			names.KeyMCPClientResponseSize, names.KeyMCPClientSendRetries, names.KeyMCPClientMRTRRound,
+			names.KeyMCPClientLoopKind, names.KeyMCPClientLoopCalls, names.KeyMCPSessionID, names.KeyServerAddress,
+			names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		[]string{"the request that this one repeats or continues"}, []string{statusUnset, statusError}, Convention,
 		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of " +

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/drift"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -29,7 +30,9 @@ const linger = 3 * time.Second
 
 // shopper is the assistant's client of the shop.
 func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
-	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto), mcpclient.Options{})
+	comparing := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}) // all tools are new
+	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto),
+		mcpclient.Options{Features: []mcpclient.Feature{comparing}})
 }
 
 func succeed(ctx context.Context, f *Fleet) error {
@@ -66,11 +69,30 @@ func succeed(ctx context.Context, f *Fleet) error {
 			return err
 		}
 	}
+	if err := f.stuck(ctx); err != nil {
+		return err
+	}
 	if _, err := shopping.GetPrompt(ctx, shop.Pitch, nil); err != nil {
 		return err
 	}
 	_, err = shopping.ReadResource(ctx, shop.PriceURI, mcpclient.WithoutCache())
 	return err
+}
+
+// stuck makes one call again and again, until the client sends it no more.
+func (f *Fleet) stuck(ctx context.Context) error {
+	c, err := f.client(ctx, assistant, "shop-watched", f.http("/mcp", transport.Auto), mcpclient.Options{
+		Features: []mcpclient.Feature{mcpclient.UseLoopDetection(&mcpclient.LoopOptions{Break: true})}})
+	if err != nil {
+		return err
+	}
+	again := func() error { return succeeds(c.CallTool(ctx, "add", args{"a": 2, "b": 2})) }
+	for range 5 {
+		if err := again(); err != nil {
+			return err
+		}
+	}
+	return fails("a call that is not sent", again(), is(mcpclient.ErrLoop))
 }
 
 // succeeds says what is wrong with a call that should have succeeded.

@@ -43,6 +43,11 @@ var Scenarios = []Scenario{
 			`mcp_client_tool_definition_estimated_tokens{mcp_client_name="shop",gen_ai_tool_name="add",` +
 				`mcp_client_tool_definition_part="input_schema"}`,
 			`mcp_client_tool_result_size_bytes_count{mcp_client_name="shop",gen_ai_tool_name="add"}`,
+			`mcp_client_tool_loops_total{mcp_client_name="shop-watched",gen_ai_tool_name="add",` +
+				`mcp_client_loop_kind="same_call"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop-watched",gen_ai_tool_name="add",` +
+				`error_type="loop"}`,
+			`mcp_client_tool_changes_total{mcp_client_name="shop",mcp_client_tool_change_kind="added"}`,
 			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",` +
 				`mcp_client_connection_reason="negotiated"}`,
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_connection_attempt_kind="initial",error_type=""}`,

@@ -30,6 +30,7 @@ type Settings[R any] struct {
 	NoClientAddress    bool
 	ExecuteTool        bool     // gen_ai.execute_tool.duration
 	ContextCost        bool     // the size of each tool's definition, and of its results
+	ProfileLabels      bool     // of goroutines that run handlers and decode results
 	NoSessionTransport bool     // sessions as the next version of the conventions has them
 	Baggage            []string // keys that go over networks; * for all
 	Label              string   // key of the baggage that durations have; empty for none

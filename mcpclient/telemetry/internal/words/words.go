@@ -61,6 +61,7 @@ var ErrorWords = map[string]ErrorWord{
 	names.ErrorViolation:      {names.ErrorViolation, kindProtocol},
 	names.ErrorNotReady:       {names.ErrorNotReady, kindState},
 	names.ErrorShutdown:       {names.ErrorShutdown, kindShutdown},
+	names.ErrorLoop:           {names.ErrorLoop, kindState},
 	names.ErrorPanic:          {names.ErrorPanic, kindHandler},
 }
 
@@ -163,6 +164,12 @@ var CacheOutcomes = []string{CacheHit, CacheMiss}
 
 // DefinitionParts are the Definition words of package names.
 var DefinitionParts = []string{names.DefinitionDescription, names.DefinitionInputSchema}
+
+// LoopKinds are the Loop words of package names.
+var LoopKinds = []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle}
+
+// ToolChanges are the Change words of package names.
+var ToolChanges = []string{names.ChangeAdded, names.ChangeRemoved, names.ChangeChanged}
 
 // StreamKinds are the Stream words of package names.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/drift"
+)
+
+// check is what "mcpotel check" is told by its flags.
+type check struct {
+	connection
+	path   string // of the baseline
+	update bool
+}
+
+func newCheck(s streams) *cobra.Command {
+	var c check
+	return c.command(s, &cobra.Command{
+		Use: "check --baseline FILE [flags]" + behind, Short: "say which tools have changed since a baseline",
+		Long: "A server may change a tool after people have agreed to it. A baseline has a fingerprint of each tool, of\n" +
+			"its title, description, schemas and annotations, and none of their text. The exit code is 1 if tools have been\n" +
+			"added, removed or changed since. With --update the baseline is written instead, and the exit code is 0.",
+		Example: "mcpotel check --baseline tools.json --update -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel check --baseline tools.json -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel check --baseline tools.json --config mcp.json --json",
+	}, c.run, func(f *pflag.FlagSet) {
+		f.StringVar(&c.path, "baseline", "", "compare with the fingerprints in this `FILE`")
+		f.BoolVar(&c.update, "update", false, "write the baseline; what has changed since the one before is still said")
+	})
+}
+
+func (c *check) run(ctx context.Context) error {
+	if err := c.none(); err != nil {
+		return err // before the baseline is said to be missing
+	}
+	before, err := c.baseline()
+	if err != nil {
+		return err
+	}
+	return c.withTools(ctx, "mcpotel check", func(tools []*mcp.Tool, err error) error {
+		if err != nil {
+			return err // without all tools some would seem to have been removed
+		}
+		return c.compare(before, drift.ToolsOf(tools))
+	})
+}
+
+// baseline reads the file, before a server is started; nil if there is none and it is to be written.
+func (c *check) baseline() (drift.Tools, error) {
+	if c.path == "" {
+		return nil, misuse("no baseline: give --baseline FILE, and --update to write it")
+	}
+	text, err := os.ReadFile(c.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.update:
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, misuse("--baseline: %w; --update writes it", err)
+	case err != nil:
+		return nil, misuse("--baseline: %w", err)
+	}
+	before, err := drift.ParseBaseline(text)
+	if err != nil {
+		return nil, misuse("--baseline: %s: %w", c.path, err)
+	}
+	return before, nil
+}
+
+// checked is what a check finds.
+type checked struct {
+	Tools   int            `json:"tools"` // that are listed now
+	Changes []drift.Change `json:"changes"`
+}
+
+func (c *check) compare(before, now drift.Tools) error {
+	found := checked{len(now), []drift.Change{}}
+	if before != nil {
+		found.Changes = append(found.Changes, drift.Compare(before, now)...)
+	}
+	if err := c.print(found); err != nil {
+		return err
+	}
+	switch {
+	case c.update:
+		text, err := now.Baseline()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(c.path, text, 0o666)
+	case len(found.Changes) > 0:
+		return &exitError{exitTool, fmt.Errorf("%s not as in %s; if that is right, --update writes it anew",
+			areTools(len(found.Changes)), c.path)}
+	}
+	return nil
+}
+
+func (c *check) print(found checked) error {
+	if c.asJSON {
+		return printJSON(c.streams.out, found)
+	}
+	for _, change := range found.Changes {
+		line := fmt.Sprintf("%-7s  %s", change.Kind, visible.Line(change.Tool))
+		for i, part := range change.Parts {
+			line += [2]string{": ", ", "}[min(i, 1)] + strings.ReplaceAll(string(part), "_", " ")
+		}
+		if err := printLine(c.streams.out, line); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.update:
+		return printLine(c.streams.out, fmt.Sprintf("%s in %s", areTools(found.Tools), c.path))
+	case len(found.Changes) == 0:
+		return printLine(c.streams.out, fmt.Sprintf("%s as in %s", areTools(found.Tools), c.path))
+	}
+	return nil
+}
+
+func areTools(n int) string {
+	if n == 1 {
+		return "1 tool is"
+	}
+	return fmt.Sprintf("%d tools are", n)
+}

@@ -1,0 +1,407 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+const noHits = `{"content":[{"type":"text","text":"[]"}]}`
+
+// looping is a client that watches for loops, on a server of a test's.
+type looping struct {
+	t   *testing.T
+	v   *conversation
+	c   *Client
+	rec *telemetrytest.Recording
+}
+
+func inLoops(t *testing.T, o *LoopOptions, f func(l *looping)) {
+	t.Helper()
+	rec := telemetrytest.Recorder(t)
+	ready(t, &Options{Features: []Feature{UseLoopDetection(o)}, Telemetry: rec.Telemetry()},
+		func(t *testing.T, _ *script, v *conversation, c *Client) { f(&looping{t, v, c, rec}) })
+}
+
+// call makes a call that has the result, or is not sent if that is empty.
+func (l *looping) call(ctx context.Context, tool string, args any, result string) error {
+	l.t.Helper()
+	done := background(func() error { _, err := l.c.CallTool(ctx, tool, args); return err })
+	if result != "" {
+		l.v.Answer(l.v.Expect(mcp.MethodCallTool), result)
+	}
+	return <-done
+}
+
+// succeed makes calls that are sent and answered.
+func (l *looping) succeed(tool string, args any, result string) {
+	l.t.Helper()
+	if err := l.call(l.t.Context(), tool, args, result); err != nil {
+		l.t.Fatalf("%s %v: want it sent, got %v", tool, args, err)
+	}
+}
+
+// stop makes a call that is not sent.
+func (l *looping) stop(tool string, args any, kind LoopKind) {
+	l.t.Helper()
+	err := l.call(l.t.Context(), tool, args, "")
+	loop, ok := errors.AsType[*LoopError](err)
+	if !ok || !errors.Is(err, ErrLoop) || loop.Kind != kind || loop.Tool != tool || loop.Calls < 2 {
+		l.t.Fatalf("%s %v: want a loop of kind %s, got %v", tool, args, kind, err)
+	}
+	e, _ := errors.AsType[*Error](err)
+	if e == nil || e.Kind != KindState || e.ErrorType() != names.ErrorLoop || !SafeToRetry(err) {
+		l.t.Fatalf("%s %v: want an error that was not sent, got %#v", tool, args, err)
+	}
+}
+
+func (l *looping) spans() []sdktrace.ReadOnlySpan {
+	return l.rec.SpansNamed("tools/call search", trace.SpanKindClient)
+}
+
+func onSpan(span sdktrace.ReadOnlySpan, key string) string {
+	for _, a := range span.Attributes() {
+		if string(a.Key) == key {
+			return a.Value.AsString()
+		}
+	}
+	return ""
+}
+
+// flagged returns how many calls were counted as one too many.
+func (l *looping) flagged() (n int64) {
+	for _, kind := range []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle} {
+		n += l.rec.Value(names.MetricMCPClientToolLoops, names.KeyMCPClientLoopKind, kind)
+	}
+	return n
+}
+
+func query(i int) any { return map[string]any{"query": fmt.Sprint("what is ", i), "limit": i % 7} }
+
+// The case that users have told of: 277 calls of one tool, each with other arguments, and none has a hit.
+func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
+	inLoops(t, nil, func(l *looping) {
+		for i := range 277 {
+			l.succeed("search", query(i), noHits)
+			if got := l.flagged(); (got > 0) != (i >= 4) || got > 0 && got != int64(i-3) {
+				l.t.Fatalf("call %d: got %d calls flagged", i+1, got)
+			}
+		}
+		logs := l.rec.Logs(names.EventMCPClientToolLoop)
+		if len(logs) != 5 { // virtual time has not passed
+			l.t.Fatalf("got %d records, want those of a burst", len(logs))
+		}
+		time.Sleep(time.Minute)
+		l.succeed("search", query(277), noHits)
+		if got := l.rec.Logs(names.EventMCPClientToolLoop)[5].Text(names.KeyMCPClientSuppressed); got != "268" {
+			l.t.Errorf("the next record: got %q suppressed, want 268", got)
+		}
+		first := logs[0]
+		if first.Text(names.KeyMCPClientLoopKind) != names.LoopSameResult ||
+			first.Text(names.KeyGenAIToolName) != "search" {
+			l.t.Errorf("got %v", first)
+		}
+		for i, span := range l.spans() {
+			if kind := onSpan(span, names.KeyMCPClientLoopKind); (kind == names.LoopSameResult) != (i >= 4) {
+				l.t.Fatalf("span of call %d: got %q", i+1, kind)
+			}
+		}
+	})
+}
+
+func TestACallIsWatchedByWhatItsServerSaysOfTheTool(t *testing.T) {
+	const result = `{"content":[{"type":"text","text":"ok"}]}`
+	for name, tc := range map[string]struct {
+		hints   string
+		answer  string
+		varied  bool
+		flagged int64 // of 40 calls
+	}{
+		"nothing, the same call":       {`null`, result, false, 36},
+		"nothing, other arguments":     {`null`, result, true, 36},
+		"reads, is polled":             {`{"readOnlyHint":true}`, result, false, 11},
+		"reads, other arguments":       {`{"readOnlyHint":true}`, result, true, 36},
+		"writes, the same call":        {`{"readOnlyHint":false}`, result, false, 11},
+		"writes, other arguments":      {`{"readOnlyHint":false}`, result, true, 0},
+		"destroys, other arguments":    {`{"destructiveHint":true}`, result, true, 0},
+		"idempotent, other arguments":  {`{"idempotentHint":true}`, result, true, 0},
+		"writes, and fails each time":  {`{"readOnlyHint":false}`, `{"content":[],"isError":true}`, true, 36},
+		"reads, and fails to the poll": {`{"readOnlyHint":true}`, `{"content":[],"isError":true}`, false, 36},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLoops(t, nil, func(l *looping) {
+				l.v.list(l.c, listTools(l.t, l.c), `{"name":"do","inputSchema":{},"annotations":`+tc.hints+`}`)
+				for i := range 40 {
+					if !tc.varied {
+						i = 0
+					}
+					l.succeed("do", query(i), tc.answer)
+				}
+				if got := l.flagged(); got != tc.flagged {
+					l.t.Errorf("got %d calls flagged, want %d", got, tc.flagged)
+				}
+			})
+		})
+	}
+}
+
+func TestAnErrorOfTheServerThatComesAgainIsALoop(t *testing.T) {
+	inLoops(t, nil, func(l *looping) {
+		for i := range 6 {
+			done := background(func() error { _, err := l.c.CallTool(l.t.Context(), "read", query(i)); return err })
+			l.v.Refuse(l.v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, "no such file")
+			if err := <-done; errors.Is(err, ErrLoop) || !errors.Is(err, mcp.ErrInvalidParams) {
+				l.t.Fatalf("want the error of the server, got %v", err)
+			}
+		}
+		if got := l.flagged(); got != 2 {
+			l.t.Errorf("got %d calls flagged, want 2", got)
+		}
+	})
+}
+
+func TestConversationsAreWatchedApart(t *testing.T) {
+	inLoops(t, &LoopOptions{Break: true}, func(l *looping) {
+		in := func(id string) context.Context {
+			ctx, err := telemetry.ContextWithConversation(l.t.Context(), telemetry.Conversation{ID: id})
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			return ctx
+		}
+		for i := range 5 {
+			for _, id := range []string{"a", "b", "c"} {
+				if i == 4 && id == "c" {
+					continue
+				}
+				if err := l.call(in(id), "search", query(0), noHits); err != nil {
+					l.t.Fatal(err)
+				}
+			}
+		}
+		if got := l.flagged(); got != 2 {
+			l.t.Errorf("got %d calls flagged, want those of two conversations", got)
+		}
+		if err := l.call(in("a"), "search", query(0), ""); !errors.Is(err, ErrLoop) {
+			l.t.Errorf("want the loop of a conversation broken, got %v", err)
+		}
+		if err := l.call(in("c"), "search", query(0), noHits); err != nil {
+			l.t.Errorf("want another conversation to go on, got %v", err)
+		}
+		l.succeed("search", query(0), noHits) // of none
+	})
+}
+
+func TestALoopIsBrokenUntilSomethingElseIsDone(t *testing.T) {
+	inLoops(t, &LoopOptions{Break: true}, func(l *looping) {
+		for i := range 5 {
+			l.succeed("search", query(i), noHits)
+		}
+		l.stop("search", query(6), LoopSameResult)
+		l.stop("search", query(0), LoopSameResult)
+		l.succeed("read", nil, noHits) // is none of the loop
+		for i := range 5 {
+			l.succeed("search", query(i), noHits)
+		}
+		l.stop("search", query(7), LoopSameResult)
+		spans := l.spans()
+		last := spans[len(spans)-1]
+		kind, word := onSpan(last, names.KeyMCPClientLoopKind), onSpan(last, names.KeyErrorType)
+		if kind != names.LoopSameResult || word != names.ErrorLoop {
+			l.t.Errorf("got kind %q and error.type %q on the span of a call that was not sent", kind, word)
+		}
+	})
+}
+
+func TestCallsInTurnsAreStopped(t *testing.T) {
+	inLoops(t, &LoopOptions{Break: true}, func(l *looping) {
+		for range 4 {
+			l.succeed("open", nil, noHits)
+			l.succeed("close", nil, noHits)
+		}
+		l.succeed("open", nil, noHits)
+		l.stop("close", nil, LoopCycle)
+		l.succeed("close", map[string]any{"all": true}, noHits)
+		l.succeed("open", nil, noHits)
+	})
+}
+
+func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
+	inLoops(t, &LoopOptions{Repeats: 2, Break: true, CoolDown: time.Hour}, func(l *looping) {
+		l.succeed("state", nil, noHits)
+		l.succeed("state", nil, noHits)
+		l.stop("state", nil, LoopSameCall)
+		time.Sleep(time.Hour)
+		first := background(func() error { _, err := l.c.CallTool(l.t.Context(), "state", nil); return err })
+		asked := l.v.Expect(mcp.MethodCallTool)
+		l.stop("state", nil, LoopSameCall) // one may try, and not two
+		l.v.Answer(asked, noHits)
+		if err := <-first; err != nil {
+			l.t.Fatal(err)
+		}
+		time.Sleep(time.Hour - 1)
+		l.stop("state", nil, LoopSameCall)
+		time.Sleep(time.Nanosecond)
+		l.succeed("state", nil, `{"content":[]}`)
+		l.succeed("state", nil, noHits)
+	})
+}
+
+func TestWhatIsExemptIsInNoLoopAndEndsNone(t *testing.T) {
+	inLoops(t, &LoopOptions{Break: true, Exempt: []string{"clock"}}, func(l *looping) {
+		for range 20 {
+			l.succeed("clock", nil, noHits)
+		}
+		for range 5 {
+			l.succeed("search", nil, noHits)
+			l.succeed("clock", nil, noHits)
+		}
+		l.stop("search", nil, LoopSameCall)
+		l.succeed("clock", nil, noHits)
+		l.stop("search", nil, LoopSameCall)
+	})
+}
+
+func TestOnlyOutcomesOfTheServerAreCalls(t *testing.T) {
+	inLoops(t, &LoopOptions{Repeats: 2, Break: true}, func(l *looping) {
+		for range 5 {
+			done := background(func() error {
+				_, err := l.c.CallTool(l.t.Context(), "search", nil, WithTimeout(time.Second))
+				return err
+			})
+			l.v.Expect(mcp.MethodCallTool)
+			if err := <-done; !errors.Is(err, ErrTimeout) {
+				l.t.Fatalf("want a timeout, got %v", err)
+			}
+			l.v.Expect(mcp.NotificationCancelled)
+		}
+		for range 5 { // what the caller encodes by itself
+			done := background(func() error {
+				return l.c.Call(l.t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"search"}`), nil)
+			})
+			l.v.Answer(l.v.Expect(mcp.MethodCallTool), noHits)
+			if err := <-done; err != nil {
+				l.t.Fatal(err)
+			}
+		}
+		if got := l.flagged(); got != 0 {
+			l.t.Errorf("got %d calls flagged, want none", got)
+		}
+	})
+}
+
+func TestNothingOfACallIsKept(t *testing.T) {
+	inLoops(t, nil, func(l *looping) {
+		const secret = "hunter2"
+		for range 6 {
+			l.succeed("search", map[string]any{"q": secret}, `{"content":[{"type":"text","text":"`+secret+`"}]}`)
+		}
+		text := fmt.Sprintf("%+v", l.c.cfg.loops.talks)
+		if strings.Contains(text, secret) || strings.Contains(text, "search") {
+			l.t.Errorf("got %s", text)
+		}
+	})
+}
+
+func TestLoopOptionsThatCannotBeAreRefused(t *testing.T) {
+	for want, o := range map[string]*LoopOptions{
+		"Repeats is 1":         {Repeats: 1},
+		"Repeats is 17":        {Repeats: 17},
+		"Repeats is -1":        {Repeats: -1},
+		"Polls is 4":           {Polls: 4},
+		"CoolDown is negative": {CoolDown: -1},
+	} {
+		_, err := New(newScript(t), &Options{Features: []Feature{UseLoopDetection(o)}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q, got %v", want, err)
+		}
+	}
+}
+
+// observation returns what watching does beside a call with the options, nil for none; honest calls all differ.
+func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool) func() {
+	const args, result = `{"name":"search","arguments":{"query":"what is the answer","limit":7}}`,
+		`{"content":[{"type":"text","text":"nothing was found, try other words"}],"isError":false}`
+	c := &Client{cfg: new(config)}
+	c.tools.c = c
+	if o != nil {
+		var err error
+		if c.cfg.loops, err = newLoopWatch(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cl := &call{c: c, params: &mcp.CallToolParams{Name: "search"}, result: &mcp.CallToolResult{},
+		scratch: []byte(args)}
+	cl.Method = mcp.MethodCallTool
+	text, n := []byte(result), 0
+	trip := watched(func(context.Context, *call) *Error {
+		if cl.loop.watched {
+			_ = c.cfg.loops.admit(cl)
+			cl.loop.heard(text)
+			c.cfg.loops.observe(cl, nil)
+		}
+		return nil
+	})
+	return func() {
+		if n++; honest {
+			text[40], text[41], cl.scratch[40] = byte('a'+n%26), byte('a'+n/26%26), byte('a'+n%26)
+		}
+		cl.loop = loopCall{}
+		_ = trip(ctx, cl)
+	}
+}
+
+func TestWatchingAllocatesNothing(t *testing.T) {
+	ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "thread-17"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*LoopOptions{"off": nil, "on": {}} {
+		for _, honest := range []bool{true, false} {
+			observe := observation(t, ctx, o, honest)
+			if n := testing.AllocsPerRun(1000, observe); n != 0 {
+				t.Errorf("%s, honest %v: got %v allocations, want none", name, honest, n)
+			}
+		}
+	}
+}
+
+// BenchmarkLoopDetection is what watching adds to a call, without the call.
+func BenchmarkLoopDetection(b *testing.B) {
+	ctx, err := telemetry.ContextWithConversation(b.Context(), telemetry.Conversation{ID: "thread-17"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name   string
+		ctx    context.Context
+		o      *LoopOptions
+		honest bool
+	}{
+		{"off", context.Background(), nil, true},
+		{"honest", context.Background(), &LoopOptions{}, true},
+		{"honest conversation", ctx, &LoopOptions{}, true},
+		{"honest breaker", context.Background(), &LoopOptions{Break: true}, true},
+		{"loop", context.Background(), &LoopOptions{}, false},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			observe := observation(b, tc.ctx, tc.o, tc.honest)
+			b.ReportAllocs()
+			for b.Loop() {
+				observe()
+			}
+		})
+	}
+}

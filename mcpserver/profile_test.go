@@ -1,0 +1,102 @@
+package mcpserver_test
+
+import (
+	"context"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/labels"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// ofTool is how the labels begin of a goroutine that runs the tool.
+const ofTool = `{"gen_ai.tool.name":"tool", "mcp.method.name":"tools/call", "span_id":"`
+
+// reads are the functions that a goroutine which reads for a connection has on its stack.
+const reads = "mcpserver.(*reading).run"
+
+// TestTheGoroutineThatReadsIsLabelledWhileItRunsATool looks at the goroutines that read while a quick tool keeps one of
+// them, by time or by a question, and when it has returned.
+func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
+	const served = `{"team":"a"}` // the labels of the context of Serve
+	for name, tt := range map[string]struct {
+		then  func(ctx context.Context) // for a second
+		after time.Duration             // until another goroutine reads
+	}{
+		"for long": {func(context.Context) { time.Sleep(time.Second) }, mcpserver.Patience},
+		"with a question": {then: func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, _ = mcpserver.ListRoots(ctx)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rec := telemetrytest.Recorder(t, telemetry.WithProfileLabels())
+				ctx := pprof.WithLabels(t.Context(), pprof.Labels("team", "a"))
+				s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
+					(&turning{func(ctx context.Context) (*mcp.CallToolResult, error) {
+						tt.then(ctx)
+						return nil, nil
+					}}).call)
+				must(t, s.AddRawTool(&mcp.Tool{Name: "slow"},
+					func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						time.Sleep(time.Minute)
+						return nil, nil
+					}))
+				w := serve(t, ctx, s)
+				w.send(initializeAble, initialized)
+				w.taken()
+				w.practise(t, mcpserver.FirstTrust)
+				w.later(callOf(2, "slow", "{}")) // in the goroutine that waits for work, so that the next is a new one
+				synctest.Wait()
+				if got := labels.Of(t, reads); !slices.Equal(got, []string{served}) {
+					t.Errorf("between calls the goroutine that reads has the labels %q, want %q", got, served)
+				}
+				w.later(callOf(1, "tool", turn))
+				time.Sleep(tt.after)
+				synctest.Wait()
+				got := labels.Of(t, reads)
+				slices.Sort(got)
+				if len(got) != 2 || !strings.HasPrefix(got[0], ofTool) || got[1] != served {
+					t.Errorf("goroutines that read have the labels %q, want the tool's for the one that runs it, and %q", got, served)
+				}
+				time.Sleep(time.Hour)
+				if got := labels.Of(t, reads); !slices.Equal(got, []string{served}) {
+					t.Errorf("after the call the goroutine that reads has the labels %q, want %q", got, served)
+				}
+				w.taken()
+				if err := w.finish(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestTheContextOfAHandlerHasItsLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t, telemetry.WithProfileLabels())
+		method := ""
+		w := opened(t, t.Context(), withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				method, _ = pprof.Label(ctx, "mcp.method.name")
+				return nil, nil
+			}))
+		w.send(callOf(1, "tool", "{}"))
+		w.taken()
+		if method != mcp.MethodCallTool {
+			t.Errorf("the context of the handler has the method %q, want %q", method, mcp.MethodCallTool)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
