@@ -32,13 +32,14 @@ var errNotAgreed = errors.New("the person has not agreed")
 func toldChanges(rec *telemetrytest.Recording) (all []string) {
 	synctest.Wait()
 	for _, r := range rec.Logs(names.EventMCPClientToolChanged) {
-		text := fmt.Sprint(r.Attrs[names.KeyMCPClientToolChangeKind], " ", r.Attrs[names.KeyGenAIToolName])
-		for _, key := range []string{names.KeyMCPClientToolChangeParts, names.KeyError} {
+		var text []string
+		for _, key := range []string{names.KeyMCPClientToolChangeKind, names.KeyGenAIToolName,
+			names.KeyMCPClientToolChangeParts, names.KeyError} {
 			if v, ok := r.Attrs[key]; ok {
-				text += fmt.Sprint(" ", v)
+				text = append(text, v.String())
 			}
 		}
-		all = append(all, text)
+		all = append(all, strings.Join(text, " "))
 	}
 	return all
 }

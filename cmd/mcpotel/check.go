@@ -110,8 +110,12 @@ func (c *check) print(found checked) error {
 	}
 	for _, change := range found.Changes {
 		line := fmt.Sprintf("%-7s  %s", change.Kind, visible.Line(change.Tool))
-		for i, part := range change.Parts {
-			line += [2]string{": ", ", "}[min(i, 1)] + strings.ReplaceAll(string(part), "_", " ")
+		var parts []string
+		for _, part := range change.Parts {
+			parts = append(parts, strings.ReplaceAll(string(part), "_", " "))
+		}
+		if parts != nil {
+			line += ": " + strings.Join(parts, ", ")
 		}
 		if err := printLine(c.streams.out, line); err != nil {
 			return err

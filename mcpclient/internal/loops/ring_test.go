@@ -23,8 +23,8 @@ func of(words string) (calls []Call) {
 		question, answer, _ := strings.Cut(word, "=")
 		traits := Traits(0)
 		for mark, trait := range map[string]Traits{"!": Failed, "?": ReadOnly, "+": Writes, "*": Writes | Idempotent} {
-			if strings.HasSuffix(answer, mark) {
-				traits, answer = trait, strings.TrimSuffix(answer, mark)
+			if before, marked := strings.CutSuffix(answer, mark); marked {
+				traits, answer = trait, before
 			}
 		}
 		calls = append(calls, called(question[:1], question[1:], answer, traits))
