@@ -1,0 +1,87 @@
+// Package relay joins a server of mcpserver to a client of mcpclient, for package mcpproxy: messages that one peer has
+// sent and another is to get. They are passed on as they are: checked as JSON and as JSON-RPC, and not against a
+// revision, a schema or the rules for names. Ids, the trace context in _meta and what belongs to a connection are the
+// business of each end.
+//
+// What one peer has sent leaves in the order in which it came, each way: an end hands its messages to its [Receiver]
+// one at a time, in the goroutine that reads, and [Peer] sends them in the order of its calls. So a peer that does not
+// read keeps the other one from being read, as if there were nothing in between.
+package relay
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Message is a request or a notification, without its id.
+type Message struct {
+	Method string
+	Params json.RawMessage // a JSON object in one line; nil for none. It is valid as long as the call that has it
+}
+
+// Answer takes what becomes of a request: the result as the peer wrote it, or an error. An error that the peer has
+// answered with is an [*Error]. It is called once, by any goroutine, perhaps before the call returns that the request
+// was made by; the result is valid until it returns. It may block, for as long as the peer that asked does not read.
+type Answer func(result json.RawMessage, err error)
+
+// Peer sends messages to a client or a server. It is safe for concurrent use.
+type Peer interface {
+	// Request sends a request. It returns when the transport has taken it, or when it cannot be sent, which answer is
+	// told. When ctx ends before the answer has come, the peer is told so, and answer gets the cause. ctx carries the
+	// span that is the parent.
+	Request(ctx context.Context, m Message, answer Answer)
+	// Notify sends a notification. It returns when the transport has taken it.
+	Notify(ctx context.Context, m Message) error
+}
+
+// Receiver gets what a peer sends. Both methods are called in the goroutine that reads, for one message after the
+// other; nothing else is read from the peer before they return. from leads back to it: what is sent there during a
+// request, by its context, goes by the stream of that request if it has one.
+type Receiver interface {
+	// ReceiveRequest gets a request, of any method but ping while there is a session. ctx ends with the answer, or when
+	// the peer has cancelled the request or is gone. An [*Error] goes back as it came, an [*mcp.Error] with its code
+	// and any other error as -32603 with its text.
+	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
+	// ReceiveNotification gets a notification, of any method but notifications/cancelled.
+	ReceiveNotification(ctx context.Context, m Message, from Peer)
+	// Gone says that the peer is gone, after all its messages; no more come from it.
+	Gone(from Peer)
+}
+
+// Error is an error that a peer has answered with.
+type Error struct {
+	Object json.RawMessage // the error object, as it came
+	Server *mcp.Error      // what it says
+}
+
+func (e *Error) Error() string { return e.Server.Error() }
+func (e *Error) Unwrap() error { return e.Server }
+
+// Introduction is the first request of a connection to a server: initialize, or server/discover.
+type Introduction struct {
+	Message
+	// Confirmed says that the peer in front has sent notifications/initialized. Then the client sends it itself, in a
+	// session that takes the place of another. Else it comes by [Peer.Notify].
+	Confirmed bool
+}
+
+// Client is what a client needs to know that only passes messages on.
+type Client struct {
+	// Receiver gets what the server sends.
+	Receiver Receiver
+	// Introduce returns how the client introduces itself, for each connection anew.
+	Introduce func() Introduction
+	// Introduced gets the server's answer, for each connection. An error ends the client for good.
+	Introduced func(result json.RawMessage, err error) error
+}
+
+// Server is a connection to a server, which is made anew when it is lost.
+type Server interface {
+	Peer
+	// Ready reports whether there is a session: if not, Request and Notify wait for one until ctx ends.
+	Ready() bool
+	// Stop ends the connection and waits for what it has started.
+	Stop(ctx context.Context) error
+}
