@@ -1,8 +1,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -61,19 +65,6 @@ func TestRealServersBehindTheProxy(t *testing.T) {
 	}
 }
 
-// listed returns the fingerprints of all tools.
-func listed(t *testing.T, ctx context.Context, c *mcpclient.Client) drift.Tools {
-	t.Helper()
-	tools := drift.Tools{}
-	for tool, err := range c.Tools(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		tools.Add(tool)
-	}
-	return tools
-}
-
 // checkChain makes a call and wants its spans to hang together: the caller's, the host's, and both of the proxy.
 func checkChain(t *testing.T, ctx context.Context, o observed, c *mcpclient.Client, s server, dir string) {
 	t.Helper()
@@ -107,5 +98,40 @@ func checkChain(t *testing.T, ctx context.Context, o observed, c *mcpclient.Clie
 		if s.ParentID != chain[i].SpanID {
 			t.Errorf("%s %s of %s: want it below %s, got parent %s", s.Kind, s.Name, s.Service(), chain[i].SpanID, s.ParentID)
 		}
+	}
+}
+
+// TestAHostKeepsItsSessionThoughItsServerIsKilled has hosts of other SDKs call a tool that kills the server, and another
+// right behind it, 50 times.
+func TestAHostKeepsItsSessionThoughItsServerIsKilled(t *testing.T) {
+	for name, host := range map[string][]string{
+		"typescript": {"node", filepath.Join(installed(t), "npm", "survivor.mjs")},
+		"go-sdk":     {filepath.Join(installed(t), "bin", "gosdk-survivor")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			const kills = 50
+			argv := append(host, fmt.Sprint(kills), command, "proxy", "--", command, "serve-demo")
+			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			var stderr bytes.Buffer
+			cmd.Env, cmd.Stderr = environment(), &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, &stderr)
+			}
+			var seen struct {
+				Survived int
+				Failed   []string
+				Closed   bool
+			}
+			if err := json.Unmarshal(out, &seen); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if seen.Survived != kills || len(seen.Failed) > 0 || seen.Closed {
+				t.Errorf("got %+v, want %d calls that succeed and no disconnect", seen, kills)
+			}
+		})
 	}
 }
