@@ -54,6 +54,7 @@ var arrows = map[string][]string{
 	"internal/given":       {"mcp"},
 	"internal/clientinput": {"mcp"},
 	"internal/running":     {"inspect"},
+	"internal/relay":       {"mcp"},
 	"internal/messages":    {},
 
 	"mcp":       {"internal/jsonrpc"},
@@ -104,7 +105,7 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
+		"internal/relay", "internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpserver/store",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
