@@ -497,19 +497,17 @@ func TestARelayHandsOnOnlySoMany(t *testing.T) {
 		b.calls[0].answer(json.RawMessage(`{}`), nil)
 		w.send(requestOf(0, "tools/call", `{}`))
 		wantSent(t, w, `{"jsonrpc":"2.0","id":0,"result":{}}`)
-		from, refused := b.peer(t), ""
-		for range 1025 {
-			from.Request(t.Context(), relay.Message{Method: "ping"}, func(_ json.RawMessage, err error) {
-				refused += err.Error() + "\n"
-			})
-			if refused == "" {
-				w.taken()
-			}
+		outcomes := make([]*string, 1025)
+		for i := range outcomes {
+			outcomes[i] = asking(t.Context(), b.peer(t), "ping", `{}`)
 		}
-		if want := "too many requests at once (-32603)\n"; refused != want {
-			t.Errorf("of 1025 requests to the client, these were refused: %q, want %q", refused, want)
+		if want := "too many requests at once (-32603)"; *outcomes[1023] != "" || *outcomes[1024] != want {
+			t.Errorf("the last requests to the client had the outcomes %q and %q, want that the last is refused: %s",
+				*outcomes[1023], *outcomes[1024], want)
 		}
-		wantSent(t, w)
+		if n := len(w.taken()); n != 1024 {
+			t.Errorf("the client got %d requests, want 1024", n)
+		}
 		for _, r := range b.calls {
 			r.answer(json.RawMessage(`{}`), nil)
 		}
