@@ -15,18 +15,17 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // front is the peer in front of a client that passes messages on: it notes what it gets, in order.
 type front struct {
 	t      *testing.T
-	intro  relay.Introduction
 	refuse error // what Introduced returns
 
 	server relay.Server
 
 	mu       sync.Mutex
+	intro    relay.Introduction                  // guarded by mu
 	log      []string                            // guarded by mu
 	requests []func(json.RawMessage, error)      // guarded by mu; that wait for their answers
 	contexts []context.Context                   // guarded by mu; theirs
@@ -40,6 +39,19 @@ func (f *front) note(format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.log = append(f.log, fmt.Sprintf(format, args...))
+}
+
+func (f *front) introduce() relay.Introduction {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.intro
+}
+
+// confirm says that the peer in front has sent notifications/initialized.
+func (f *front) confirm() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.intro.Confirmed = true
 }
 
 // heard returns what has been noted since the last time, when all is idle.
@@ -114,11 +126,8 @@ func relaying(t *testing.T, o *Options, intro relay.Introduction, rig *rigged,
 		}
 		rig.Transport = s
 		b := &front{t: t, intro: intro}
-		if o == nil {
-			o = &Options{Telemetry: telemetry.Off()}
-		}
-		server, err := NewRelay(rig, o, &relay.Client{
-			Receiver: b, Introduce: func() relay.Introduction { return b.intro },
+		server, err := NewRelay(rig, Checked(t, o), &relay.Client{
+			Receiver: b, Introduce: b.introduce,
 			Introduced: func(result json.RawMessage, err error) error {
 				b.note("%s", b.told("introduced", result, err))
 				return b.refuse
@@ -200,6 +209,8 @@ func TestAnIntroductionToAModernServerIsPassedOn(t *testing.T) {
 		}
 		v.Send(`{"jsonrpc":"2.0","id":"a","method":"ask"}`) // no modern server may
 		b.wants("request ask ")
+		b.requests[0](nil, errors.New("no"))
+		v.Receive()
 	})
 }
 

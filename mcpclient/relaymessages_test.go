@@ -225,7 +225,7 @@ func TestRequestsThatAreLostSayWhetherTheyWereSent(t *testing.T) {
 			return nil
 		})
 		v = s.next(t)
-		b.intro.Confirmed = true
+		b.confirm()
 		m := v.Expect(mcp.MethodInitialize)
 		b.wants()
 		v.Answer(m, initializeResult)
