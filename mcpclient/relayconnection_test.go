@@ -163,7 +163,8 @@ func TestARequestThatHasNotLeftIsNotCancelled(t *testing.T) {
 }
 
 func TestATimeoutOfARelayEndsARequest(t *testing.T) {
-	relayedSession(t, &Options{RequestTimeout: time.Minute}, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	o := &Options{RequestTimeout: time.Minute}
+	relayedSession(t, o, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		b.asks(t.Context(), "ask", "")
 		v.Expect("ask")
 		time.Sleep(time.Minute)
