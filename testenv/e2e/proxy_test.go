@@ -56,7 +56,7 @@ func TestRealServersBehindTheProxy(t *testing.T) {
 			if got, want := c.Instructions(), direct.Instructions(); got != want {
 				t.Errorf("want the instructions %q, got %q", want, got)
 			}
-			if changes := drift.Compare(listed(t, ctx, direct), listed(t, ctx, c)); changes != nil {
+			if changes := drift.Compare(listedTools(t, ctx, direct), listedTools(t, ctx, c)); changes != nil {
 				t.Errorf("the tools differ: %v", changes)
 			}
 			checkTools(t, ctx, c, s)
