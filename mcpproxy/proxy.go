@@ -37,6 +37,10 @@ type Options struct {
 // DefaultFrameLimit is the default of [Options.FrameLimit], in bytes.
 const DefaultFrameLimit = 64 << 20
 
+// drainTimeout is how long answers are waited for when a host has sent its last message. With the time that the server
+// has to end, it is shorter than the 2 s for which hosts wait before they kill.
+const drainTimeout = 500 * time.Millisecond
+
 // Proxy stands between hosts and a server. It is safe for concurrent use.
 type Proxy struct {
 	o       Options
@@ -73,7 +77,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	}
 	var err error
 	p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
-		Name: p.o.Name, FrameLimit: p.o.FrameLimit, Telemetry: p.o.Telemetry,
+		Name: p.o.Name, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout, Telemetry: p.o.Telemetry,
 	})
 	return p, err
 }
