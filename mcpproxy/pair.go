@@ -24,7 +24,8 @@ type pair struct {
 }
 
 var errNotIntroduced = &mcp.Error{
-	Code: mcp.CodeInvalidRequest, Message: "a session begins with initialize, a request without one says its revision in _meta",
+	Code:    mcp.CodeInvalidRequest,
+	Message: "a session begins with initialize, a request without one says its revision in _meta",
 }
 
 // request passes on a request of the host.
@@ -67,7 +68,7 @@ func (p *pair) notify(ctx context.Context, m relay.Message) {
 	l.send(m, nil, func(m relay.Message) {
 		ctx, done := l.during(ctx)
 		defer done()
-		_ = l.server.Notify(ctx, m) // its span has what went wrong; nobody waits for it
+		_ = l.server.Notify(ctx, m) // its span has what went wrong
 	})
 }
 

@@ -51,8 +51,8 @@ type Proxy struct {
 	pairs map[relay.Peer]*pair // guarded by mu; by host
 }
 
-// New returns a proxy for the server that t reaches. Each host has a connection to it, or a process, of its own. Nothing
-// is connected to or started before a host has spoken. It is an error if t or an option is invalid.
+// New returns a proxy for the server that t reaches. Each host has a connection to it, or a process, of its own.
+// Nothing is connected to or started before a host has spoken. It is an error if t or an option is invalid.
 func New(t transport.Transport, o *Options) (*Proxy, error) {
 	if t == nil {
 		return nil, errors.New("mcpproxy: no transport")
