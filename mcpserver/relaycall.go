@@ -134,31 +134,40 @@ func (r *relayedCall) conclude(result json.RawMessage, err error) {
 	if r.hello != nil && err == nil {
 		c.x.conn.adopt(r.hello, result)
 	}
-	buf := takeBuffer()
-	c.reply(buf, r.appendAnswer((*buf)[:0], result, err), verbatim{c.method, result}, err)
-}
-
-// appendAnswer appends the frame of the answer.
-func (r *relayedCall) appendAnswer(dst []byte, result json.RawMessage, err error) []byte {
-	what := `,"result":`
-	if err != nil {
-		as, ok := errors.AsType[*relay.Error](err)
-		if !ok {
-			return appendError(dst, r.call.info.ID, wireError(err))
-		}
-		what, result = `,"error":`, as.Object
-	} else if r.call.info.Method == mcp.MethodSubscriptionsListen {
-		result = withSubscription(result, r.call.info.ID)
+	v := verbatim{of: c.method, raw: result}
+	if p, ok := c.out.(pipe); ok && len(result) > maxKept {
+		_, v.apart = p.conn.(apart)
 	}
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(r.call.info.ID.AppendJSON(dst), what...)
-	return append(append(dst, result...), '}')
+	if c.info.Method == mcp.MethodSubscriptionsListen {
+		v.raw = withSubscription(result, c.info.ID)
+	}
+	buf := takeBuffer()
+	c.reply(buf, v.appendAnswer((*buf)[:0], c.info.ID, err), v, err)
 }
 
 // verbatim is the result of a request by a method, as a peer wrote it.
 type verbatim struct {
-	of  *method
-	raw json.RawMessage
+	of    *method
+	raw   json.RawMessage
+	apart bool // it is no part of the frame that leads to it
+}
+
+// appendAnswer appends the frame of the answer, with err unless that is nil.
+func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
+	passed, ofPeer := errors.AsType[*relay.Error](err)
+	if err != nil && !ofPeer {
+		return appendError(dst, id, wireError(err))
+	}
+	dst = id.AppendJSON(append(dst, `{"jsonrpc":"2.0","id":`...))
+	switch {
+	case ofPeer:
+		dst = append(append(dst, `,"error":`...), passed.Object...)
+	case v.apart:
+		return append(dst, `,"result":`...)
+	default:
+		dst = append(append(dst, `,"result":`...), v.raw...)
+	}
+	return append(dst, '}')
 }
 
 // maxSkimmed is how much of a large result is read for what it says of itself: its beginning, and its last member.
