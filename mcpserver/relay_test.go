@@ -32,6 +32,7 @@ type behind struct {
 // handed is a request that has been handed on.
 type handed struct {
 	ctx    context.Context
+	id     string
 	method string
 	params string
 	from   relay.Peer
@@ -39,7 +40,7 @@ type handed struct {
 }
 
 func (b *behind) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
-	r := &handed{ctx, m.Method, string(m.Params), from, answer}
+	r := &handed{ctx, string(m.ID), m.Method, string(m.Params), from, answer}
 	b.note(m.Method+" "+r.params, from)
 	b.mu.Lock()
 	b.calls = append(b.calls, r)
@@ -411,23 +412,21 @@ func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
 	})
 }
 
-func TestASubscriptionHasTheIDOfTheClient(t *testing.T) {
+func TestARequestThatTheServerCancelsHasNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, mcpserver.Options{})
-		w.send(requestOf(1, "tools/call", `{}`), requestOf(9, "subscriptions/listen", `{}`))
-		theirs := json.RawMessage(
-			`{"a":{"_meta":1},"_meta":{"x":"y","io.modelcontextprotocol/subscriptionId": "s-1" },"b":2}`)
-		ours := `{"a":{"_meta":1},"_meta":{"x":"y","io.modelcontextprotocol/subscriptionId": 9 },"b":2}`
+		w.send(requestOf(9, "subscriptions/listen", `{}`))
 		r := b.last(t)
-		for _, ctx := range []context.Context{r.ctx, t.Context()} {
-			must(t, r.from.Notify(ctx, relay.Message{Method: "n", Params: theirs}))
+		if r.id != "9" {
+			t.Errorf("the id that the receiver got is %s, want the client's", r.id)
 		}
-		r.answer(theirs, nil)
-		b.calls[0].answer(theirs, nil)
-		wantSent(t, w, `{"jsonrpc":"2.0","method":"n","params":`+ours+`}`,
-			`{"jsonrpc":"2.0","method":"n","params":`+string(theirs)+`}`, `{"jsonrpc":"2.0","id":9,"result":`+ours+`}`,
-			`{"jsonrpc":"2.0","id":1,"result":`+string(theirs)+`}`)
+		r.answer(nil, fmt.Errorf("x: %w", &relay.Cancelled{Reason: "enough"}))
+		r.answer(json.RawMessage(`{}`), nil)
+		wantSent(t, w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9,"reason":"enough"}}`)
+		if r.ctx.Err() == nil {
+			t.Error("the context of a request that was cancelled goes on")
+		}
 		wantEnd(t, w)
 	})
 }
