@@ -11,6 +11,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -83,8 +84,11 @@ type Client struct {
 	Receiver Receiver
 	// Introduce returns how the client introduces itself, for each connection anew.
 	Introduce func() Introduction
-	// Introduced gets the server's answer, for each connection. An error ends the client for good.
+	// Introduced gets the server's answer, for each connection. An error ends the client for good. A client that ends
+	// before there was an answer gives it why: it makes no second attempt at its first connection.
 	Introduced func(result json.RawMessage, err error) error
+	// Patience is how long Request and Notify wait for a session. Zero means 30 s.
+	Patience time.Duration
 }
 
 // Server is a connection to a server, which is made anew when it is lost.
