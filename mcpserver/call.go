@@ -74,7 +74,7 @@ func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out s
 func (c *call) abandon(m *jsonrpc.Message, out sink) {
 	defer c.op.End(brokenOff)
 	c.x.visit.drop()
-	_ = out.answer(c.x.work, answer{appendError(nil, m.ID, errInternal), errInternal, true, m.ID})
+	_ = out.answer(c.x.work, answer{frame: appendError(nil, m.ID, errInternal), err: errInternal, refused: true, id: m.ID})
 }
 
 // revision returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
@@ -319,8 +319,14 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	defer c.op.End(brokenOff)
 	c.x.visit.drop() // before the client sees the answer, and sends its next request
 	c.op.Sending()
-	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil, c.info.ID})
-	c.op.Sent(len(frame))
+	a := answer{frame: frame, err: err, refused: c.refused != nil, id: c.info.ID}
+	size := len(frame)
+	if v, ok := result.(verbatim); ok && v.apart {
+		a.rest = v.raw
+		size += len(v.raw) + len("}")
+	}
+	lost := c.out.answer(c.sending(), a)
+	c.op.Sent(size)
 	if c.op.Captures() && err == nil && c.relayed == nil {
 		sent, _ := mcp.Object(frame).Lookup("result")
 		c.op.Answer(sent)

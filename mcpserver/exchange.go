@@ -68,6 +68,7 @@ func (mute) reach() reach                          { return reach{read: true} }
 // answer is what a request is answered with.
 type answer struct {
 	frame   []byte // nil for a request that gets no answer
+	rest    []byte // what follows in the same frame, down to its last bracket; nil unless the sink is apart
 	err     error  // that is in it, nil for a result
 	refused bool   // the request was not handled
 	id      jsonrpc.ID
@@ -236,7 +237,8 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	}
 	frame := appendError(nil, id, err)
 	x.tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
-	_ = out.answer(x.work, answer{frame, err, true, v.ID}) // a client that is gone has no use for it
+	// a client that is gone has no use for it
+	_ = out.answer(x.work, answer{frame: frame, err: err, refused: true, id: v.ID})
 }
 
 // wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type behind struct {
 // handed is a request that has been handed on.
 type handed struct {
 	ctx    context.Context
+	id     string
 	method string
 	params string
 	from   relay.Peer
@@ -38,7 +40,7 @@ type handed struct {
 }
 
 func (b *behind) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
-	r := &handed{ctx, m.Method, string(m.Params), from, answer}
+	r := &handed{ctx, string(m.ID), m.Method, string(m.Params), from, answer}
 	b.note(m.Method+" "+r.params, from)
 	b.mu.Lock()
 	b.calls = append(b.calls, r)
@@ -410,23 +412,21 @@ func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
 	})
 }
 
-func TestASubscriptionHasTheIDOfTheClient(t *testing.T) {
+func TestARequestThatTheServerCancelsHasNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, mcpserver.Options{})
-		w.send(requestOf(1, "tools/call", `{}`), requestOf(9, "subscriptions/listen", `{}`))
-		theirs := json.RawMessage(
-			`{"a":{"_meta":1},"_meta":{"x":"y","io.modelcontextprotocol/subscriptionId": "s-1" },"b":2}`)
-		ours := `{"a":{"_meta":1},"_meta":{"x":"y","io.modelcontextprotocol/subscriptionId": 9 },"b":2}`
+		w.send(requestOf(9, "subscriptions/listen", `{}`))
 		r := b.last(t)
-		for _, ctx := range []context.Context{r.ctx, t.Context()} {
-			must(t, r.from.Notify(ctx, relay.Message{Method: "n", Params: theirs}))
+		if r.id != "9" {
+			t.Errorf("the id that the receiver got is %s, want the client's", r.id)
 		}
-		r.answer(theirs, nil)
-		b.calls[0].answer(theirs, nil)
-		wantSent(t, w, `{"jsonrpc":"2.0","method":"n","params":`+ours+`}`,
-			`{"jsonrpc":"2.0","method":"n","params":`+string(theirs)+`}`, `{"jsonrpc":"2.0","id":9,"result":`+ours+`}`,
-			`{"jsonrpc":"2.0","id":1,"result":`+string(theirs)+`}`)
+		r.answer(nil, fmt.Errorf("x: %w", &relay.Cancelled{Reason: "enough"}))
+		r.answer(json.RawMessage(`{}`), nil)
+		wantSent(t, w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9,"reason":"enough"}}`)
+		if r.ctx.Err() == nil {
+			t.Error("the context of a request that was cancelled goes on")
+		}
 		wantEnd(t, w)
 	})
 }
@@ -535,5 +535,73 @@ func TestARelayHandsOnOnlySoMany(t *testing.T) {
 			r.answer(json.RawMessage(`{}`), nil)
 		}
 		wantEnd(t, w)
+	})
+}
+
+func TestALargeAnswerReachesTheClientInOnePiece(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t)})
+		must(t, err)
+		in, out, result := piped(t, t.Context(), s, 0)
+		out.Buffer(nil, 2<<20)
+		_, err = io.WriteString(in, requestOf(1, "tools/call", `{}`)+"\n"+requestOf(2, "tools/call", `{}`)+"\n")
+		must(t, err)
+		synctest.Wait()
+		sent := 0
+		go func() {
+			b.calls[0].answer(json.RawMessage(large), nil)
+			must(t, b.peer(t).Notify(t.Context(), relay.Message{Method: "n"}))
+			sent++
+			b.calls[1].answer(json.RawMessage(large), nil) // which is not read
+			sent++
+		}()
+		synctest.Wait()
+		if sent != 0 {
+			t.Error("a large answer was taken by a client that does not read")
+		}
+		answer := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`
+		for _, want := range []string{answer, `{"jsonrpc":"2.0","method":"n"}`} {
+			if !out.Scan() || out.Text() != want {
+				t.Errorf("the client got %.60q of %d bytes, want %.60q", out.Text(), len(out.Text()), want)
+			}
+		}
+		must(t, in.Close())
+		if err := <-result; err != nil {
+			t.Errorf("Serve returned %v, want nil", err)
+		}
+		synctest.Wait()
+		if sent != 2 {
+			t.Error("an answer waits for a client that was served")
+		}
+	})
+}
+
+func TestARelayEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t), DrainTimeout: -1})
+		must(t, err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w := serve(t, ctx, s)
+		w.send(requestOf(1, "tools/call", `{}`))
+		r := b.last(t)
+		go r.from.Request(r.ctx, relay.Message{Method: "ping"}, func(json.RawMessage, error) {})
+		synctest.Wait()
+		w.block()
+		told := make(chan error, 1)
+		go func() { told <- r.from.Notify(t.Context(), relay.Message{Method: "n"}) }()
+		synctest.Wait()
+		why := errors.New("enough")
+		cancel(why)
+		if err := <-w.result; !errors.Is(err, why) {
+			t.Errorf("Serve returned %v, want the cause of its context", err)
+		}
+		wantBehind(t, b, "tools/call {}", "gone")
+		if err := <-told; err == nil {
+			t.Error("a notification was sent to a client that is not served any more")
+		}
+		r.answer(json.RawMessage(`{}`), nil)
 	})
 }

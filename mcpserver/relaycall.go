@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -91,7 +92,7 @@ func (s *Server) greeting(params json.RawMessage) *agreement {
 // handOn hands the request to the receiver. The frame is not kept.
 func (r *relayedCall) handOn() {
 	c := r.call
-	m := relay.Message{Method: c.info.Method, Params: oneLine(c.params)}
+	m := relay.Message{ID: c.info.ID.AppendJSON(nil), Method: c.info.Method, Params: oneLine(c.params)}
 	c.params, c.arguments, c.task, c.info.from.info, c.here = nil, nil, nil, nil, true
 	if c.refused = c.x.calls.admit(c); c.refused != nil {
 		r.conclude(nil, c.refused)
@@ -128,37 +129,51 @@ func (r *relayedCall) conclude(result json.RawMessage, err error) {
 		c.leave(cancelled)
 		return
 	}
+	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
+		if conn := c.x.conn; conn != nil {
+			conn.withdraw(within{c.x.life, context.WithoutCancel(c.ctx)}, c.out, c.info.Version, &c.op, nil,
+				mcp.CancelledParams{RequestID: c.info.ID, Reason: none.Reason})
+		}
+		c.leave(err)
+		return
+	}
 	if _, coded := errors.AsType[*mcp.Error](err); err != nil && !coded {
 		err = &failure{&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}, err}
 	}
 	if r.hello != nil && err == nil {
 		c.x.conn.adopt(r.hello, result)
 	}
-	buf := takeBuffer()
-	c.reply(buf, r.appendAnswer((*buf)[:0], result, err), verbatim{c.method, result}, err)
-}
-
-// appendAnswer appends the frame of the answer.
-func (r *relayedCall) appendAnswer(dst []byte, result json.RawMessage, err error) []byte {
-	what := `,"result":`
-	if err != nil {
-		as, ok := errors.AsType[*relay.Error](err)
-		if !ok {
-			return appendError(dst, r.call.info.ID, wireError(err))
-		}
-		what, result = `,"error":`, as.Object
-	} else if r.call.info.Method == mcp.MethodSubscriptionsListen {
-		result = withSubscription(result, r.call.info.ID)
+	v := verbatim{of: c.method, raw: result}
+	if p, ok := c.out.(pipe); ok && len(result) > maxKept {
+		_, v.apart = p.conn.(apart)
 	}
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(r.call.info.ID.AppendJSON(dst), what...)
-	return append(append(dst, result...), '}')
+	buf := takeBuffer()
+	c.reply(buf, v.appendAnswer((*buf)[:0], c.info.ID, err), v, err)
 }
 
 // verbatim is the result of a request by a method, as a peer wrote it.
 type verbatim struct {
-	of  *method
-	raw json.RawMessage
+	of    *method
+	raw   json.RawMessage
+	apart bool // it is no part of the frame that leads to it
+}
+
+// appendAnswer appends the frame of the answer, with err unless that is nil.
+func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
+	passed, ofPeer := errors.AsType[*relay.Error](err)
+	if err != nil && !ofPeer {
+		return appendError(dst, id, wireError(err))
+	}
+	dst = id.AppendJSON(append(dst, `{"jsonrpc":"2.0","id":`...))
+	switch {
+	case ofPeer:
+		dst = append(append(dst, `,"error":`...), passed.Object...)
+	case v.apart:
+		return append(dst, `,"result":`...)
+	default:
+		dst = append(append(dst, `,"result":`...), v.raw...)
+	}
+	return append(dst, '}')
 }
 
 // maxSkimmed is how much of a large result is read for what it says of itself: its beginning, and its last member.
@@ -211,24 +226,4 @@ func oneLine(raw []byte) json.RawMessage {
 		return raw
 	}
 	return jsonscan.AppendOneLine(nil, raw)
-}
-
-// withSubscription returns raw, an object in which a peer has written the id of a subscription as it knows it, with the
-// id by which the client does.
-func withSubscription(raw json.RawMessage, id jsonrpc.ID) json.RawMessage {
-	o := jsonscan.ObjectAt(raw, 0)
-	for o.Next() {
-		if string(o.Key()) != "_meta" || o.First() != '{' {
-			continue
-		}
-		meta := jsonscan.ObjectAt(raw, o.At())
-		for meta.Next() {
-			if string(meta.Key()) == mcp.MetaSubscriptionID {
-				behind := meta.At() + len(meta.Raw())
-				return append(id.AppendJSON(raw[:meta.At():meta.At()]), raw[behind:]...)
-			}
-		}
-		return raw
-	}
-	return raw
 }

@@ -26,9 +26,6 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	out := c.out
 	if by := f.during(ctx); by != nil {
 		out = by.out
-		if by.info.Method == mcp.MethodSubscriptionsListen && m.Params != nil {
-			m.Params = withSubscription(m.Params, by.info.ID)
-		}
 	}
 	ctx, cancel := joint(ctx, c.life)
 	defer cancel()

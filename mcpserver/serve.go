@@ -207,7 +207,11 @@ type pipe struct {
 // notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
 // could go.
 func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
-	usercode.Run(func() { err = p.conn.Send(ctx, frame) }, func(f *usercode.Failure) {
+	return p.send(ctx, func() error { return p.conn.Send(ctx, frame) })
+}
+
+func (p pipe) send(ctx context.Context, send func() error) (err error) {
+	usercode.Run(func() { err = send() }, func(f *usercode.Failure) {
 		p.failed(ctx, "Conn.Send")(f)
 		err = f
 	})
@@ -215,8 +219,16 @@ func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
 }
 
 func (p pipe) answer(ctx context.Context, a answer) error {
-	if a.frame == nil {
+	switch {
+	case a.frame == nil:
 		return nil
+	case a.rest != nil:
+		return p.send(ctx, func() error { return p.conn.(apart).sendParts(ctx, a.frame, a.rest, []byte("}")) })
 	}
 	return p.notify(ctx, a.frame)
+}
+
+// apart is a connection that sends a frame in parts.
+type apart interface {
+	sendParts(ctx context.Context, parts ...[]byte) error
 }

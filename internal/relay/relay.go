@@ -16,8 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Message is a request or a notification, without its id.
+// Message is a request or a notification.
 type Message struct {
+	// ID is that of a request, as the peer wrote it that has sent it: what the other one says about a subscription names
+	// it. A request has another id on the way. It is valid as long as the call that has it.
+	ID     json.RawMessage
 	Method string
 	Params json.RawMessage // a JSON object in one line; nil for none. It is valid as long as the call that has it
 }
@@ -47,8 +50,7 @@ type Receiver interface {
 	// An [*Error] goes back as it came, an [*mcp.Error] with its code
 	// and any other error as -32603 with its text.
 	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
-	// ReceiveNotification gets a notification, of any method but notifications/cancelled. If it belongs to a request that
-	// was sent by [Peer], such as a subscription, ctx is derived from that of the request.
+	// ReceiveNotification gets a notification, of any method but notifications/cancelled.
 	ReceiveNotification(ctx context.Context, m Message, from Peer)
 	// Gone says that the peer is gone, after all its messages; no more come from it.
 	Gone(from Peer)
@@ -59,6 +61,11 @@ type Error struct {
 	Object json.RawMessage // the error object, as it came, in one line
 	Server *mcp.Error      // what it says, as far as that can be read
 }
+
+// Cancelled is the error of a request that the peer which was asked has cancelled itself: it gives no answer.
+type Cancelled struct{ Reason string } // empty if it gave none
+
+func (e *Cancelled) Error() string { return "the server has cancelled the request: " + e.Reason }
 
 func (e *Error) Error() string { return e.Server.Error() }
 func (e *Error) Unwrap() error { return e.Server }
