@@ -60,8 +60,8 @@ func (h relayHooks) Ended() {
 func (h relayHooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // ends with the answer or the session
-		q := &relayedRequest{Request: conn.NewRequest(&c.core), c: c, answer: func(json.RawMessage, error) {}}
-		q.Method, q.Own, q.Timeout = mcp.MethodPing, true, 2*c.core.Settings.KeepAlive // the session ends sooner
+		q := c.newRequest(s.Ctx, mcp.MethodPing, func(json.RawMessage, error) {})
+		q.Own, q.anew, q.Timeout = true, true, 2*c.core.Settings.KeepAlive // the session ends sooner
 		if s.Era.Subscribes() {
 			c.mu.Lock()
 			q.Method, q.params = mcp.MethodDiscover, conn.ReadParams(c.latest)
@@ -77,6 +77,9 @@ func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	if m.Method == mcp.NotificationCancelled {
 		c.cancelled(r, m)
 		return
+	}
+	if m.Method == mcp.NotificationProgress || r.OwnStream() {
+		c.heard.Add(1)
 	}
 	ctx, op := c.core.Telemetry.StartHandler(r.Link.Ctx, c.incoming(r, m, instrument.Incoming{Notification: true}))
 	defer op.End(instrument.Result{})
@@ -117,6 +120,7 @@ const relayedAtOnce = 4096
 // Serve passes a request of the server on.
 func (h relayHooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	c := h.c
+	c.heard.Add(1)
 	a := &relayedAnswer{c: c, method: m.Method, size: len(m.Frame), answer: answer}
 	ctx, served := c.serving.begin(r.Link.Ctx, servedID{r.Link, m.ID})
 	a.served = served

@@ -1,7 +1,10 @@
 package mcpclient
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -15,14 +18,23 @@ import (
 type relayedRequest struct {
 	conn.Request
 	c      *relayed
+	ctx    context.Context
 	params conn.PassedParams // as long as the request is being sent
 	answer relay.Answer
+	heard  uint64          // how much of what may belong to a request had been received when it was sent
+	before instrument.Ref  // of the request that was lost
+	corr   instrument.Corr // its
+	anew   bool            // it takes the place of that
 
 	result json.RawMessage // in the frame of the answer
 	err    error
 }
 
-func (q *relayedRequest) About() instrument.Request { return aboutRelayed(q.Method, &q.params) }
+func (q *relayedRequest) About() instrument.Request {
+	r := aboutRelayed(q.Method, &q.params)
+	r.Corr, r.Link, r.Reissue = q.corr, q.before, q.anew
+	return r
+}
 
 func (q *relayedRequest) Started() {}
 
@@ -36,6 +48,7 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 		}
 		q.Version = string(q.params.Version())
 	}
+	q.heard = q.c.heard.Load()
 	q.EncodePassed(&q.params)
 	q.params = conn.PassedParams{} // which are not the client's
 	return nil
@@ -53,13 +66,13 @@ func (q *relayedRequest) GivenUp(*conn.Session) bool { return false }
 func (q *relayedRequest) Late() conn.LateAnswer { return nil }
 
 // Heard takes the answer as it came. It is looked at once, and not copied.
-func (q *relayedRequest) Heard(s *conn.Session, m *jsonrpc.Message) instrument.Result {
+func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
 	if m.Kind == jsonrpc.Error {
 		e, err := conn.PassedError(m)
 		if err != nil {
 			return q.unusable(m, err)
 		}
-		conn.OneLine(s, e.Object)
+		conn.OneLine(q.Session, e.Object)
 		q.err = e
 		return (&conn.Fault{Kind: conn.KindJSONRPC, Op: q.Method, Server: e.Server}).Result()
 	}
@@ -67,7 +80,7 @@ func (q *relayedRequest) Heard(s *conn.Session, m *jsonrpc.Message) instrument.R
 	if err != nil {
 		return q.unusable(m, err)
 	}
-	conn.OneLine(s, r.raw)
+	conn.OneLine(q.Session, r.raw)
 	q.result = r.raw
 	told := instrument.Result{ResultType: r.kind}
 	if q.Method == mcp.MethodCallTool {
@@ -87,8 +100,37 @@ func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Resu
 // Answered passes the answer on.
 func (q *relayedRequest) Answered() { q.answer(q.result, q.err) }
 
-// Failed tells the peer in front that there is no answer.
-func (q *relayedRequest) Failed(err *conn.Fault) { q.answer(nil, errorOf(err)) }
+// Failed tells the peer in front that there is no answer, unless the request can be made once more.
+func (q *relayedRequest) Failed(err *conn.Fault) {
+	if q.repeatable(err) {
+		q.repeat()
+		return
+	}
+	q.answer(nil, relayedError(err))
+}
+
+// repeatable reports whether the request may be made once more: it was lost with its connection, and the server has
+// not had it, or may have it twice and has said nothing that may be about it. A person is not to be asked twice.
+func (q *relayedRequest) repeatable(err *conn.Fault) bool {
+	return !q.anew && q.Frame != nil && errors.Is(err, ErrConnectionLost) && q.ctx.Err() == nil &&
+		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
+}
+
+// repeat makes the request once more.
+func (q *relayedRequest) repeat() {
+	next := q.c.newRequest(q.ctx, q.Method, q.answer)
+	next.corr, next.before, next.anew = q.Corr, q.Ref, true
+	next.params = q.Passed()
+	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+}
+
+// relayedError is what the peer in front hears of a fault.
+func relayedError(err *conn.Fault) error {
+	if why, ok := errors.AsType[*conn.CancelledByServer](err); ok {
+		return &relay.Cancelled{Reason: why.Reason}
+	}
+	return errorOf(err)
+}
 
 // relayedResult is a result as it came, and what telemetry tells of it.
 type relayedResult struct {

@@ -16,8 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Message is a request or a notification, without its id.
+// Message is a request or a notification.
 type Message struct {
+	// ID is that of a request, as the peer wrote it that has sent it: what the other one says about a subscription names
+	// it. A request has another id on the way. It is valid as long as the call that has it.
+	ID     json.RawMessage
 	Method string
 	Params json.RawMessage // a JSON object in one line; nil for none. It is valid as long as the call that has it
 }
@@ -56,6 +59,11 @@ type Error struct {
 	Object json.RawMessage // the error object, as it came
 	Server *mcp.Error      // what it says
 }
+
+// Cancelled is the error of a request that the peer which was asked has cancelled itself: it gives no answer.
+type Cancelled struct{ Reason string } // empty if it gave none
+
+func (e *Cancelled) Error() string { return "the server has cancelled the request: " + e.Reason }
 
 func (e *Error) Error() string { return e.Server.Error() }
 func (e *Error) Unwrap() error { return e.Server }

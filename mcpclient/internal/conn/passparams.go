@@ -68,11 +68,11 @@ func (p *PassedParams) Version() mcp.Version {
 func (p *PassedParams) append(dst []byte, trace *instrument.TraceContext) []byte {
 	if p.unclear || trace.Traceparent == "" && len(trace.Others) == 0 {
 		if p.raw != nil {
-			dst = append(append(dst, `,"params":`...), p.raw...)
+			dst = append(append(dst, beforeParams...), p.raw...)
 		}
 		return append(dst, '}')
 	}
-	dst = append(dst, `,"params":`...)
+	dst = append(dst, beforeParams...)
 	switch {
 	case p.meta != nil:
 		dst = append(dst, p.raw[:p.metaAt]...)
@@ -122,5 +122,17 @@ func separated(dst []byte) []byte {
 func (r *Request) EncodePassed(p *PassedParams) {
 	r.trace = traceOf(&r.Op)
 	r.Frame = jsonrpc.AppendRequestHead(r.Frame[:0], jsonrpc.IntID(r.ID), r.Method)
+	r.passing.head = len(r.Frame)
 	r.Frame = p.append(r.Frame, &r.trace.TraceContext)
 }
+
+// Passed returns the params that a request has been encoded with. They lie in its frame.
+func (r *Request) Passed() PassedParams {
+	raw, ok := bytes.CutPrefix(r.Frame[r.passing.head:len(r.Frame)-1], []byte(beforeParams))
+	if !ok {
+		return PassedParams{}
+	}
+	return ReadParams(raw)
+}
+
+const beforeParams = `,"params":`
