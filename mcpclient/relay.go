@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -91,8 +92,9 @@ type relayed struct {
 	name, instance, group string
 	number                uint64 // among the clients of the process
 
-	serving serving
-	heard   atomic.Uint64 // messages of the server that may be about a request which is on its way
+	serving  serving
+	restored restored
+	heard    atomic.Uint64 // messages of the server that may be about a request which is on its way
 
 	mu         sync.Mutex
 	introduced bool            // guarded by mu; the peer in front knows what has become of the first connection
@@ -103,6 +105,9 @@ type relayed struct {
 func (c *relayed) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
 	q := c.newRequest(ctx, m.Method, answer)
 	q.params = conn.ReadParams(m.Params)
+	if m.Method == mcp.MethodSubscriptionsListen {
+		q.id = bytes.Clone(m.ID)
+	}
 	q.Pass(ctx, q, time.Now().Add(c.patience))
 }
 

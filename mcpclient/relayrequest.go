@@ -26,6 +26,13 @@ type relayedRequest struct {
 	corr   instrument.Corr // its
 	anew   bool            // it takes the place of that
 
+	// Of a subscriptions/listen.
+	id      json.RawMessage // that the peer in front has given it; nil for none, and for other requests
+	noted   bool            // it is opened anew when it is lost
+	open    bool            // guarded by restored.mu; the server has acknowledged it
+	reopens bool            // it has been acknowledged in an earlier session
+	pause   time.Duration   // before it was opened anew
+
 	result json.RawMessage // in the frame of the answer
 	err    error
 }
@@ -51,6 +58,9 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 	q.heard = q.c.heard.Load()
 	q.EncodePassed(&q.params)
 	q.params = conn.PassedParams{} // which are not the client's
+	if q.id != nil {
+		q.c.restored.opens(q)
+	}
 	return nil
 }
 
@@ -82,6 +92,13 @@ func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
 	}
 	conn.OneLine(q.Session, r.raw)
 	q.result = r.raw
+	switch q.Method {
+	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
+		q.c.restored.done(q.Method, q.Passed())
+	}
+	if q.id != nil {
+		q.result = withSubscription(r.raw, q.id)
+	}
 	told := instrument.Result{ResultType: r.kind}
 	if q.Method == mcp.MethodCallTool {
 		told.ToolError = r.isError
@@ -98,30 +115,44 @@ func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Resu
 }
 
 // Answered passes the answer on.
-func (q *relayedRequest) Answered() { q.answer(q.result, q.err) }
+func (q *relayedRequest) Answered() {
+	if q.noted {
+		q.c.restored.closes(q)
+	}
+	q.answer(q.result, q.err)
+}
 
 // Failed tells the peer in front that there is no answer, unless the request can be made once more.
 func (q *relayedRequest) Failed(err *conn.Fault) {
-	if q.repeatable(err) {
+	switch {
+	case q.noted && errors.Is(err, ErrConnectionLost) && q.lost():
+	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it
+	case q.repeatable(err):
 		q.repeat()
-		return
+	default:
+		q.answer(nil, relayedError(err))
 	}
-	q.answer(nil, relayedError(err))
 }
 
 // repeatable reports whether the request may be made once more: it was lost with its connection, and the server has
 // not had it, or may have it twice and has said nothing that may be about it. A person is not to be asked twice.
 func (q *relayedRequest) repeatable(err *conn.Fault) bool {
-	return !q.anew && q.Frame != nil && errors.Is(err, ErrConnectionLost) && q.ctx.Err() == nil &&
+	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, ErrConnectionLost) && q.ctx.Err() == nil &&
 		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
 }
 
 // repeat makes the request once more.
 func (q *relayedRequest) repeat() {
+	next := q.again()
+	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+}
+
+// again returns a request that takes the place of q, which was lost.
+func (q *relayedRequest) again() *relayedRequest {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
 	next.corr, next.before, next.anew = q.Corr, q.Ref, true
-	next.params = q.Passed()
-	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+	next.params, next.id = q.Passed(), q.id
+	return next
 }
 
 // relayedError is what the peer in front hears of a fault.

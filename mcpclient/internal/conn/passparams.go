@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -45,6 +46,9 @@ func ReadParams(raw []byte) PassedParams {
 	}
 	return p
 }
+
+// Raw returns the params as they are.
+func (p *PassedParams) Raw() json.RawMessage { return p.raw }
 
 // Target returns the text that names what a method is about, empty if there is none.
 func (p *PassedParams) Target(t mcp.Target) string {
