@@ -24,6 +24,9 @@ import (
 // InvalidStreak is how many invalid frames in a row end the connection.
 const InvalidStreak = 1000
 
+// OwnStream reports whether the latest message has come on the stream of one request.
+func (r *Reader) OwnStream() bool { return r.request != 0 }
+
 // failure is why a connection ends, or an attempt to make one, as an event for the state machine.
 type failure struct {
 	event machine.Event
