@@ -57,6 +57,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	if o != nil {
 		p.o = *o
 	}
+	p.o.Name = cmp.Or(p.o.Name, t.Name())
 	p.o.FrameLimit = cmp.Or(p.o.FrameLimit, DefaultFrameLimit)
 	p.o.CloseTimeout = cmp.Or(p.o.CloseTimeout, time.Second)
 	if p.o.Telemetry == nil {

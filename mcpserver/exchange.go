@@ -131,6 +131,9 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 	begun = true
 	switch {
 	case c.refused != nil:
+	case c.relayed != nil:
+		c.relayed.handOn()
+		return
 	case !c.method.inline:
 		c.here = x.reading.wants(c)
 		err := x.calls.admit(c)
@@ -159,7 +162,13 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 	case mcp.NotificationCancelled:
 		return x.observe(m, func() error { return x.cancelled(m) })
 	case mcp.NotificationInitialized:
-		return x.initialized(m)
+		if x.s.receiver == nil {
+			return x.initialized(m)
+		}
+	}
+	if x.s.receiver != nil {
+		x.handOnNotification(m)
+		return nil
 	}
 	if x.hear(m) {
 		return nil
@@ -208,11 +217,14 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 // refuse counts a frame that breaks the protocol, and answers it if it may have been a request.
 func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 	x.violation(v, frame, len(frame), 0)
-	if expectsAnswer(v) {
+	switch {
+	case expectsAnswer(v):
 		x.answerViolation(v, out)
-	} else {
-		_ = out.answer(x.work, answer{})
+		return
+	case v.Response && !v.ID.IsZero():
+		x.deliver(v.ID, jsonrpc.Broken(frame)) // there will be no other
 	}
+	_ = out.answer(x.work, answer{})
 }
 
 // answerViolation answers a frame that broke the protocol, by its id as far as that could be read.

@@ -174,7 +174,7 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	if err != nil {
 		return m, jsonrpc.ViolationOf(&m, err)
 	}
-	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() {
+	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() && r.c.Settings.Introducer == nil {
 		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
 	}
 	if m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification {

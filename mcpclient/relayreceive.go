@@ -1,0 +1,166 @@
+package mcpclient
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// relayHooks are what a client that passes messages on does when its core tells it of the connection.
+type relayHooks struct{ c *relayed }
+
+func (h relayHooks) Introduce() relay.Introduction {
+	i := h.c.client.Introduce()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	h.c.latest = i.Params
+	return i
+}
+
+func (h relayHooks) Introduced(result json.RawMessage, err error) error {
+	h.c.mu.Lock()
+	h.c.introduced = true
+	h.c.mu.Unlock()
+	return h.c.client.Introduced(result, err)
+}
+
+func (h relayHooks) Negotiated() {}
+
+func (h relayHooks) Authorized() {}
+
+// Began lets all requests be made.
+func (h relayHooks) Began(s *conn.Session) { s.Open() }
+
+// Ended takes the client off the list of those that run, and tells the peer in front.
+func (h relayHooks) Ended() {
+	c := h.c
+	running.Clients.Remove(c.number)
+	c.core.Spawn(func() {
+		c.mu.Lock()
+		introduced := c.introduced
+		c.mu.Unlock()
+		if !introduced {
+			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), ErrShutdown)) // there is nothing to end
+		}
+		c.client.Receiver.Gone(c)
+	})
+}
+
+// AskForLife sends the server a ping, or what modern servers have instead.
+func (h relayHooks) AskForLife(s *conn.Session) bool {
+	c := h.c
+	return c.core.During(s, func() { // ends with the answer or the session
+		q := &relayedRequest{Request: conn.NewRequest(&c.core), c: c, answer: func(json.RawMessage, error) {}}
+		q.Method, q.Own, q.Timeout = mcp.MethodPing, true, 2*c.core.Settings.KeepAlive // the session ends sooner
+		if s.Era.Subscribes() {
+			c.mu.Lock()
+			q.Method, q.params = mcp.MethodDiscover, conn.ReadParams(c.latest)
+			c.mu.Unlock()
+		}
+		q.Pass(s.Ctx, q, time.Time{})
+	})
+}
+
+// Notified passes a notification of the server on. That it has cancelled a request concerns the connection.
+func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
+	c := h.c
+	if m.Method == mcp.NotificationCancelled {
+		c.cancelled(r, m)
+		return
+	}
+	ctx, op := c.core.Telemetry.StartHandler(r.Link.Ctx, c.incoming(r, m, instrument.Incoming{Notification: true}))
+	defer op.End(instrument.Result{})
+	c.client.Receiver.ReceiveNotification(ctx, passed(r, m), c)
+}
+
+// cancelled ends the request that the server has cancelled, of its own or of the peer in front.
+func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
+	c.core.Telemetry.Notification(telemetry.Received, m.Method)
+	var p mcp.CancelledParams
+	if _, err := mcp.Decode(m.Middle(), &p); err != nil {
+		return
+	}
+	why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
+	c.serving.cancel(servedID{r.Link, p.RequestID}, why)
+	c.core.Cancelled(r.Link, p.RequestID, why)
+}
+
+// incoming describes a message of the server.
+func (c *relayed) incoming(r *conn.Reader, m *jsonrpc.Message, in instrument.Incoming) instrument.Incoming {
+	params, _ := m.Params() // what cannot be read belongs to no trace
+	_, in.Known = targets()[m.Method]
+	in.URI, _ = jsonrpc.Text(params.URI)
+	return incoming(m.Method, &params, r.Session.Peer, m.Size(), in)
+}
+
+// passed is a message of the server's as the peer in front gets it.
+func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
+	params := m.Middle()
+	conn.OneLine(r.Session, params)
+	return relay.Message{Method: m.Method, Params: params}
+}
+
+// relayedAtOnce bounds the requests of a server that the peer in front is asked at once. It is many: their frames are
+// bounded in bytes as well, and agents ask for much at the same time.
+const relayedAtOnce = 4096
+
+// Serve passes a request of the server on.
+func (h relayHooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
+	c := h.c
+	a := &relayedAnswer{c: c, method: m.Method, size: len(m.Frame), answer: answer}
+	ctx, served := c.serving.begin(r.Link.Ctx, servedID{r.Link, m.ID})
+	a.served = served
+	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, instrument.Incoming{ID: m.ID.String()}))
+	if !c.serving.enter(a.size, relayedAtOnce, max(DefaultFrameLimit, c.core.Settings.FrameLimit)) {
+		c.serving.end(served)
+		e := &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+		reply(&a.op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
+		return
+	}
+	c.client.Receiver.ReceiveRequest(ctx, passed(r, m), c, a.give)
+}
+
+// relayedAnswer takes the answer to one request of the server.
+type relayedAnswer struct {
+	c      *relayed
+	served *servedRequest
+	op     instrument.Op
+	method string
+	size   int // of the request's frame, in bytes
+	answer conn.Answerer
+}
+
+// give sends the answer of the peer in front, unless the server has cancelled the request meanwhile.
+func (a *relayedAnswer) give(result json.RawMessage, err error) {
+	defer a.c.serving.leave(a.size)
+	if why := a.c.serving.end(a.served); why != nil {
+		defer a.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why})
+		_ = a.answer(nil, true)
+		return
+	}
+	reply(&a.op, a.method, relayedAnswerFrame(a.served.id.id, result, err), err, a.answer, true)
+}
+
+// relayedAnswerFrame makes the frame of an answer of the peer in front.
+func relayedAnswerFrame(id jsonrpc.ID, result json.RawMessage, err error) []byte {
+	if e, ok := errors.AsType[*relay.Error](err); ok {
+		return jsonrpc.AppendAnswer(nil, id, "error", e.Object)
+	}
+	if e, ok := errors.AsType[*mcp.Error](err); ok {
+		return conn.ErrorFrame(id, e)
+	}
+	if err != nil {
+		return conn.ErrorFrame(id, &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()})
+	}
+	return jsonrpc.AppendAnswer(nil, id, "result", result)
+}
