@@ -112,6 +112,26 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 	}
 }
 
+// TestWrappedServersAreUsed has a program and a URL behind the proxy, as a host starts it.
+func TestWrappedServersAreUsed(t *testing.T) {
+	noCollector(t)
+	path := atHome(t)("cursor")
+	url, _ := serves(t, "0")
+	before := `{"mcpServers":{"local":{"command":` + quote(demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
+		`"far":{"url":` + quote(url+"?key=s3cret") + `,"headers":{"X-Key":"s3cret"}}}}`
+	writeAt(t, path, before)
+	steps(t, []step{
+		{[]string{"wrap", "cursor", "--env", asCommand + "=1", "--yes"}, exitOK, "changed 2 of 2", ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:local"}, exitOK, `{"quotient":2}`, ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:far"}, exitOK, `{"quotient":2}`, ""},
+		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 2", ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:far"}, exitOK, `{"quotient":2}`, ""},
+	})
+	if got := content(t, path); got != before {
+		t.Errorf("got %s, want it as it was", got)
+	}
+}
+
 func TestAPersonIsAskedBeforeAFileChanges(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("vscode")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ func (s *savedServer) shownArgs() string {
 func ofWrap(arg string) bool {
 	_, variable, _ := strings.Cut(arg, "=")
 	return slices.Contains([]string{"proxy", "--url-env", "--header-env", "--auth"}, arg) ||
-		slices.Contains(slices.Collect(maps.Values(urlVariables)), arg) || isHeaderVariable(variable)
+		isURLVariable(arg) || isHeaderVariable(variable)
 }
 
 func shownURL(raw json.RawMessage) string {

@@ -25,7 +25,15 @@ var urlVariables = map[string]string{
 // variables, such as ${input:token}, into env as they do into headers, and no list of processes shows it.
 const headerVariable = "MCPOTEL_HEADER_"
 
-// isHeaderVariable reports whether a variable is such a one.
+func isURLVariable(name string) bool {
+	for _, v := range urlVariables {
+		if v == name {
+			return true
+		}
+	}
+	return false
+}
+
 func isHeaderVariable(name string) bool {
 	number, ok := strings.CutPrefix(name, headerVariable)
 	_, err := strconv.ParseUint(number, 10, 0)
@@ -231,7 +239,7 @@ func (s *savedServer) added(before *savedServer) (more []member) {
 	was, _ := before.variables() // nothing has been added to what is no object
 	is, _ := s.variables()
 	for _, m := range is {
-		if find(was, m.name) < 0 && !strings.HasPrefix(m.name, "MCPOTEL_") {
+		if find(was, m.name) < 0 && !isURLVariable(m.name) && !isHeaderVariable(m.name) {
 			more = append(more, m)
 		}
 	}
