@@ -252,7 +252,7 @@ func (r *rewriting) wrapped(*serversFile, []rewrite) (func(*rewrite) ([]byte, er
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		env = append(env, member{name: name, value: json.RawMessage(quote(variables[name]))})
 	}
-	return func(c *rewrite) ([]byte, error) { return c.before.wrap(quote(program), env) }, nil
+	return func(c *rewrite) ([]byte, error) { return c.before.wrap(c.name, quote(program), env) }, nil
 }
 
 // thisProgram is the absolute path of this program, since hosts may look for programs elsewhere than shells do: the

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // ofCursor is a file of a host.
@@ -62,12 +66,12 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 -   "command": "npx"
 -   "args": [… 2]
 +   "command": ` + quote(program) + `
-+   "args": ["proxy", "--", "npx", … 2]
++   "args": ["proxy", "--name", "files", "--", "npx", … 2]
 @@ far @@
 -   "url": "https://example.com/mcp"
 -   "headers": {"Authorization": …}
 +   "command": ` + quote(program) + `
-+   "args": ["proxy", "--url-env", "MCPOTEL_URL", "--header-env", "Authorization=MCPOTEL_HEADER_1"]
++   "args": ["proxy", "--name", "far", "--url-env", "MCPOTEL_URL", "--header-env", "Authorization=MCPOTEL_HEADER_1"]
 +   "env": {"MCPOTEL_URL": …, "MCPOTEL_HEADER_1": …}
 `
 	unchanged := []step{
@@ -112,16 +116,23 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 	}
 }
 
-// TestWrappedServersAreUsed has a program and a URL behind the proxy, as a host starts it.
+// TestWrappedServersAreUsed has a program and a URL behind the proxy, as a host starts it, which telemetry calls what
+// the host's file does.
 func TestWrappedServersAreUsed(t *testing.T) {
 	noCollector(t)
+	sink, err := otlpsink.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close(context.Background())
 	path := atHome(t)("cursor")
 	url, _ := serves(t, "0")
 	before := `{"mcpServers":{"local":{"command":` + quote(demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
 		`"far":{"url":` + quote(url+"?key=s3cret") + `,"headers":{"X-Key":"s3cret"}}}}`
 	writeAt(t, path, before)
 	steps(t, []step{
-		{[]string{"wrap", "cursor", "--env", asCommand + "=1", "--yes"}, exitOK, "changed 2 of 2", ""},
+		{[]string{"wrap", "cursor", "--env", asCommand + "=1", "--env", "OTEL_EXPORTER_OTLP_ENDPOINT=http://" +
+			sink.Endpoint(), "--yes"}, exitOK, "changed 2 of 2", ""},
 		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:local"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:far"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 2", ""},
@@ -129,6 +140,17 @@ func TestWrappedServersAreUsed(t *testing.T) {
 	})
 	if got := content(t, path); got != before {
 		t.Errorf("got %s, want it as it was", got)
+	}
+	for kind, key := range map[string]string{"CLIENT": names.KeyMCPClientName, "SERVER": names.KeyMCPServerName} {
+		called := map[any]bool{}
+		for _, s := range sink.Snapshot().Spans {
+			if s.Service() == proxyService && s.Kind == kind {
+				called[s.Attributes[key]] = true
+			}
+		}
+		if want := map[any]bool{"local": true, "far": true}; !maps.Equal(called, want) {
+			t.Errorf("%s of %s spans: got %v, want %v", key, kind, called, want)
+		}
 	}
 }
 

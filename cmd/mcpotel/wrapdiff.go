@@ -76,12 +76,15 @@ func (s *savedServer) shown() (lines []string) {
 func (s *savedServer) shownArgs() string {
 	known := 0
 	if s.wrapped() {
-		known = slices.IndexFunc(s.args, func(a string) bool { return a == "--" || !ofWrap(a) })
-		switch {
-		case known < 0:
+		args := s.behindName()
+		known = len(s.args) - len(args)
+		switch i := slices.IndexFunc(args, func(a string) bool { return a == "--" || !ofWrap(a) }); {
+		case i < 0:
 			known = len(s.args)
-		case s.args[known] == "--":
-			known = min(known+2, len(s.args))
+		case args[i] == "--":
+			known = min(known+i+2, len(s.args))
+		default:
+			known += i
 		}
 	}
 	var shown []string
@@ -94,10 +97,10 @@ func (s *savedServer) shownArgs() string {
 	return "[" + strings.Join(shown, ", ") + "]"
 }
 
-// ofWrap reports whether an argument is one that wrap gives the proxy, and no value of a header.
+// ofWrap reports whether an argument is one that wrap gives the proxy behind the name, and no value of a header.
 func ofWrap(arg string) bool {
 	_, variable, _ := strings.Cut(arg, "=")
-	return slices.Contains([]string{"proxy", "--url-env", "--header-env", "--auth"}, arg) ||
+	return slices.Contains([]string{"--url-env", "--header-env", "--auth"}, arg) ||
 		isURLVariable(arg) || isHeaderVariable(variable)
 }
 

@@ -99,6 +99,23 @@ func (s *savedServer) wrapped() bool {
 	return strings.HasPrefix(name, "mcpotel") && len(s.args) > 0 && s.args[0] == "proxy"
 }
 
+// proxyArgs are the arguments by which the proxy knows what its server is called, as JSON strings. The name is left out
+// where it would keep the server from starting: no argument can have NUL, and hosts look for variables behind "$".
+func proxyArgs(name string) []string {
+	if name == "" || strings.ContainsAny(name, "\x00$") {
+		return []string{`"proxy"`}
+	}
+	return []string{`"proxy"`, `"--name"`, quote(name)}
+}
+
+// behindName are the arguments of a wrapped server behind those of proxyArgs.
+func (s *savedServer) behindName() []string {
+	if len(s.args) > 2 && s.args[1] == "--name" {
+		return s.args[3:]
+	}
+	return s.args[1:]
+}
+
 // variables are the members of env.
 func (s *savedServer) variables() ([]member, error) {
 	m := s.member("env")
@@ -112,10 +129,10 @@ func (s *savedServer) variables() ([]member, error) {
 	return all, nil
 }
 
-// wrap returns the server behind the proxy. program is this one, as a JSON string, and more are members of env that the
-// proxy is to have, where the server has none of this name. The text is the same everywhere but at command and args; at
-// a URL, url is these two, headers are in env, and the type is stdio.
-func (s *savedServer) wrap(program string, more []member) ([]byte, error) {
+// wrap returns the server, which the file has under name, behind the proxy. program is this one, as a JSON string, and
+// more are members of env that the proxy is to have, where the server has none of this name. The text is the same
+// everywhere but at command and args; at a URL, url is these two, headers are in env, and the type is stdio.
+func (s *savedServer) wrap(name, program string, more []member) ([]byte, error) {
 	has, err := s.variables()
 	if err != nil {
 		return nil, err
@@ -131,34 +148,34 @@ func (s *savedServer) wrap(program string, more []member) ([]byte, error) {
 	case command == nil && len(urls) == 0:
 		return nil, errors.New("it has neither a command nor a URL")
 	case command == nil && len(urls) == 1:
-		return s.wrapURL(program, &urls[0], env)
+		return s.wrapURL(proxyArgs(name), program, &urls[0], env)
 	case len(urls) == 0:
-		return s.wrapCommand(program, command, env), nil
+		return s.wrapCommand(proxyArgs(name), program, command, env), nil
 	}
 	return nil, errors.New("it has both a command and a URL, or several")
 }
 
-func (s *savedServer) wrapCommand(program string, command *member, env []string) []byte {
-	behind := []string{`"proxy"`, `"--"`, string(command.value)}
+func (s *savedServer) wrapCommand(args []string, program string, command *member, env []string) []byte {
+	args = append(args, `"--"`, string(command.value))
 	edits := []edit{{command.from, command.end(), program}}
-	args := s.member("args")
-	if args != nil {
-		edits = append(edits, s.prepend(args, "[]", behind))
+	last := s.member("args")
+	if last != nil {
+		edits = append(edits, s.prepend(last, "[]", args))
 	} else {
-		args = command
-		edits = append(edits, s.insert(command, `"args": [`+strings.Join(behind, ", ")+"]"))
+		last = command
+		edits = append(edits, s.insert(command, `"args": [`+strings.Join(args, ", ")+"]"))
 	}
 	switch m := s.member("env"); {
 	case len(env) == 0:
 	case m != nil:
 		edits = append(edits, s.prepend(m, "{}", env))
 	default:
-		edits = append(edits, s.insert(args, `"env": {`+strings.Join(env, ", ")+"}"))
+		edits = append(edits, s.insert(last, `"env": {`+strings.Join(env, ", ")+"}"))
 	}
 	return s.edited(edits...)
 }
 
-func (s *savedServer) wrapURL(program string, url *member, more []string) ([]byte, error) {
+func (s *savedServer) wrapURL(args []string, program string, url *member, more []string) ([]byte, error) {
 	if url.value[0] != '"' {
 		return nil, errors.New("url: want a string")
 	}
@@ -168,7 +185,7 @@ func (s *savedServer) wrapURL(program string, url *member, more []string) ([]byt
 		}
 	}
 	variable := quote(urlVariables[url.name])
-	args := []string{`"proxy"`, `"--url-env"`, variable}
+	args = append(args, `"--url-env"`, variable)
 	env := append([]string{variable + ": " + string(url.value)}, more...)
 	var edits []edit
 	authorized := false
@@ -217,8 +234,9 @@ var errByHand = errors.New("it was not wrapped by this command: take the proxy o
 
 // unwrap returns the server without the proxy, put together from what the wrapped one has, where no backup has it.
 func (s *savedServer) unwrap() ([]byte, error) {
-	if i := slices.Index(s.args, "--"); i >= 0 && i+1 < len(s.args) {
-		return s.unwrapCommand(i + 1), nil
+	args := s.behindName()
+	if i := slices.Index(args, "--"); i >= 0 && i+1 < len(args) {
+		return s.unwrapCommand(len(s.args) - len(args) + i + 1), nil
 	}
 	return s.unwrapURL()
 }
@@ -258,7 +276,7 @@ func (s *savedServer) unwrapURL() ([]byte, error) {
 	}
 	var url string
 	for name, variable := range urlVariables {
-		if i := find(variables, variable); i >= 0 && slices.Contains(s.args, variable) {
+		if i := find(variables, variable); i >= 0 && slices.Contains(s.behindName(), variable) {
 			url = quote(name) + ": " + string(variables[i].value)
 		}
 	}
@@ -266,7 +284,7 @@ func (s *savedServer) unwrapURL() ([]byte, error) {
 		return nil, errByHand
 	}
 	var headers []string
-	for _, a := range s.args {
+	for _, a := range s.behindName() {
 		name, variable, _ := strings.Cut(a, "=")
 		if i := find(variables, variable); i >= 0 && isHeaderVariable(variable) {
 			headers = append(headers, (&member{name: name, value: variables[i].value}).String())

@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,52 +16,56 @@ import (
 
 // wrappings are servers, and what wrap makes of them; "" where it is what unwrap, without a backup, makes of that.
 var wrappings = map[string]struct{ before, after, again string }{
-	"a command": {`{"command":"npx"}`, `{"command":"mcpotel", "args": ["proxy", "--", "npx"]}`, `{"command":"npx", ` +
-		`"args": []}`},
+	"a command": {`{"command":"npx"}`, `{"command":"mcpotel", "args": ["proxy", "--name", "s", "--", "npx"]}`,
+		`{"command":"npx", "args": []}`},
 	"arguments": {
-		`{"command":"npx","args":["-y"]}`, `{"command":"mcpotel","args":["proxy", "--", "npx", "-y"]}`, "",
+		`{"command":"npx","args":["-y"]}`, `{"command":"mcpotel","args":["proxy", "--name", "s", "--", "npx", "-y"]}`, "",
 	},
-	"no arguments": {`{"args":[],"command":"npx"}`, `{"args":["proxy", "--", "npx"],"command":"mcpotel"}`, ""},
+	"no arguments": {`{"args":[],"command":"npx"}`, `{"args":["proxy", "--name", "s", "--", ` +
+		`"npx"],"command":"mcpotel"}`, ""},
 	"null for arguments": {
-		`{"command":"npx","args":null}`, `{"command":"mcpotel","args":["proxy", "--", "npx"]}`, `{"command":"npx","args":[]}`,
+		`{"command":"npx","args":null}`, `{"command":"mcpotel","args":["proxy", "--name", "s", "--", "npx"]}`,
+		`{"command":"npx","args":[]}`,
 	},
 	"an escape in the command": {
-		`{"command":"np\u0078","args":["a"]}`, `{"command":"mcpotel","args":["proxy", "--", "np\u0078", "a"]}`, "",
+		`{"command":"np\u0078","args":["a"]}`, `{"command":"mcpotel","args":["proxy", "--name", "s", "--", "np\u0078", ` +
+			`"a"]}`, "",
 	},
 	"a variable in the command": {
-		`{"command":"${HOME}/x","args":["${input:a}"]}`, `{"command":"mcpotel","args":["proxy", "--", "${HOME}/x", ` +
-			`"${input:a}"]}`, "",
+		`{"command":"${HOME}/x","args":["${input:a}"]}`, `{"command":"mcpotel","args":["proxy", "--name", "s", "--", ` +
+			`"${HOME}/x", "${input:a}"]}`, "",
 	},
 	"lines": {
 		"{\n\t\"type\": \"stdio\", // x\n\t\"command\": \"a\", // y\n\t\"env\": {\"K\": \"v\"}\n}",
-		"{\n\t\"type\": \"stdio\", // x\n\t\"command\": \"mcpotel\",\n\t\"args\": [\"proxy\", \"--\", \"a\"], // " +
-			"y\n\t\"env\": {\"K\": \"v\"}\n}",
+		"{\n\t\"type\": \"stdio\", // x\n\t\"command\": \"mcpotel\",\n\t\"args\": [\"proxy\", \"--name\", \"s\", " +
+			"\"--\", \"a\"], // y\n\t\"env\": {\"K\": \"v\"}\n}",
 		"{\n\t\"type\": \"stdio\", // x\n\t\"command\": \"a\",\n\t\"args\": [], // y\n\t\"env\": {\"K\": \"v\"}\n}",
 	},
 	"lines of arguments": {
 		"{\"args\": [ // x\r\n    \"a\",\r\n    \"b\",\r\n  ], \"command\": \"c\"}",
-		"{\"args\": [ // x\r\n    \"proxy\",\r\n    \"--\",\r\n    \"c\",\r\n    \"a\",\r\n    \"b\",\r\n  ], " +
-			"\"command\": \"mcpotel\"}", "",
+		"{\"args\": [ // x\r\n    \"proxy\",\r\n    \"--name\",\r\n    \"s\",\r\n    \"--\",\r\n    \"c\",\r\n    " +
+			"\"a\",\r\n    \"b\",\r\n  ], \"command\": \"mcpotel\"}", "",
 	},
 	"a comment for arguments": {
-		"{\"command\": \"c\", \"args\": [// none\n]}", "{\"command\": \"mcpotel\", \"args\": [\"proxy\", \"--\", " +
-			"\"c\"// none\n]}",
+		"{\"command\": \"c\", \"args\": [// none\n]}", "{\"command\": \"mcpotel\", \"args\": [\"proxy\", \"--name\", " +
+			"\"s\", \"--\", \"c\"// none\n]}",
 		"{\"command\": \"c\", \"args\": []}",
 	},
 	"more members": {
 		`{"disabled":false,"command":"c","args":["a",],"future":{"b":[1,2]},}`,
-		`{"disabled":false,"command":"mcpotel","args":["proxy", "--", "c", "a",],"future":{"b":[1,2]},}`, "",
+		`{"disabled":false,"command":"mcpotel","args":["proxy", "--name", "s", "--", "c", "a",],"future":{"b":[1,2]},}`, "",
 	},
 	"a URL": {
 		`{"url":"https://x/"}`,
-		`{"command": "mcpotel", "args": ["proxy", "--url-env", "MCPOTEL_URL", "--auth"], "env": {"MCPOTEL_URL": ` +
-			`"https://x/"}}`,
+		`{"command": "mcpotel", "args": ["proxy", "--name", "s", "--url-env", "MCPOTEL_URL", "--auth"], "env": ` +
+			`{"MCPOTEL_URL": "https://x/"}}`,
 		`{"url": "https://x/"}`,
 	},
 	"headers": {
 		"{\n  \"type\": \"http\",\n  \"url\": \"https://x/\",\n  \"headers\": {\n    \"Authorization\": \"B " +
 			"${input:t}\", // x\n    \"A\": \"b\"\n  }\n}",
-		"{\n  \"type\": \"stdio\",\n  \"command\": \"mcpotel\",\n  \"args\": [\"proxy\", \"--url-env\", \"MCPOTEL_URL\", " +
+		"{\n  \"type\": \"stdio\",\n  \"command\": \"mcpotel\",\n  \"args\": [\"proxy\", \"--name\", \"s\", " +
+			"\"--url-env\", \"MCPOTEL_URL\", " +
 			"\"--header-env\", \"Authorization=MCPOTEL_HEADER_1\", \"--header-env\", \"A=MCPOTEL_HEADER_2\"],\n  \"env\": {\n" +
 			"    \"MCPOTEL_URL\": \"https://x/\",\n    \"MCPOTEL_HEADER_1\": \"B ${input:t}\", // x\n    " +
 			"\"MCPOTEL_HEADER_2\": \"b\"\n  }\n}",
@@ -70,19 +75,18 @@ var wrappings = map[string]struct{ before, after, again string }{
 	"headers before the URL": {
 		`{"headers":{"authorization":"x"},"httpUrl":"https://x/"}`,
 		`{"env":{"MCPOTEL_HTTP_URL": "https://x/", "MCPOTEL_HEADER_1":"x"},"command": "mcpotel", "args": ["proxy", ` +
-			`"--url-env", ` +
-			`"MCPOTEL_HTTP_URL", "--header-env", "authorization=MCPOTEL_HEADER_1"]}`,
+			`"--name", "s", "--url-env", "MCPOTEL_HTTP_URL", "--header-env", "authorization=MCPOTEL_HEADER_1"]}`,
 		`{"headers": {"authorization": "x"},"httpUrl": "https://x/"}`,
 	},
 	"no headers, before the URL": {
 		`{"headers":{},"serverUrl":"https://x/"}`,
-		`{"env":{"MCPOTEL_SERVER_URL": "https://x/"},"command": "mcpotel", "args": ["proxy", "--url-env", ` +
+		`{"env":{"MCPOTEL_SERVER_URL": "https://x/"},"command": "mcpotel", "args": ["proxy", "--name", "s", "--url-env", ` +
 			`"MCPOTEL_SERVER_URL", "--auth"]}`,
 		`{"serverUrl": "https://x/"}`,
 	},
 	"null for headers": {
 		`{"transport":"sse","url":"https://x/","headers":null}`,
-		`{"transport":"stdio","command": "mcpotel", "args": ["proxy", "--url-env", "MCPOTEL_URL", ` +
+		`{"transport":"stdio","command": "mcpotel", "args": ["proxy", "--name", "s", "--url-env", "MCPOTEL_URL", ` +
 			`"--auth"],"env":{"MCPOTEL_URL": "https://x/"}}`,
 		`{"transport":"http","url": "https://x/"}`,
 	},
@@ -91,7 +95,7 @@ var wrappings = map[string]struct{ before, after, again string }{
 func TestServersAreWrapped(t *testing.T) {
 	for name, tc := range wrappings {
 		before := readsServer(t, tc.before)
-		after, err := before.wrap(`"mcpotel"`, nil)
+		after, err := before.wrap("s", `"mcpotel"`, nil)
 		if err != nil || string(after) != tc.after {
 			t.Errorf("%s: got\n%s, %v, want\n%s", name, after, err, tc.after)
 			continue
@@ -115,30 +119,72 @@ func readsServer(t *testing.T, text string) *savedServer {
 func TestVariablesAreGivenToWrappedServers(t *testing.T) {
 	more := []member{{name: "O", value: json.RawMessage(`"o"`)}, {name: "P", value: json.RawMessage(`"p"`)}}
 	for _, tc := range []struct{ before, after string }{
-		{`{"command":"c"}`, `{"command":"mcpotel", "args": ["proxy", "--", "c"], "env": {"O": "o", "P": "p"}}`},
-		{`{"command":"c","env":null}`, `{"command":"mcpotel", "args": ["proxy", "--", "c"],"env":{"O": "o", "P": "p"}}`},
-		{`{"args":["a"],"command":"c"}`, `{"args":["proxy", "--", "c", "a"], "env": {"O": "o", "P": ` +
+		{`{"command":"c"}`, `{"command":"mcpotel", "args": ["proxy", "--name", "s", "--", "c"], "env": {"O": "o", "P": ` +
+			`"p"}}`},
+		{`{"command":"c","env":null}`, `{"command":"mcpotel", "args": ["proxy", "--name", "s", "--", "c"],"env":{"O": ` +
+			`"o", "P": "p"}}`},
+		{`{"args":["a"],"command":"c"}`, `{"args":["proxy", "--name", "s", "--", "c", "a"], "env": {"O": "o", "P": ` +
 			`"p"},"command":"mcpotel"}`},
 		{
 			`{"command":"c","args":["a"],"env":{"P":"own"}}`,
-			`{"command":"mcpotel","args":["proxy", "--", "c", "a"],"env":{"O": "o", "P":"own"}}`,
+			`{"command":"mcpotel","args":["proxy", "--name", "s", "--", "c", "a"],"env":{"O": "o", "P":"own"}}`,
 		},
 		{
 			`{"url":"http://x/","headers":{"Authorization":"a"}}`,
-			`{"command": "mcpotel", "args": ["proxy", "--url-env", "MCPOTEL_URL", "--header-env", ` +
+			`{"command": "mcpotel", "args": ["proxy", "--name", "s", "--url-env", "MCPOTEL_URL", "--header-env", ` +
 				`"Authorization=MCPOTEL_HEADER_1"],` +
 				`"env":{"MCPOTEL_URL": "http://x/", "O": "o", "P": "p", "MCPOTEL_HEADER_1":"a"}}`,
 		},
 	} {
 		before := readsServer(t, tc.before)
-		after, err := before.wrap(`"mcpotel"`, more)
+		after, err := before.wrap("s", `"mcpotel"`, more)
 		if err != nil || string(after) != tc.after {
 			t.Errorf("%s: got\n%s, %v, want\n%s", tc.before, after, err, tc.after)
 			continue
 		}
-		again, err := before.wrap(`"mcpotel"`, readsServer(t, tc.after).added(before))
+		again, err := before.wrap("s", `"mcpotel"`, readsServer(t, tc.after).added(before))
 		if err != nil || string(again) != tc.after {
 			t.Errorf("%s, with what was added: got\n%s, %v, want\n%s", tc.before, again, err, tc.after)
+		}
+	}
+}
+
+// namesOfServers are names that a file may have, and what wrap has telemetry call the servers; "" for what that would
+// anyway.
+var namesOfServers = map[string]string{
+	"files": "files", "-x": "-x", "--": "--", "--name": "--name", "proxy": "proxy", "--auth=false": "--auth=false",
+	"MCPOTEL_URL": "MCPOTEL_URL", "A=MCPOTEL_HEADER_1": "A=MCPOTEL_HEADER_1", "é \"\\\n\x1b[2J": "é \"\\\n\x1b[2J",
+	"": "", "a\x00b": "", "${X}": "",
+}
+
+func TestAnyNameIsThatOfAWrappedServer(t *testing.T) {
+	t.Setenv("MCPOTEL_URL", "http://x/")
+	t.Setenv("MCPOTEL_HEADER_1", "b")
+	for name, want := range namesOfServers {
+		for text, behind := range map[string][]string{
+			`{"command":"npx","args":["--name", "--", "s3cret"]}`: {"npx", "--name", "--", "s3cret"},
+			`{"url": "http://x/","headers": {"A": "b"}}`:          {},
+		} {
+			after, err := readsServer(t, text).wrap(name, `"mcpotel"`, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := readsServer(t, string(after))
+			cmd, rest, err := quiet().Find(s.args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil || cmd.Flag("name").Value.String() != want || !slices.Equal(cmd.Flags().Args(), behind) {
+				t.Errorf("%s: %s is understood as a server %q with %q, %v", after, cmd.Name(), cmd.Flag("name").Value,
+					cmd.Flags().Args(), err)
+			}
+			if back, err := s.unwrap(); err != nil || string(back) != text {
+				t.Errorf("%s, unwrapped: got %s, %v, want %s", after, back, err, text)
+			}
+			if got := s.shownArgs(); !strings.Contains(got, quote(want)) && want != "" || strings.Contains(got, "s3cret") ||
+				len(behind) > 0 && !strings.HasSuffix(got, `"--", "npx", … 3]`) {
+				t.Errorf("%s is shown as %s", after, got)
+			}
 		}
 	}
 }
@@ -162,7 +208,7 @@ func TestServersThatCannotBeWrapped(t *testing.T) {
 	} {
 		s, err := readServer([]byte(text))
 		if err == nil {
-			_, err = s.wrap(`"mcpotel"`, nil)
+			_, err = s.wrap("s", `"mcpotel"`, nil)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v, want %q", text, err, want)
@@ -179,6 +225,8 @@ func TestServersThatAreBehindTheProxyByHand(t *testing.T) {
 		// What cannot be undone is no text.
 		`{"command":"mcpotel","args":["proxy","--url","http://x/","--header","A=b"]}`:               "",
 		`{"command":"mcpotel","args":["proxy","--"]}`:                                               "",
+		`{"command":"mcpotel","args":["proxy","--name","--","npx"]}`:                                "",
+		`{"command":"mcpotel","args":["proxy","--name"]}`:                                           "",
 		`{"command":"mcpotel","args":["proxy"]}`:                                                    "",
 		`{"command":"mcpotel","args":["proxy","--url-env","X"],"env":{"X":"http://x/"}}`:            "",
 		`{"args":["proxy","--url-env","MCPOTEL_URL"],"command":"mcpotel","env":{"MCPOTEL_URL":""}}`: "",
@@ -288,12 +336,11 @@ func (w *writer) server() {
 	w.object(members...)
 }
 
-// file writes a file, and returns the names of its servers.
-func (w *writer) file() (names []string) {
+func (w *writer) file() {
 	var servers []any
-	for i := range rapid.IntRange(1, 4).Draw(w.t, "servers") {
-		names = append(names, fmt.Sprint("s", i))
-		servers = append(servers, fmt.Sprintf("%q", names[i]), w.server)
+	names := rapid.Permutation(slices.Sorted(maps.Keys(namesOfServers))).Draw(w.t, "names of servers")
+	for _, name := range names[:rapid.IntRange(1, 4).Draw(w.t, "servers")] {
+		servers = append(servers, quote(name), w.server)
 	}
 	w.WriteString(w.one("", "", "\uFEFF"))
 	w.space()
@@ -301,7 +348,6 @@ func (w *writer) file() (names []string) {
 		"servers")+`"`, func() { w.object(servers...) },
 		`"more"`, func() { w.WriteString(`{"x":{"command":"c"}}`) })
 	w.space()
-	return names
 }
 
 // parsed returns the servers of a file.
