@@ -79,8 +79,9 @@ func (h *handshake) early(ctx context.Context, m *jsonrpc.Message) bool {
 	case m.Kind == jsonrpc.Notification:
 		h.c.features.Notified(h.in, m)
 	case m.Kind == jsonrpc.Request && m.Method == mcp.MethodPing:
-		pong := transport.Message{Data: jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}")), Kind: transport.Response}
-		_ = h.link.Conn.Send(ctx, pong) // a server that takes nothing now gets its next ping answered
+		pong := jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}"))
+		// In one try: what is behind it is read in any case.
+		_ = h.link.Conn.Send(ctx, transport.Message{Data: pong, Kind: transport.Response})
 	default:
 		return false
 	}
@@ -98,8 +99,8 @@ func PassedError(m *jsonrpc.Message) (*relay.Error, error) {
 	}, nil
 }
 
-// OneLine puts spaces in the place of the line breaks between the tokens of valid JSON, which only HTTP can bring. A nil
-// s is none yet.
+// OneLine puts spaces in the place of the line breaks between the tokens of valid JSON, which only HTTP can bring. s is
+// nil before there is a session.
 func OneLine(s *Session, raw []byte) {
 	if s == nil || s.OverHTTP {
 		jsonscan.Blank(raw)
