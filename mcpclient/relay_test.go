@@ -214,6 +214,20 @@ func TestAnIntroductionToAModernServerIsPassedOn(t *testing.T) {
 	})
 }
 
+func TestWhatAServerSaysBeforeItsAnswerIsPassedOn(t *testing.T) {
+	relaying(t, nil, legacyIntro, nil, func(t *testing.T, s *script, b *front) {
+		v := s.next(t)
+		m := v.Expect(mcp.MethodInitialize)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"x":1}}`,
+			`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
+		if got := v.Receive().Raw; got != `{"jsonrpc":"2.0","id":"p","result":{}}` {
+			t.Errorf("got %s", got)
+		}
+		v.Answer(m, `{}`)
+		b.wants(`notification notifications/message {"x":1}`, "introduced result {}")
+	})
+}
+
 func TestAFirstContactThatFailsEndsTheClient(t *testing.T) {
 	odd := `{"code":-1.5,"data":null,"message":"no","more":[ 1 ]}`
 	for name, c := range map[string]struct {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestMessagesArePassedOnAsTheyAre(t *testing.T) {
@@ -264,5 +266,58 @@ func TestWaitingForASessionEnds(t *testing.T) {
 			!strings.HasPrefix(got[1], "patient timeout unsent=true: patient: client is not ready in time") {
 			t.Errorf("got %q", got)
 		}
+	})
+}
+
+func TestRequestsOfAServerThatArePassedOnAreBounded(t *testing.T) {
+	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+		large := strings.Repeat("x", DefaultFrameLimit*2/3)
+		for i := range 2 {
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask","params":{"x":%q}}`, i+1, large))
+		}
+		if got := v.Receive(); string(got.Error) != `{"code":-32603,"message":"too many requests at once"}` {
+			t.Errorf("got %s", got.Raw)
+		}
+		b.requests[0](json.RawMessage(`{}`), nil)
+		v.Receive()
+		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"ask","params":{"x":%q}}`, large))
+		if got := b.heard(); len(got) != 2 {
+			t.Errorf("%d requests have been passed on, want the first and the third", len(got))
+		}
+		b.requests[1](json.RawMessage(`{}`), nil)
+		v.Receive()
+	})
+}
+
+// A transport that panics loses its connection, and no request hangs.
+func TestATransportThatPanicsUnderARelayFailsTheRequest(t *testing.T) {
+	var broken atomic.Bool
+	rig := &rigged{}
+	rig.send = func(transport.Message) (error, bool) {
+		if broken.Load() {
+			panic("out of order")
+		}
+		return nil, false
+	}
+	relayedSession(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
+		b.confirm()
+		broken.Store(true)
+		go b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)
+		if got := b.heard(); len(got) != 1 || !strings.HasPrefix(got[0], "tools/call transport unsent=false: ") {
+			t.Errorf("got %q", got)
+		}
+		broken.Store(false)
+		v := b.again(s.next(t))
+		ctx, cancel := context.WithCancel(t.Context())
+		b.asks(ctx, mcp.MethodCallTool, `{"name":"x"}`)
+		v.Expect(mcp.MethodCallTool)
+		broken.Store(true)
+		cancel()
+		synctest.Wait()
+		broken.Store(false)
+		if got := b.heard(); len(got) != 1 || !strings.HasPrefix(got[0], "tools/call cancelled ") {
+			t.Errorf("got %q", got)
+		}
+		b.again(s.next(t))
 	})
 }

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ func (h relayHooks) Introduce() relay.Introduction {
 	i := h.c.client.Introduce()
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
-	h.c.latest = i.Params
+	h.c.latest = bytes.Clone(i.Params)
 	return i
 }
 
@@ -110,6 +111,14 @@ func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c.client.Receiver.ReceiveNotification(ctx, message, c)
 }
 
+// peerOf is what is known of the server, nil before there is a session.
+func peerOf(r *conn.Reader) *instrument.Peer {
+	if r.Session == nil {
+		return nil
+	}
+	return r.Session.Peer
+}
+
 // cancelled ends the request that the server has cancelled, of its own or of the peer in front.
 func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	c.core.Telemetry.Notification(telemetry.Received, m.Method)
@@ -127,7 +136,7 @@ func (c *relayed) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.P
 	in instrument.Incoming) instrument.Incoming {
 	_, in.Known = targets()[m.Method]
 	in.URI, _ = jsonrpc.Text(params.URI)
-	return incoming(m.Method, params, r.Session.Peer, m.Size(), in)
+	return incoming(m.Method, params, peerOf(r), m.Size(), in)
 }
 
 // passed is a message of the server's as the peer in front gets it.

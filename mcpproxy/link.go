@@ -55,7 +55,8 @@ func newLink(p *pair, m relay.Message, answer relay.Answer) *link {
 
 // kept returns a message that may be kept.
 func kept(m relay.Message) relay.Message {
-	return relay.Message{Method: m.Method, Params: bytes.Clone(m.Params)}
+	m.Params, m.ID = bytes.Clone(m.Params), bytes.Clone(m.ID)
+	return m
 }
 
 // begin notes the server, to which messages may be sent from now on.

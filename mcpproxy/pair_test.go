@@ -81,7 +81,7 @@ func (f *fakeServer) Notify(ctx context.Context, m relay.Message) error {
 func (f *fakeServer) note(m relay.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sent = append(f.sent, strings.TrimSpace(m.Method+" "+string(m.Params)))
+	f.sent = append(f.sent, strings.TrimSpace(m.Method+" "+string(m.Params)+" "+string(m.ID)))
 }
 
 func (f *fakeServer) Stop(context.Context) error {
@@ -116,8 +116,13 @@ func (h *fakeHost) Notify(context.Context, relay.Message) error          { retur
 
 // sends has the host send a request, and notes its answer.
 func (h *fakeHost) sends(method, params string) {
-	buffer := []byte(params)
-	h.request(h.t.Context(), relay.Message{Method: method, Params: buffer}, func(result json.RawMessage, err error) {
+	id := ""
+	if method == "subscriptions/listen" {
+		id = "7"
+	}
+	buffer := []byte(params + id)
+	m := relay.Message{Method: method, Params: buffer[:len(params)], ID: buffer[len(params):]}
+	h.request(h.t.Context(), m, func(result json.RawMessage, err error) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if err != nil {
@@ -206,16 +211,17 @@ func TestWhatComesBeforeTheSessionWaitsInItsOrder(t *testing.T) {
 		h.notifies("notifications/initialized")
 		h.sends("ping", "")
 		h.heard("ping: {}") // by the proxy
+		h.sends("subscriptions/listen", `{}`)
 		for i := range 5 {
 			h.sends("tools/call", fmt.Sprintf(`{"n":%d}`, i))
 			h.notifies(fmt.Sprint("n/", i))
 		}
 		h.heard()
 		h.servers[0].introduced(accepted, nil)
-		h.got(0, "notifications/initialized", `tools/call {"n":0}`, "n/0", `tools/call {"n":1}`, "n/1", `tools/call {"n":2}`,
+		h.got(0, "notifications/initialized", "subscriptions/listen {} 7", `tools/call {"n":0}`, "n/0", `tools/call {"n":1}`, "n/1", `tools/call {"n":2}`,
 			"n/2", `tools/call {"n":3}`, "n/3", `tools/call {"n":4}`, "n/4")
 		h.sends("ping", "")
-		h.got(0, append(h.servers[0].sent[:11:11], "ping")...)
+		h.got(0, append(h.servers[0].sent[:12:12], "ping")...)
 	})
 }
 

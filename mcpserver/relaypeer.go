@@ -153,7 +153,7 @@ func (q withdrawing) run() {
 	why := context.Cause(q.ctx)
 	q.conn.asks.bury(q.id, stone{lateness(q.ctx), time.Now(), q.op.Ref()})
 	q.conn.withdraw(within{q.conn.life, context.WithoutCancel(q.ctx)}, q.out, q.conn.version(), &q.op, nil,
-		mcp.CancelledParams{RequestID: q.conn.asks.id(q.id), Reason: why.Error()})
+		mcp.CancelledParams{RequestID: q.conn.asks.id(q.id), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)
 }
 

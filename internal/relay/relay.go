@@ -62,13 +62,21 @@ type Error struct {
 	Server *mcp.Error      // what it says, as far as that can be read
 }
 
+func (e *Error) Error() string { return e.Server.Error() }
+func (e *Error) Unwrap() error { return e.Server }
+
 // Cancelled is the error of a request that the peer which was asked has cancelled itself: it gives no answer.
 type Cancelled struct{ Reason string } // empty if it gave none
 
 func (e *Cancelled) Error() string { return "the server has cancelled the request: " + e.Reason }
 
-func (e *Error) Error() string { return e.Server.Error() }
-func (e *Error) Unwrap() error { return e.Server }
+// ReasonOf returns why ctx has ended, for the peer that is told of it; empty if that says no more than that it has.
+func ReasonOf(ctx context.Context) string {
+	if why := context.Cause(ctx); why != ctx.Err() {
+		return why.Error()
+	}
+	return ""
+}
 
 // Introduction is the first request of a connection to a server: initialize, or server/discover.
 type Introduction struct {

@@ -199,6 +199,9 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				return a, nil
 			}
 		}
+		if h.c.Settings.Introducer != nil && h.early(ctx, &msg) {
+			continue
+		}
 		if !h.c.route(h.in, &msg, nil) {
 			return answer{}, errHungUp
 		}

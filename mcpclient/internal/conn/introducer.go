@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // Introducer introduces a client that passes on what another peer says, in the place of the handshakes of the eras.
@@ -71,6 +72,22 @@ func (h *handshake) introduce(ctx context.Context, i Introducer) (*Session, erro
 	return session, nil
 }
 
+// early deals with a message that comes before the server's answer, as servers may send pings and log messages, and
+// reports false if it is neither. (specification 2025-11-25, basic/lifecycle, "Initialization")
+func (h *handshake) early(ctx context.Context, m *jsonrpc.Message) bool {
+	switch {
+	case m.Kind == jsonrpc.Notification:
+		h.c.features.Notified(h.in, m)
+	case m.Kind == jsonrpc.Request && m.Method == mcp.MethodPing:
+		pong := jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}"))
+		// In one try: what is behind it is read in any case.
+		_ = h.link.Conn.Send(ctx, transport.Message{Data: pong, Kind: transport.Response})
+	default:
+		return false
+	}
+	return true
+}
+
 // PassedError returns the error of m as it came, with what can be read of it, unless it is no JSON.
 func PassedError(m *jsonrpc.Message) (*relay.Error, error) {
 	if err := m.Check(); err != nil {
@@ -82,9 +99,10 @@ func PassedError(m *jsonrpc.Message) (*relay.Error, error) {
 	}, nil
 }
 
-// OneLine puts spaces in the place of the line breaks between the tokens of valid JSON, which only HTTP can bring.
+// OneLine puts spaces in the place of the line breaks between the tokens of valid JSON, which only HTTP can bring. s is
+// nil before there is a session.
 func OneLine(s *Session, raw []byte) {
-	if s.OverHTTP {
+	if s == nil || s.OverHTTP {
 		jsonscan.Blank(raw)
 	}
 }

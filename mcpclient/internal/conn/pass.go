@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
@@ -64,10 +65,7 @@ func (r *Request) Pass(ctx context.Context, to Passed, by time.Time) {
 	if ctx.Err() != nil {
 		err = r.left(ctx)
 	} else if err = r.takeBy(ctx, by); err == nil {
-		usercode.Run(func() { o, err = r.launch(ctx) }, func(f *usercode.Failure) {
-			r.core.transportFailed(r.Session.Epoch, f)
-			o, err = r.settled(notSent(r.Method, fmt.Errorf("%w: %w", ErrConnectionLost, f)))
-		})
+		o, err = r.attempt(func() (Outcome, *Fault) { return r.launch(ctx) })
 		if err == nil && !o.Decided() {
 			r.passing.stop = context.AfterFunc(ctx, r.leavePassed)
 			if !r.Session.OverHTTP && !to.Harmless() {
@@ -78,6 +76,17 @@ func (r *Request) Pass(ctx context.Context, to Passed, by time.Time) {
 	r.sent(o, err)
 }
 
+// attempt sends the request by send, which calls the transport. If that fails, so has the connection.
+func (r *Request) attempt(send func() (Outcome, *Fault)) (o Outcome, err *Fault) {
+	usercode.Run(func() { o, err = send() }, func(f *usercode.Failure) {
+		r.Accepted = true // perhaps
+		r.core.transportFailed(r.Session.Epoch, f)
+		lost := fmt.Errorf("%w: %w", ErrConnectionLost, f)
+		o, err = r.settled(&Fault{Kind: KindTransport, Op: r.Method, Cause: lost})
+	})
+	return o, err
+}
+
 // sent lets the request wait for its answer, unless it has one by now, or none will come. What the server has refused
 // for now is sent again.
 func (r *Request) sent(o Outcome, err *Fault) {
@@ -86,7 +95,7 @@ func (r *Request) sent(o Outcome, err *Fault) {
 		if o.Decided() || len(r.putOff) == 0 || !p.state.CompareAndSwap(passWaiting, passSending) {
 			return
 		}
-		o, err = r.sendAgain()
+		o, err = r.attempt(r.sendAgain)
 	}
 	r.over(err)
 }
@@ -96,6 +105,9 @@ func (r *Request) sendAgain() (Outcome, *Fault) {
 	why := <-r.putOff
 	r.Accepted = false
 	r.Seen = r.Seen || !why.Unsent
+	if r.Frame == nil { // only HTTP was to refuse anything
+		return r.settled(r.backpressure(why))
+	}
 	o, err, done := r.retry(r.passing.ctx, why)
 	if !done {
 		o, err = r.send(r.passing.ctx)
@@ -106,7 +118,7 @@ func (r *Request) sendAgain() (Outcome, *Fault) {
 // passesAgain hears that the server has refused the request for now. It is called with the core's mutex held.
 func (r *Request) passesAgain() {
 	if r.passing.state.CompareAndSwap(passWaiting, passSending) {
-		r.core.goroutines.Go(func() { r.sent(r.sendAgain()) }) // ends when the request has been sent, or is over
+		r.core.goroutines.Go(func() { r.sent(r.attempt(r.sendAgain)) }) // ends when the request has been sent, or is over
 	}
 }
 
@@ -183,19 +195,21 @@ func (r *Request) over(err *Fault) {
 		r.Op.End(p.result)
 		return
 	case o.Cause == inflight.Cancelled:
-		r.cancelUpstream(p.ctx, reasonOf(p.ctx))
+		r.hangUp(func() { r.cancelUpstream(p.ctx, relay.ReasonOf(p.ctx)) })
 		err = r.left(p.ctx)
+	case o.Cause == inflight.Timeout:
+		r.hangUp(func() { r.cancelUpstream(p.ctx, "timeout") })
+		err = r.Failed(o)
 	default:
-		err = r.conclude(p.ctx, o, nil)
+		r.hangUp(func() { r.HangUp(o) })
+		err = r.Failed(o)
 	}
 	r.Op.End(p.to.Ended(err))
 	p.to.Failed(err)
 }
 
-// reasonOf returns why ctx has ended, empty if that says no more than that it has.
-func reasonOf(ctx context.Context) string {
-	if why := context.Cause(ctx); why != ctx.Err() {
-		return why.Error()
-	}
-	return ""
+// hangUp calls f, which tells the server that the request is over. If the transport fails in that, so has the
+// connection.
+func (r *Request) hangUp(f func()) {
+	usercode.Run(f, func(failure *usercode.Failure) { r.core.transportFailed(r.Session.Epoch, failure) })
 }
