@@ -15,7 +15,9 @@ import (
 // NewRelay returns a server that answers nothing by itself, but for a ping before there is a session, and hands on to r
 // whatever clients send. It is for package mcpproxy: no other can make a Receiver. Of o, only the options count that
 // are about connections and telemetry; any other that is set is an error, and so is an empty Name. MaxConcurrent is how
-// many requests of one client wait for their answers at once: zero means 1,024, and those beyond are refused.
+// many requests of one client wait for their answers at once: zero means 1,024, and those beyond are refused. Over HTTP
+// there are sessions of legacy clients, each a Peer of its own, and all modern clients are one; of [HTTPOptions],
+// Stateless and Sessions are mistakes in the program.
 func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
 	own := *cmp.Or(o, new(Options))
 	for name := range relayless(&own) {

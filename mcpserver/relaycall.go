@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ var relayedMethods = func() map[string]*method {
 		if m.Kind != mcp.KindRequest || m.Sender&mcp.FromClient == 0 {
 			continue
 		}
-		as := &method{name: m.Name, byURI: m.Target == mcp.TargetResource}
+		as := &method{name: m.Name, rows: rowsOf(m.Name), byURI: m.Target == mcp.TargetResource}
 		switch m.Target {
 		case mcp.TargetTool:
 			as.kind, as.find = instrument.Tool, anyName
@@ -55,8 +56,7 @@ var (
 // readRelayed finds out what telemetry is to say of a request, which nothing else depends on.
 func (c *call) readRelayed(p *jsonrpc.Params) {
 	agreed := c.x.terms.agreed.Load()
-	early := agreed == nil && !modern(p)
-	if early && c.info.Method == mcp.MethodPing {
+	if c.info.Method == mcp.MethodPing && agreed == nil && c.x.headers == nil && !modern(p) {
 		c.method = earlyPing
 		return
 	}
@@ -65,6 +65,8 @@ func (c *call) readRelayed(p *jsonrpc.Params) {
 		c.method = anyMethod
 	}
 	switch {
+	case c.x.headers != nil:
+		c.refused = c.readHeaders(p)
 	case c.info.Method == mcp.MethodInitialize:
 		c.relayed.hello = c.x.s.greeting(c.params)
 	case modern(p):
@@ -73,6 +75,22 @@ func (c *call) readRelayed(p *jsonrpc.Params) {
 	case agreed != nil:
 		c.info.Version, c.info.from.agreed = agreed.version, agreed
 	}
+}
+
+// readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body.
+func (c *call) readHeaders(p *jsonrpc.Params) error {
+	c.info.from.info = p.ClientInfo
+	version, err := c.x.headers.single(headerVersion)
+	if err != nil {
+		return err
+	}
+	if p.ProtocolVersion != nil && text(p.ProtocolVersion) != version {
+		return headerMismatch("the header %s is %.64q, and params._meta says otherwise", headerVersion, version)
+	}
+	if c.info.Version = mcp.Version(version); len(version) > len(mcp.Version20260728) {
+		c.info.Version = ""
+	}
+	return cmp.Or(c.x.headers.mirrors(headerMethod, c.info.Method), c.x.headers.checkName(c, p))
 }
 
 // greeting returns what the params of initialize say of the client, as far as that can be read.
@@ -98,11 +116,29 @@ func (r *relayedCall) handOn() {
 		r.conclude(nil, c.refused)
 		return
 	}
-	usercode.Run(func() { c.x.s.receiver.ReceiveRequest(c.ctx, m, c.x.conn.front, r.answered) },
-		func(f *usercode.Failure) {
-			c.x.failed(c.ctx, m.Method)(f)
-			r.answered(nil, errInternal)
-		})
+	err := c.x.front.receive(c.ctx, func() {
+		usercode.Run(func() { c.x.s.receiver.ReceiveRequest(c.ctx, m, c.x.front, r.answered) },
+			func(f *usercode.Failure) {
+				c.x.failed(c.ctx, m.Method)(f)
+				r.answered(nil, errInternal)
+			})
+	})
+	if err != nil {
+		r.answered(nil, err)
+	}
+}
+
+// receive lets the receiver take a message. Those of a session come one after the other, also where HTTP requests bring
+// them at the same time; the error is the cause of ctx, which ends the wait for that.
+func (f *front) receive(ctx context.Context, take func()) error {
+	if f.conn != nil {
+		if err := f.turn.LockContext(ctx); err != nil {
+			return err
+		}
+		defer f.turn.Unlock()
+	}
+	take()
+	return nil
 }
 
 // answered is the [relay.Answer] to the request. Of several answers, the first one counts.
@@ -202,6 +238,9 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	if v := mcp.Version(text(raw)); slices.Contains(c.s.cfg.versions, v) {
 		a.version = v
 	}
+	if !c.introduce(a.weight) {
+		a = &agreement{version: a.version}
+	}
 	if c.public.begin(a) {
 		c.public.open()
 	}
@@ -214,10 +253,12 @@ func (x *exchange) handOnNotification(m *jsonrpc.Message) {
 	in.Known = false
 	ctx, op := x.tel.StartHandler(x.work, in)
 	defer op.End(brokenOff)
-	usercode.Run(func() {
-		x.s.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, x.conn.front)
-		op.End(instrument.Result{})
-	}, x.failed(ctx, m.Method))
+	err := x.front.receive(ctx, func() {
+		usercode.Run(func() {
+			x.s.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, x.front)
+		}, x.failed(ctx, m.Method))
+	})
+	op.End(instrument.Result{Err: err})
 }
 
 // oneLine returns raw, valid JSON, without line breaks.
