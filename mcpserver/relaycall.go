@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // relayedCall is a request that a receiver answers.
@@ -22,6 +24,9 @@ type relayedCall struct {
 	call  *call
 	hello *agreement // what initialize says; nil for any other request
 	over  atomic.Bool
+
+	mu    sync.Mutex
+	ended func() // guarded by mu; tells telemetry that a subscription is over; nil before it is acknowledged
 }
 
 // relayedMethods are those of the protocol, for what telemetry says of their requests.
@@ -141,9 +146,34 @@ func (f *front) receive(ctx context.Context, take func()) error {
 	return nil
 }
 
+// acknowledged says that the client has been told of its subscription. As in any server, what was asked for is done
+// with that, and so is the operation: no span lasts as long as a stream.
+func (r *relayedCall) acknowledged() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended == nil && !r.over.Load() {
+		r.call.op.Sending()
+		r.call.op.End(instrument.Result{})
+		r.ended = r.call.x.tel.StreamOpened(names.StreamListen)
+	}
+}
+
+// close ends the request, and reports false if it has ended before.
+func (r *relayedCall) close() bool {
+	if r.over.Swap(true) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended != nil {
+		r.ended()
+	}
+	return true
+}
+
 // answered is the [relay.Answer] to the request. Of several answers, the first one counts.
 func (r *relayedCall) answered(result json.RawMessage, err error) {
-	if !r.over.Swap(true) {
+	if r.close() {
 		defer r.call.x.calls.release()
 		r.conclude(result, err)
 	}
@@ -151,7 +181,7 @@ func (r *relayedCall) answered(result json.RawMessage, err error) {
 
 // giveUp ends the request without an answer, unless there is one.
 func (r *relayedCall) giveUp(why error) {
-	if !r.over.Swap(true) {
+	if r.close() {
 		defer r.call.x.calls.release()
 		r.call.x.calls.finish(r.call)
 		r.call.leave(why)

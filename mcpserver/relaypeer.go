@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -59,7 +60,24 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	buf := takeBuffer()
 	frame := appendMessage((*buf)[:0], jsonrpc.ID{}, m)
 	defer releaseBuffer(buf, frame)
+	if m.Method == mcp.NotificationSubscriptionsAcknowledged {
+		defer f.acknowledge(f.during(ctx), m.Params)
+	}
 	return x.sendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
+}
+
+// acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
+// unknown, or the one that the params name.
+func (f *front) acknowledge(by *call, params json.RawMessage) {
+	if by == nil && f.conn != nil {
+		meta, _ := mcp.Object(params).Lookup("_meta")
+		raw, _ := mcp.Object(meta).Lookup(mcp.MetaSubscriptionID)
+		id, _ := jsonrpc.ParseID(raw)
+		by = f.conn.table.find(id)
+	}
+	if by != nil && by.info.Method == mcp.MethodSubscriptionsListen {
+		by.relayed.acknowledged()
+	}
 }
 
 // version returns the revision of the session, empty before there is one.
