@@ -108,6 +108,9 @@ var arrows = map[string][]string{
 		"internal/relay", "internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpserver/store",
 	},
+	"mcpproxy": {
+		"internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/transport", "mcpserver",
+	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},
 	"mcpserver/store":           {"mcp"},

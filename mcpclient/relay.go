@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
@@ -45,7 +47,7 @@ func NewRelay(t transport.Transport, o *Options, r *relay.Client) (relay.Server,
 	}
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
 		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))
-	c.core.Init(&cfg.core, t, tel, instrument.Ref{}, hooks)
+	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(r.Context), hooks)
 	c.number = running.Clients.Number()
 	running.Enlist(&running.Clients, c.number, c)
 	c.core.Start()
@@ -90,7 +92,9 @@ type relayed struct {
 	name, instance, group string
 	number                uint64 // among the clients of the process
 
-	serving serving
+	serving  serving
+	restored restored
+	heard    atomic.Uint64 // messages of the server that may be about a request which is on its way
 
 	mu         sync.Mutex
 	introduced bool            // guarded by mu; the peer in front knows what has become of the first connection
@@ -99,9 +103,18 @@ type relayed struct {
 
 // Request sends a request of the peer in front.
 func (c *relayed) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
-	q := &relayedRequest{Request: conn.NewRequest(&c.core), c: c, params: conn.ReadParams(m.Params), answer: answer}
-	q.Method = m.Method
+	q := c.newRequest(ctx, m.Method, answer)
+	q.params = conn.ReadParams(m.Params)
+	if m.Method == mcp.MethodSubscriptionsListen {
+		q.id = bytes.Clone(m.ID)
+	}
 	q.Pass(ctx, q, time.Now().Add(c.patience))
+}
+
+func (c *relayed) newRequest(ctx context.Context, method string, answer relay.Answer) *relayedRequest {
+	q := &relayedRequest{Request: conn.NewRequest(&c.core), c: c, ctx: ctx, answer: answer}
+	q.Method = method
+	return q
 }
 
 // Notify sends a notification of the peer in front.

@@ -38,14 +38,28 @@ func (h relayHooks) Negotiated() {}
 
 func (h relayHooks) Authorized() {}
 
-// Began lets all requests be made.
-func (h relayHooks) Began(s *conn.Session) { s.Open() }
+// Began brings a server to where the session before was lost, and says that its lists may have changed meanwhile.
+func (h relayHooks) Began(s *conn.Session) {
+	if s.First {
+		return
+	}
+	h.c.core.During(s, func() { h.c.restore(s) })
+	if !s.Era.Subscribes() {
+		h.c.missedIn(s)
+	}
+}
 
 // Ended takes the client off the list of those that run, and tells the peer in front.
 func (h relayHooks) Ended() {
 	c := h.c
 	running.Clients.Remove(c.number)
 	c.core.Spawn(func() {
+		_, _, left := c.restored.all(nil)
+		for _, q := range left {
+			if c.restored.closes(q) {
+				q.answer(nil, ErrShutdown)
+			}
+		}
 		c.mu.Lock()
 		introduced := c.introduced
 		c.mu.Unlock()
@@ -60,8 +74,8 @@ func (h relayHooks) Ended() {
 func (h relayHooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // ends with the answer or the session
-		q := &relayedRequest{Request: conn.NewRequest(&c.core), c: c, answer: func(json.RawMessage, error) {}}
-		q.Method, q.Own, q.Timeout = mcp.MethodPing, true, 2*c.core.Settings.KeepAlive // the session ends sooner
+		q := c.newRequest(s.Ctx, mcp.MethodPing, func(json.RawMessage, error) {})
+		q.Own, q.Timeout = true, 2*c.core.Settings.KeepAlive // the session ends sooner
 		if s.Era.Subscribes() {
 			c.mu.Lock()
 			q.Method, q.params = mcp.MethodDiscover, conn.ReadParams(c.latest)
@@ -78,9 +92,22 @@ func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 		c.cancelled(r, m)
 		return
 	}
-	ctx, op := c.core.Telemetry.StartHandler(r.Link.Ctx, c.incoming(r, m, instrument.Incoming{Notification: true}))
+	if m.Method == mcp.NotificationProgress || r.OwnStream() {
+		c.heard.Add(1)
+	}
+	params, _ := m.Params() // what cannot be read belongs to nothing
+	in := c.incoming(r, m, &params, instrument.Incoming{Notification: true})
+	ctx, op := c.core.Telemetry.StartHandler(r.Link.Ctx, in)
 	defer op.End(instrument.Result{})
-	c.client.Receiver.ReceiveNotification(ctx, passed(r, m), c)
+	message := passed(r, m)
+	if q := c.restored.of(params.SubscriptionID); q != nil {
+		if m.Method == mcp.NotificationSubscriptionsAcknowledged && c.restored.acknowledge(q) {
+			c.missedBy(ctx, q, message.Params)
+			return
+		}
+		message.Params = withSubscription(message.Params, q.id)
+	}
+	c.client.Receiver.ReceiveNotification(ctx, message, c)
 }
 
 // cancelled ends the request that the server has cancelled, of its own or of the peer in front.
@@ -96,11 +123,11 @@ func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 }
 
 // incoming describes a message of the server.
-func (c *relayed) incoming(r *conn.Reader, m *jsonrpc.Message, in instrument.Incoming) instrument.Incoming {
-	params, _ := m.Params() // what cannot be read belongs to no trace
+func (c *relayed) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params,
+	in instrument.Incoming) instrument.Incoming {
 	_, in.Known = targets()[m.Method]
 	in.URI, _ = jsonrpc.Text(params.URI)
-	return incoming(m.Method, &params, r.Session.Peer, m.Size(), in)
+	return incoming(m.Method, params, r.Session.Peer, m.Size(), in)
 }
 
 // passed is a message of the server's as the peer in front gets it.
@@ -117,10 +144,12 @@ const relayedAtOnce = 4096
 // Serve passes a request of the server on.
 func (h relayHooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	c := h.c
+	c.heard.Add(1)
 	a := &relayedAnswer{c: c, method: m.Method, size: len(m.Frame), answer: answer}
 	ctx, served := c.serving.begin(r.Link.Ctx, servedID{r.Link, m.ID})
 	a.served = served
-	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, instrument.Incoming{ID: m.ID.String()}))
+	params, _ := m.Params() // what cannot be read belongs to no trace
+	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, &params, instrument.Incoming{ID: m.ID.String()}))
 	if !c.serving.enter(a.size, relayedAtOnce, max(DefaultFrameLimit, c.core.Settings.FrameLimit)) {
 		c.serving.end(served)
 		e := &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}

@@ -24,7 +24,8 @@ type pair struct {
 }
 
 var errNotIntroduced = &mcp.Error{
-	Code: mcp.CodeInvalidRequest, Message: "a session begins with initialize, a request without one says its revision in _meta",
+	Code:    mcp.CodeInvalidRequest,
+	Message: "a session begins with initialize, a request without one says its revision in _meta",
 }
 
 // request passes on a request of the host.
@@ -35,13 +36,13 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 		if l != nil { // the host has lost patience, and introduces itself in another way
 			l.stop(context.WithoutCancel(ctx), errOtherIntroduction)
 		}
-		p.introduce(m, answer)
+		p.introduce(ctx, m, answer)
 		return
 	case l == nil && !modern(m.Params):
 		answer(nil, errNotIntroduced)
 		return
 	case l == nil:
-		if l = p.introduce(discovery(m.Params), func(json.RawMessage, error) {}); l == nil {
+		if l = p.introduce(ctx, discovery(m.Params), func(json.RawMessage, error) {}); l == nil {
 			answer(nil, errNoServer)
 			return
 		}
@@ -67,7 +68,7 @@ func (p *pair) notify(ctx context.Context, m relay.Message) {
 	l.send(m, nil, func(m relay.Message) {
 		ctx, done := l.during(ctx)
 		defer done()
-		_ = l.server.Notify(ctx, m) // its span has what went wrong; nobody waits for it
+		_ = l.server.Notify(ctx, m) // its span has what went wrong
 	})
 }
 
@@ -78,12 +79,14 @@ func (p *pair) current() *link {
 }
 
 // introduce begins a connection to a server, which answers the introduction. It returns nil if that cannot be.
-func (p *pair) introduce(m relay.Message, answer relay.Answer) *link {
+func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
 	l := newLink(p, m, answer)
 	p.mu.Lock()
 	p.link = l
 	p.mu.Unlock()
-	server, err := p.connect(&relay.Client{Receiver: l, Introduce: l.introduce, Introduced: l.introduced})
+	server, err := p.connect(&relay.Client{
+		Context: ctx, Receiver: l, Introduce: l.introduce, Introduced: l.introduced,
+	})
 	if err != nil {
 		p.forget(l)
 		l.answerFirst(nil, err)

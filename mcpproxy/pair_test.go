@@ -176,7 +176,9 @@ const (
 	meta       = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","x":1}}`
 )
 
-var errMethod = &relay.Error{Object: json.RawMessage(`{"code":-32601}`), Server: &mcp.Error{Code: -32601, Message: "no"}}
+var errMethod = &relay.Error{
+	Object: json.RawMessage(`{"code":-32601}`), Server: &mcp.Error{Code: -32601, Message: "no"},
+}
 
 func inPair(t *testing.T, f func(h *fakeHost)) {
 	synctest.Test(t, func(t *testing.T) { f(newHost(t)) })

@@ -37,6 +37,10 @@ type Options struct {
 // DefaultFrameLimit is the default of [Options.FrameLimit], in bytes.
 const DefaultFrameLimit = 64 << 20
 
+// drainTimeout is how long answers are waited for when a host has sent its last message. With the time that the server
+// has to end, it is shorter than the 2 s for which hosts wait before they kill.
+const drainTimeout = 500 * time.Millisecond
+
 // Proxy stands between hosts and a server. It is safe for concurrent use.
 type Proxy struct {
 	o       Options
@@ -47,8 +51,8 @@ type Proxy struct {
 	pairs map[relay.Peer]*pair // guarded by mu; by host
 }
 
-// New returns a proxy for the server that t reaches. Each host has a connection to it, or a process, of its own. Nothing
-// is connected to or started before a host has spoken. It is an error if t or an option is invalid.
+// New returns a proxy for the server that t reaches. Each host has a connection to it, or a process, of its own.
+// Nothing is connected to or started before a host has spoken. It is an error if t or an option is invalid.
 func New(t transport.Transport, o *Options) (*Proxy, error) {
 	if t == nil {
 		return nil, errors.New("mcpproxy: no transport")
@@ -73,7 +77,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	}
 	var err error
 	p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
-		Name: p.o.Name, FrameLimit: p.o.FrameLimit, Telemetry: p.o.Telemetry,
+		Name: p.o.Name, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout, Telemetry: p.o.Telemetry,
 	})
 	return p, err
 }

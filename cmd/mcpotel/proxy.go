@@ -17,10 +17,10 @@ func newProxy(s streams) *cobra.Command {
 	c := &connection{passes: true}
 	return c.command(s, &cobra.Command{
 		Use: "proxy [flags]" + behind, Short: "stand between a host and its server, and export what passes",
-		Long: "Put this command where your host starts its server, with the server's command behind it. The host needs to know\n" +
-			"nothing of OpenTelemetry: each call is a trace, with metrics and log records, at the collector that\n" +
-			"OTEL_EXPORTER_OTLP_ENDPOINT names. Messages pass as they are. A server that dies is started anew, and the session\n" +
-			"of the host goes on.",
+		Long: "Put this command where your host starts its server, with the server's command behind it. The host needs to\n" +
+			"know nothing of OpenTelemetry: each call is a trace, with metrics and log records, at the collector that\n" +
+			"OTEL_EXPORTER_OTLP_ENDPOINT names. Messages pass as they are. A server that dies is started anew, and the\n" +
+			"session of the host goes on.",
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --url https://example.com/mcp\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",

@@ -86,6 +86,8 @@ type Introduction struct {
 
 // Client is what a client needs to know that only passes messages on.
 type Client struct {
+	// Context has the span that is the parent of the first attempt to connect. Its end ends nothing.
+	Context context.Context
 	// Receiver gets what the server sends.
 	Receiver Receiver
 	// Introduce returns how the client introduces itself, for each connection anew.

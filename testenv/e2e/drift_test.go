@@ -62,11 +62,11 @@ func fingerprints(t *testing.T, tr transport.Transport) drift.Tools {
 		t.Fatal(err)
 	}
 	defer c.Stop(context.Background())
-	return listed(t, ctx, c)
+	return listedTools(t, ctx, c)
 }
 
-// listed returns the fingerprints of the tools that a client lists.
-func listed(t *testing.T, ctx context.Context, c *mcpclient.Client) drift.Tools {
+// listedTools returns the fingerprints of the tools that a client lists.
+func listedTools(t *testing.T, ctx context.Context, c *mcpclient.Client) drift.Tools {
 	t.Helper()
 	tools := drift.Tools{}
 	for tool, err := range c.Tools(ctx) {

@@ -56,7 +56,7 @@ func TestRealServersBehindTheProxy(t *testing.T) {
 			if got, want := c.Instructions(), direct.Instructions(); got != want {
 				t.Errorf("want the instructions %q, got %q", want, got)
 			}
-			if changes := drift.Compare(listed(t, ctx, direct), listed(t, ctx, c)); changes != nil {
+			if changes := drift.Compare(listedTools(t, ctx, direct), listedTools(t, ctx, c)); changes != nil {
 				t.Errorf("the tools differ: %v", changes)
 			}
 			checkTools(t, ctx, c, s)
@@ -101,8 +101,8 @@ func checkChain(t *testing.T, ctx context.Context, o observed, c *mcpclient.Clie
 	}
 }
 
-// TestAHostKeepsItsSessionThoughItsServerIsKilled has hosts of other SDKs call a tool that kills the server, and another
-// right behind it, 50 times.
+// TestAHostKeepsItsSessionThoughItsServerIsKilled has hosts of other SDKs call a tool that kills the server, and
+// another right behind it, 50 times.
 func TestAHostKeepsItsSessionThoughItsServerIsKilled(t *testing.T) {
 	for name, host := range map[string][]string{
 		"typescript": {"node", filepath.Join(installed(t), "npm", "survivor.mjs")},

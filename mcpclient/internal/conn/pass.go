@@ -18,7 +18,7 @@ import (
 type Passed interface {
 	Content
 	// Heard looks at the answer, in the goroutine that has read it, and says how the operation ends.
-	Heard(s *Session, m *jsonrpc.Message) instrument.Result
+	Heard(m *jsonrpc.Message) instrument.Result
 	// Answered passes on what Heard has looked at, behind it in the same goroutine: nothing else is read meanwhile.
 	Answered()
 	// Failed hears, in any goroutine, that there is no answer.
@@ -33,6 +33,7 @@ type passing struct {
 	ctx   context.Context
 	state atomic.Int32
 	stop  func() bool // forgets ctx; nil before there is something to forget
+	head  int         // of the frame, before the params
 
 	// Written by what has decided.
 	outcome Outcome
@@ -69,6 +70,9 @@ func (r *Request) Pass(ctx context.Context, to Passed, by time.Time) {
 		})
 		if err == nil && !o.Decided() {
 			r.passing.stop = context.AfterFunc(ctx, r.leavePassed)
+			if !r.Session.OverHTTP && !to.Harmless() {
+				r.Frame = nil // it is not sent again
+			}
 		}
 	}
 	r.sent(o, err)
@@ -138,7 +142,7 @@ func (r *Request) pass(m *jsonrpc.Message) {
 	if p.size = m.Size(); r.Op.Captures() && m.Check() == nil {
 		p.content = bytes.Clone(m.Middle())
 	}
-	p.result = p.to.Heard(r.Session, m)
+	p.result = p.to.Heard(m)
 	if p.decide() {
 		r.over(nil)
 	}

@@ -56,6 +56,9 @@ func (c *Conn) admittedBy(ctx context.Context, op string, by time.Time) (*Sessio
 		case err != nil && err.Kind != KindState:
 			return nil, err
 		}
+		if err := c.AwaitReady(ctx, op, by); err != nil {
+			return nil, err
+		}
 		if err := c.awaitOpen(ctx, op, by); err != nil {
 			return nil, err
 		}
@@ -65,11 +68,8 @@ func (c *Conn) admittedBy(ctx context.Context, op string, by time.Time) (*Sessio
 // errRestoring is why a request has to wait that is not the client's own.
 var errRestoring = fmt.Errorf("%w, it brings the server back to where the session before was lost", ErrNotReady)
 
-// awaitOpen waits until there is a session that is open to all.
+// awaitOpen waits until the present session, if there is one, is open to all.
 func (c *Conn) awaitOpen(ctx context.Context, op string, by time.Time) *Fault {
-	if err := c.AwaitReady(ctx, op, by); err != nil {
-		return err
-	}
 	s := c.Present()
 	if s.held == nil {
 		return nil

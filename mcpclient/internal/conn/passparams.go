@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -46,6 +47,9 @@ func ReadParams(raw []byte) PassedParams {
 	return p
 }
 
+// Raw returns the params as they are.
+func (p *PassedParams) Raw() json.RawMessage { return p.raw }
+
 // Target returns the text that names what a method is about, empty if there is none.
 func (p *PassedParams) Target(t mcp.Target) string {
 	raw := [...][]byte{
@@ -68,11 +72,11 @@ func (p *PassedParams) Version() mcp.Version {
 func (p *PassedParams) append(dst []byte, trace *instrument.TraceContext) []byte {
 	if p.unclear || trace.Traceparent == "" && len(trace.Others) == 0 {
 		if p.raw != nil {
-			dst = append(append(dst, `,"params":`...), p.raw...)
+			dst = append(append(dst, beforeParams...), p.raw...)
 		}
 		return append(dst, '}')
 	}
-	dst = append(dst, `,"params":`...)
+	dst = append(dst, beforeParams...)
 	switch {
 	case p.meta != nil:
 		dst = append(dst, p.raw[:p.metaAt]...)
@@ -122,5 +126,17 @@ func separated(dst []byte) []byte {
 func (r *Request) EncodePassed(p *PassedParams) {
 	r.trace = traceOf(&r.Op)
 	r.Frame = jsonrpc.AppendRequestHead(r.Frame[:0], jsonrpc.IntID(r.ID), r.Method)
+	r.passing.head = len(r.Frame)
 	r.Frame = p.append(r.Frame, &r.trace.TraceContext)
 }
+
+// Passed returns the params that a request has been encoded with. They lie in its frame.
+func (r *Request) Passed() PassedParams {
+	raw, ok := bytes.CutPrefix(r.Frame[r.passing.head:len(r.Frame)-1], []byte(beforeParams))
+	if !ok {
+		return PassedParams{}
+	}
+	return ReadParams(raw)
+}
+
+const beforeParams = `,"params":`

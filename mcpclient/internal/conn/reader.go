@@ -24,11 +24,17 @@ import (
 // InvalidStreak is how many invalid frames in a row end the connection.
 const InvalidStreak = 1000
 
+// OwnStream reports whether the latest message has come on the stream of one request.
+func (r *Reader) OwnStream() bool { return r.request != 0 }
+
 // failure is why a connection ends, or an attempt to make one, as an event for the state machine.
 type failure struct {
 	event machine.Event
 	err   error
 	wait  time.Duration // how long the server asks to be left alone, 0 if it does not
+
+	request int64                   // that was answered so
+	failed  *transport.RequestError // what its caller is told; nil if it is as the others
 }
 
 func (f *failure) Error() string { return f.err.Error() }
