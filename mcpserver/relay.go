@@ -65,11 +65,9 @@ func relayless(o *Options) func(yield func(string) bool) {
 // errLeft is why requests of a client end that has sent its last message, and those to it.
 var errLeft = errors.New("the client has left")
 
-// leaveRelay ends what the client has left behind, because of why. Answers that are on their way are waited for as long
-// as the client may drain, since one that has closed its end may still read; then its requests end, and what is known
-// of it elsewhere.
+// leaveRelay ends what the client has left behind, because of why: its requests, and then what is known of it
+// elsewhere.
 func (c *connection) leaveRelay(why error) {
-	c.table.drain(c.s.cfg.DrainTimeout)
 	for _, left := range c.table.all() {
 		left.cancel(why)
 	}

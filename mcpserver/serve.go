@@ -44,11 +44,15 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
-	switch {
+	switch { // a client that has closed its end may still read
+	case lost:
 	case conn.front != nil:
-		conn.leaveRelay(cmp.Or(err, errLeft))
-	case !lost:
+		conn.table.drain(s.cfg.DrainTimeout)
+	default:
 		conn.group.wait(s.cfg.DrainTimeout)
+	}
+	if conn.front != nil {
+		conn.leaveRelay(cmp.Or(err, errLeft))
 	}
 	stop()
 	conn.public.because(err)
