@@ -95,10 +95,13 @@ func (t *calls) admit(c *call) error {
 }
 
 // answering reports whether a request with this id is running or waiting.
-func (t *calls) answering(id jsonrpc.ID) bool {
+func (t *calls) answering(id jsonrpc.ID) bool { return t.find(id) != nil }
+
+// find returns the request with this id that is running or waiting, nil for none.
+func (t *calls) find(id jsonrpc.ID) *call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.live[id] != nil
+	return t.live[id]
 }
 
 // busy reports whether more requests than so many are running, or waiting for that.

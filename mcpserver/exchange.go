@@ -20,6 +20,7 @@ type engine struct {
 	group    *group    // of what the server does besides
 	audience *audience // that listens
 	reading  *reading  // that brings the messages of a stream; nil over HTTP
+	front    *front    // who sends them, for a relay; nil for any other server
 }
 
 // exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It

@@ -15,7 +15,9 @@ import (
 // NewRelay returns a server that answers nothing by itself, but for a ping before there is a session, and hands on to r
 // whatever clients send. It is for package mcpproxy: no other can make a Receiver. Of o, only the options count that
 // are about connections and telemetry; any other that is set is an error, and so is an empty Name. MaxConcurrent is how
-// many requests of one client wait for their answers at once: zero means 1,024, and those beyond are refused.
+// many requests of one client wait for their answers at once: zero means 1,024, and those beyond are refused. Over HTTP
+// there are sessions of legacy clients, each a Peer of its own, and all modern clients are one; of [HTTPOptions],
+// Stateless and Sessions are mistakes in the program.
 func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
 	own := *cmp.Or(o, new(Options))
 	for name := range relayless(&own) {
@@ -63,11 +65,9 @@ func relayless(o *Options) func(yield func(string) bool) {
 // errLeft is why requests of a client end that has sent its last message, and those to it.
 var errLeft = errors.New("the client has left")
 
-// leaveRelay ends what the client has left behind, because of why. Answers that are on their way are waited for as long
-// as the client may drain, since one that has closed its end may still read; then its requests end, and what is known
-// of it elsewhere.
+// leaveRelay ends what the client has left behind, because of why: its requests, and then what is known of it
+// elsewhere.
 func (c *connection) leaveRelay(why error) {
-	c.table.drain(c.s.cfg.DrainTimeout)
 	for _, left := range c.table.all() {
 		left.cancel(why)
 	}

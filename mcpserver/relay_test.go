@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -603,5 +604,73 @@ func TestARelayEndsWithItsContext(t *testing.T) {
 			t.Error("a notification was sent to a client that is not served any more")
 		}
 		r.answer(json.RawMessage(`{}`), nil)
+	})
+}
+
+func TestAReceiverThatFailsAnswersAllTheSame(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &behind{receive: func(*handed) { fail() }, hear: func(context.Context, relay.Message, relay.Peer) { fail() }}
+				w := relayed(t, b, mcpserver.Options{})
+				w.send(requestOf(1, "a", `{}`), `{"jsonrpc":"2.0","method":"n"}`, requestOf(2, "b", `{}`))
+				wantBehind(t, b, "a {}", "n ", "b {}")
+				wantSent(t, w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`,
+					`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"internal error"}}`)
+				b.last(t).answer(json.RawMessage(`{}`), nil)
+				wantSent(t, w)
+				wantEnd(t, w)
+			})
+		})
+	}
+}
+
+func TestARelayIsEndedFromBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/call", `{}`))
+		r, why := b.last(t), errors.New("the server is another now")
+		context.AfterFunc(r.ctx, func() { r.answer(nil, context.Cause(r.ctx)) })
+		b.peer(t).(relay.Ender).End(why)
+		if err := <-w.result; !errors.Is(err, why) {
+			t.Errorf("Serve returned %v, want why it was ended", err)
+		}
+		wantBehind(t, b, "tools/call {}", "gone")
+	})
+}
+
+func TestARelayKeepsToTheBoundOfAllClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", MaxTotal: 1, Telemetry: checked(t)})
+		must(t, err)
+		one, other := serve(t, t.Context(), s), serve(t, t.Context(), s)
+		one.send(requestOf(1, "a", `{}`))
+		other.send(requestOf(2, "b", `{}`))
+		wantSent(t, other, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"too many requests at once"}}`)
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		other.send(requestOf(3, "c", `{}`))
+		wantBehind(t, b, "a {}", "c {}")
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		wantSent(t, other, `{"jsonrpc":"2.0","id":3,"result":{}}`)
+		wantEnd(t, one)
+		wantEnd(t, other)
+	})
+}
+
+func TestARelayAsksAClientForASignOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(`{"protocolVersion":"2025-06-18"}`), nil) }}
+		w := relayed(t, b, mcpserver.Options{KeepAlive: time.Minute})
+		w.send(initializeAs("2025-06-18"))
+		b.taken()
+		w.taken()
+		time.Sleep(2*time.Minute + time.Second)
+		synctest.Wait()
+		wantSent(t, w, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		w.send(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		wantBehind(t, b)
+		wantEnd(t, w)
 	})
 }

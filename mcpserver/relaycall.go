@@ -2,10 +2,12 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -14,6 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // relayedCall is a request that a receiver answers.
@@ -21,6 +24,9 @@ type relayedCall struct {
 	call  *call
 	hello *agreement // what initialize says; nil for any other request
 	over  atomic.Bool
+
+	mu    sync.Mutex
+	ended func() // guarded by mu; tells telemetry that a subscription is over; nil before it is acknowledged
 }
 
 // relayedMethods are those of the protocol, for what telemetry says of their requests.
@@ -30,7 +36,7 @@ var relayedMethods = func() map[string]*method {
 		if m.Kind != mcp.KindRequest || m.Sender&mcp.FromClient == 0 {
 			continue
 		}
-		as := &method{name: m.Name, byURI: m.Target == mcp.TargetResource}
+		as := &method{name: m.Name, rows: rowsOf(m.Name), byURI: m.Target == mcp.TargetResource}
 		switch m.Target {
 		case mcp.TargetTool:
 			as.kind, as.find = instrument.Tool, anyName
@@ -55,8 +61,7 @@ var (
 // readRelayed finds out what telemetry is to say of a request, which nothing else depends on.
 func (c *call) readRelayed(p *jsonrpc.Params) {
 	agreed := c.x.terms.agreed.Load()
-	early := agreed == nil && !modern(p)
-	if early && c.info.Method == mcp.MethodPing {
+	if c.info.Method == mcp.MethodPing && agreed == nil && c.x.headers == nil && !modern(p) {
 		c.method = earlyPing
 		return
 	}
@@ -65,6 +70,8 @@ func (c *call) readRelayed(p *jsonrpc.Params) {
 		c.method = anyMethod
 	}
 	switch {
+	case c.x.headers != nil:
+		c.refused = c.readHeaders(p)
 	case c.info.Method == mcp.MethodInitialize:
 		c.relayed.hello = c.x.s.greeting(c.params)
 	case modern(p):
@@ -73,6 +80,22 @@ func (c *call) readRelayed(p *jsonrpc.Params) {
 	case agreed != nil:
 		c.info.Version, c.info.from.agreed = agreed.version, agreed
 	}
+}
+
+// readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body.
+func (c *call) readHeaders(p *jsonrpc.Params) error {
+	c.info.from.info = p.ClientInfo
+	version, err := c.x.headers.single(headerVersion)
+	if err != nil {
+		return err
+	}
+	if p.ProtocolVersion != nil && text(p.ProtocolVersion) != version {
+		return headerMismatch("the header %s is %.64q, and params._meta says otherwise", headerVersion, version)
+	}
+	if c.info.Version = mcp.Version(version); len(version) > len(mcp.Version20260728) {
+		c.info.Version = ""
+	}
+	return cmp.Or(c.x.headers.mirrors(headerMethod, c.info.Method), c.x.headers.checkName(c, p))
 }
 
 // greeting returns what the params of initialize say of the client, as far as that can be read.
@@ -98,16 +121,59 @@ func (r *relayedCall) handOn() {
 		r.conclude(nil, c.refused)
 		return
 	}
-	usercode.Run(func() { c.x.s.receiver.ReceiveRequest(c.ctx, m, c.x.conn.front, r.answered) },
-		func(f *usercode.Failure) {
-			c.x.failed(c.ctx, m.Method)(f)
-			r.answered(nil, errInternal)
-		})
+	err := c.x.front.receive(c.ctx, func() {
+		usercode.Run(func() { c.x.s.receiver.ReceiveRequest(c.ctx, m, c.x.front, r.answered) },
+			func(f *usercode.Failure) {
+				c.x.failed(c.ctx, m.Method)(f)
+				r.answered(nil, errInternal)
+			})
+	})
+	if err != nil {
+		r.answered(nil, err)
+	}
+}
+
+// receive lets the receiver take a message. Those of a session come one after the other, also where HTTP requests bring
+// them at the same time; the error is the cause of ctx, which ends the wait for that.
+func (f *front) receive(ctx context.Context, take func()) error {
+	if f.conn != nil {
+		if err := f.turn.LockContext(ctx); err != nil {
+			return err
+		}
+		defer f.turn.Unlock()
+	}
+	take()
+	return nil
+}
+
+// acknowledged says that the client has been told of its subscription. As in any server, what was asked for is done
+// with that, and so is the operation: no span lasts as long as a stream.
+func (r *relayedCall) acknowledged() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended == nil && !r.over.Load() {
+		r.call.op.Sending()
+		r.call.op.End(instrument.Result{})
+		r.ended = r.call.x.tel.StreamOpened(names.StreamListen)
+	}
+}
+
+// close ends the request, and reports false if it has ended before.
+func (r *relayedCall) close() bool {
+	if r.over.Swap(true) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended != nil {
+		r.ended()
+	}
+	return true
 }
 
 // answered is the [relay.Answer] to the request. Of several answers, the first one counts.
 func (r *relayedCall) answered(result json.RawMessage, err error) {
-	if !r.over.Swap(true) {
+	if r.close() {
 		defer r.call.x.calls.release()
 		r.conclude(result, err)
 	}
@@ -115,7 +181,7 @@ func (r *relayedCall) answered(result json.RawMessage, err error) {
 
 // giveUp ends the request without an answer, unless there is one.
 func (r *relayedCall) giveUp(why error) {
-	if !r.over.Swap(true) {
+	if r.close() {
 		defer r.call.x.calls.release()
 		r.call.x.calls.finish(r.call)
 		r.call.leave(why)
@@ -202,6 +268,9 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	if v := mcp.Version(text(raw)); slices.Contains(c.s.cfg.versions, v) {
 		a.version = v
 	}
+	if !c.introduce(a.weight) {
+		a = &agreement{version: a.version}
+	}
 	if c.public.begin(a) {
 		c.public.open()
 	}
@@ -214,10 +283,12 @@ func (x *exchange) handOnNotification(m *jsonrpc.Message) {
 	in.Known = false
 	ctx, op := x.tel.StartHandler(x.work, in)
 	defer op.End(brokenOff)
-	usercode.Run(func() {
-		x.s.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, x.conn.front)
-		op.End(instrument.Result{})
-	}, x.failed(ctx, m.Method))
+	err := x.front.receive(ctx, func() {
+		usercode.Run(func() {
+			x.s.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, x.front)
+		}, x.failed(ctx, m.Method))
+	})
+	op.End(instrument.Result{Err: err})
 }
 
 // oneLine returns raw, valid JSON, without line breaks.

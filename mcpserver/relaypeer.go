@@ -2,49 +2,89 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// front is the client of a connection, as a [relay.Peer].
-type front struct{ conn *connection }
-
-// Notify implements [relay.Peer].
-func (f *front) Notify(ctx context.Context, m relay.Message) error {
-	c := f.conn
-	r := instrument.Request{Method: m.Method, Foreign: true}
-	if m.Method == mcp.NotificationResourceUpdated {
-		uri, _ := mcp.Object(m.Params).Lookup("uri")
-		r.URI = text(uri)
-	}
-	out := c.out
-	if by := f.during(ctx); by != nil {
-		out = by.out
-	}
-	ctx, cancel := joint(ctx, c.life)
-	defer cancel()
-	buf := takeBuffer()
-	frame := appendMessage((*buf)[:0], jsonrpc.ID{}, m)
-	defer releaseBuffer(buf, frame)
-	return c.sendFrame(ctx, out, c.version(), r, func(*instrument.Op) ([]byte, error) { return frame, nil })
+// front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
+type front struct {
+	conn *connection // nil for modern clients over HTTP
+	tel  *instrument.Server
+	turn lock.Mutex // held while the receiver takes a message of the connection
 }
 
-// during returns the request of the client that ctx belongs to, nil for none.
+// during returns the request of the client that ctx belongs to, nil for none, or if it has been answered.
 func (f *front) during(ctx context.Context) *call {
-	if r := RequestFrom(ctx); r != nil && r.call != nil && r.call.x.conn == f.conn {
+	if r := RequestFrom(ctx); r != nil && r.call != nil && r.call.x.front == f && !r.call.relayed.over.Load() {
 		return r.call
 	}
 	return nil
 }
 
+// End implements [relay.Ender].
+func (f *front) End(reason error) {
+	if f.conn != nil {
+		f.conn.quit(reason)
+	}
+}
+
+// Notify implements [relay.Peer].
+func (f *front) Notify(ctx context.Context, m relay.Message) error {
+	r := instrument.Request{Method: m.Method, Foreign: true}
+	if m.Method == mcp.NotificationResourceUpdated {
+		uri, _ := mcp.Object(m.Params).Lookup("uri")
+		r.URI = text(uri)
+	}
+	var x *exchange
+	var out sink
+	v := f.conn.version()
+	if by := f.during(ctx); by != nil {
+		x, out, v = by.x, by.out, by.info.Version
+	} else if f.conn != nil {
+		x, out = f.conn.exchange, f.conn.out
+	} else {
+		f.tel.NotificationDropped(m.Method, names.DropNoStream)
+		return nil
+	}
+	ctx, cancel := joint(ctx, x.life)
+	defer cancel()
+	buf := takeBuffer()
+	frame := appendMessage((*buf)[:0], jsonrpc.ID{}, m)
+	defer releaseBuffer(buf, frame)
+	if m.Method == mcp.NotificationSubscriptionsAcknowledged {
+		defer f.acknowledge(f.during(ctx), m.Params)
+	}
+	return x.sendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
+}
+
+// acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
+// unknown, or the one that the params name.
+func (f *front) acknowledge(by *call, params json.RawMessage) {
+	if by == nil && f.conn != nil {
+		meta, _ := mcp.Object(params).Lookup("_meta")
+		raw, _ := mcp.Object(meta).Lookup(mcp.MetaSubscriptionID)
+		id, _ := jsonrpc.ParseID(raw)
+		by = f.conn.table.find(id)
+	}
+	if by != nil && by.info.Method == mcp.MethodSubscriptionsListen {
+		by.relayed.acknowledged()
+	}
+}
+
 // version returns the revision of the session, empty before there is one.
 func (c *connection) version() mcp.Version {
+	if c == nil {
+		return ""
+	}
 	if a := c.terms.agreed.Load(); a != nil {
 		return a.version
 	}
@@ -64,21 +104,23 @@ func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
 	return append(dst, '}')
 }
 
+// errNoWay says that a client cannot be sent a request.
+var errNoWay = errors.New("there is no stream on which the client could be asked")
+
 // Request implements [relay.Peer].
 func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
 	c := f.conn
-	q := &relayedAsk{conn: c, out: c.out, method: m.Method, answer: answer, sent: make(chan struct{})}
-	if by := f.during(ctx); by != nil && by.out.reach().asks {
-		q.out = by.out
-	}
-	q.ctx, q.op = c.tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
-	var err error
-	switch q.id, err = c.asks.enter(q, maxRelayed); err {
-	case nil:
-	case errOver:
-		q.conclude(nil, errLeft)
+	if c == nil {
+		answer(nil, errNoWay)
 		return
-	default:
+	}
+	q := &relayedAsk{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
+	q.ctx, q.op = c.tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
+	err := q.find(f.during(ctx))
+	if err == nil {
+		q.id, err = c.asks.enter(q, maxRelayed)
+	}
+	if err != nil {
 		q.conclude(nil, err)
 		return
 	}
@@ -92,6 +134,24 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 	}
 }
 
+// find finds the way to the client: where it waits for the answer to a request, nil for none, or else the one for what
+// belongs to no request.
+func (q *relayedAsk) find(by *call) (err error) {
+	if by != nil && by.out.reach().asks {
+		back, ok := by.x.visit.await()
+		if !ok {
+			return errBusy
+		}
+		q.out, q.back = by.out, back
+		return nil
+	}
+	if at := q.conn.out.reach(); !at.asks || !at.read {
+		return errNoWay
+	}
+	q.out = q.conn.out
+	return nil
+}
+
 // relayedAsk is a request to the client that was handed on, until its answer.
 type relayedAsk struct {
 	conn   *connection
@@ -102,6 +162,7 @@ type relayedAsk struct {
 	ctx    context.Context // of the operation
 	op     instrument.Op
 	stop   func() bool   // ends the watch over ctx; nil if there is none
+	back   func()        // takes the place again that a request gives up while the client is asked; nil for none
 	sent   chan struct{} // closed when it is, or cannot be; the client may be faster than that
 }
 
@@ -162,6 +223,12 @@ func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
 	defer q.op.End(brokenOff)
 	if q.stop != nil {
 		q.stop()
+	}
+	if q.back != nil {
+		q.back()
+	}
+	if err == errOver {
+		err = errLeft
 	}
 	if m != nil {
 		q.op.Received(m.Size())

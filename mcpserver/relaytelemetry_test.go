@@ -128,3 +128,34 @@ func TestALargeResultTellsOfAnErrorAtItsEnds(t *testing.T) {
 		})
 	}
 }
+
+func TestARelayedSubscriptionIsNoLongRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{Telemetry: rec.Telemetry()})
+		w.send(asked(1, "subscriptions/listen", bothMetas, ""), asked(2, "subscriptions/listen", bothMetas, ""))
+		acknowledged := relay.Message{Method: mcp.NotificationSubscriptionsAcknowledged,
+			Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}`)}
+		must(t, b.peer(t).Notify(t.Context(), acknowledged))
+		acknowledged.Params = nil
+		must(t, b.peer(t).Notify(b.last(t).ctx, acknowledged))
+		must(t, b.peer(t).Notify(t.Context(), acknowledged)) // of no subscription
+		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "subscriptions/listen"); n != 2 {
+			t.Errorf("%d of 2 requests are over with their acknowledgement", n)
+		}
+		if n := rec.Value("mcp_server.streams.active"); n != 2 {
+			t.Errorf("%d streams are open, want 2", n)
+		}
+		b.calls[0].answer(json.RawMessage(`{}`), nil)
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		b.calls[1].answer(json.RawMessage(`{}`), nil)
+		if n := rec.Value("mcp_server.streams.active"); n != 0 {
+			t.Errorf("%d streams are open, want none", n)
+		}
+		wantEnd(t, w)
+		if n := len(rec.SpansNamed("subscriptions/listen", trace.SpanKindServer)); n != 2 {
+			t.Errorf("there are %d spans of subscriptions, want 2", n)
+		}
+	})
+}

@@ -44,11 +44,15 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
-	switch {
+	switch { // a client that has closed its end may still read
+	case lost:
 	case conn.front != nil:
-		conn.leaveRelay(cmp.Or(err, errLeft))
-	case !lost:
+		conn.table.drain(s.cfg.DrainTimeout)
+	default:
 		conn.group.wait(s.cfg.DrainTimeout)
+	}
+	if conn.front != nil {
+		conn.leaveRelay(cmp.Or(err, errLeft))
 	}
 	stop()
 	conn.public.because(err)
@@ -84,7 +88,6 @@ type connection struct {
 	notices *notices  // that the client of a session is yet to be sent
 	logs    *logQueue // likewise, of what belongs to no request
 	heard   *hearing  // notifications of the client that wait for their handlers
-	front   *front    // as a receiver of relayed messages sees it; nil for none
 
 	// introduced takes so many bytes of memory for what the client says about itself, in place of those it had, and
 	// reports whether they were there; nil where that has no budget.
@@ -119,7 +122,7 @@ func (s *Server) open(
 	}
 	conn.heard = &hearing{x: conn.exchange}
 	if s.receiver != nil {
-		conn.front = &front{conn}
+		conn.front = &front{conn: conn, tel: p.tel}
 	}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)

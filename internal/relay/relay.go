@@ -41,14 +41,20 @@ type Peer interface {
 	Notify(ctx context.Context, m Message) error
 }
 
+// Ender is a Peer in front of a server whose connection or session can be ended, as by itself.
+type Ender interface {
+	Peer
+	// End ends it because of reason, and does not wait. The Receiver hears that the peer is gone.
+	End(reason error)
+}
+
 // Receiver gets what a peer sends. Both methods are called in the goroutine that reads, for one message after the
 // other; nothing else is read from the peer before they return. from leads back to it: what is sent there during a
 // request, by its context, goes by the stream of that request if it has one.
 type Receiver interface {
 	// ReceiveRequest gets a request, of any method; a server answers a ping before there is a session by itself. ctx ends
 	// with the answer, or when the peer has cancelled the request, whose reason is then the text of the cause, or is gone.
-	// An [*Error] goes back as it came, an [*mcp.Error] with its code
-	// and any other error as -32603 with its text.
+	// An [*Error] goes back as it came, an [*mcp.Error] with its code and any other error as -32603 with its text.
 	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
 	// ReceiveNotification gets a notification, of any method but notifications/cancelled.
 	ReceiveNotification(ctx context.Context, m Message, from Peer)
