@@ -105,8 +105,11 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
+		"internal/relay", "internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpserver/store",
+	},
+	"mcpproxy": {
+		"internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

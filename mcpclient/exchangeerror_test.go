@@ -139,7 +139,13 @@ func TestAForgottenSessionIsNegotiatedAnewOnTheSameConnection(t *testing.T) {
 		for range 3 { // each time an answer has proved the session
 			lost := background(func() error { return c.Call(t.Context(), "x/lost", nil, nil) })
 			v.Expect("x/lost")
-			gone := background(func() error { return c.Call(t.Context(), "x/gone", nil, nil) })
+			gone := background(func() error {
+				err := c.Call(t.Context(), "x/gone", nil, nil)
+				if c.State() == connstate.Ready {
+					t.Error("the caller hears of it, and the client still takes the session for one")
+				}
+				return err
+			})
 			epoch := c.Status().Epoch
 			v.fail(v.Expect("x/gone"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
 			if err := <-gone; !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
@@ -174,7 +180,6 @@ func TestASessionThatIsForgottenAtOnceIsBackedOffFrom(t *testing.T) {
 			if err := <-done; !errors.Is(err, ErrConnectionLost) {
 				t.Errorf("got %v, want the connection lost", err)
 			}
-			synctest.Wait() // the call fails a moment before the session is given up
 			if c.State() == connstate.Backoff {
 				break
 			}

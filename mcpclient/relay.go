@@ -47,7 +47,7 @@ func NewRelay(t transport.Transport, o *Options, r *relay.Client) (relay.Server,
 	}
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
 		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))
-	c.core.Init(&cfg.core, t, tel, instrument.Ref{}, hooks)
+	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(r.Context), hooks)
 	c.number = running.Clients.Number()
 	running.Enlist(&running.Clients, c.number, c)
 	c.core.Start()

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,10 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
-	if !lost {
+	switch {
+	case conn.front != nil:
+		conn.leaveRelay(cmp.Or(err, errLeft))
+	case !lost:
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	stop()
@@ -80,6 +84,7 @@ type connection struct {
 	notices *notices  // that the client of a session is yet to be sent
 	logs    *logQueue // likewise, of what belongs to no request
 	heard   *hearing  // notifications of the client that wait for their handlers
+	front   *front    // as a receiver of relayed messages sees it; nil for none
 
 	// introduced takes so many bytes of memory for what the client says about itself, in place of those it had, and
 	// reports whether they were there; nil where that has no budget.
@@ -113,6 +118,9 @@ func (s *Server) open(
 		peer:   p, terms: new(terms), conn: conn, out: out,
 	}
 	conn.heard = &hearing{x: conn.exchange}
+	if s.receiver != nil {
+		conn.front = &front{conn}
+	}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
@@ -199,7 +207,11 @@ type pipe struct {
 // notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
 // could go.
 func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
-	usercode.Run(func() { err = p.conn.Send(ctx, frame) }, func(f *usercode.Failure) {
+	return p.send(ctx, func() error { return p.conn.Send(ctx, frame) })
+}
+
+func (p pipe) send(ctx context.Context, send func() error) (err error) {
+	usercode.Run(func() { err = send() }, func(f *usercode.Failure) {
 		p.failed(ctx, "Conn.Send")(f)
 		err = f
 	})
@@ -207,8 +219,16 @@ func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
 }
 
 func (p pipe) answer(ctx context.Context, a answer) error {
-	if a.frame == nil {
+	switch {
+	case a.frame == nil:
 		return nil
+	case a.rest != nil:
+		return p.send(ctx, func() error { return p.conn.(apart).sendParts(ctx, a.frame, a.rest, []byte("}")) })
 	}
 	return p.notify(ctx, a.frame)
+}
+
+// apart is a connection that sends a frame in parts.
+type apart interface {
+	sendParts(ctx context.Context, parts ...[]byte) error
 }

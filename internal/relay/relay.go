@@ -25,9 +25,10 @@ type Message struct {
 	Params json.RawMessage // a JSON object in one line; nil for none. It is valid as long as the call that has it
 }
 
-// Answer takes what becomes of a request: the result as the peer wrote it, or an error. An error that the peer has
-// answered with is an [*Error]. It is called once, by any goroutine, perhaps before the call returns that the request
-// was made by; the result is valid until it returns. It may block, for as long as the peer that asked does not read.
+// Answer takes what becomes of a request: the result as the peer wrote it, in one line, or an error. An error that the
+// peer has answered with is an [*Error]. It is called once, by any goroutine, perhaps before the call returns that the
+// request was made by; the result is valid until it returns. It may block, for as long as the peer that asked does not
+// read.
 type Answer func(result json.RawMessage, err error)
 
 // Peer sends messages to a client or a server. It is safe for concurrent use.
@@ -44,8 +45,9 @@ type Peer interface {
 // other; nothing else is read from the peer before they return. from leads back to it: what is sent there during a
 // request, by its context, goes by the stream of that request if it has one.
 type Receiver interface {
-	// ReceiveRequest gets a request, of any method but ping while there is a session. ctx ends with the answer, or when
-	// the peer has cancelled the request or is gone. An [*Error] goes back as it came, an [*mcp.Error] with its code
+	// ReceiveRequest gets a request, of any method; a server answers a ping before there is a session by itself. ctx ends
+	// with the answer, or when the peer has cancelled the request, whose reason is then the text of the cause, or is gone.
+	// An [*Error] goes back as it came, an [*mcp.Error] with its code
 	// and any other error as -32603 with its text.
 	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
 	// ReceiveNotification gets a notification, of any method but notifications/cancelled.
@@ -56,8 +58,8 @@ type Receiver interface {
 
 // Error is an error that a peer has answered with.
 type Error struct {
-	Object json.RawMessage // the error object, as it came
-	Server *mcp.Error      // what it says
+	Object json.RawMessage // the error object, as it came, in one line
+	Server *mcp.Error      // what it says, as far as that can be read
 }
 
 // Cancelled is the error of a request that the peer which was asked has cancelled itself: it gives no answer.
@@ -78,6 +80,8 @@ type Introduction struct {
 
 // Client is what a client needs to know that only passes messages on.
 type Client struct {
+	// Context has the span that is the parent of the first attempt to connect. Its end ends nothing.
+	Context context.Context
 	// Receiver gets what the server sends.
 	Receiver Receiver
 	// Introduce returns how the client introduces itself, for each connection anew.

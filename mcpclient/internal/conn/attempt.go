@@ -228,7 +228,8 @@ func (l *openLink) closeConn() {
 // fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate
 // anew. An error that comes of the client's own hanging up tells it nothing.
 func (c *Conn) fail(epoch uint64, f *failure) bool {
-	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait}, &fact{err: f.err})
+	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait},
+		&fact{err: f.err, request: f.request, failed: f.failed})
 	return slices.Contains(effects, machine.Negotiate)
 }
 

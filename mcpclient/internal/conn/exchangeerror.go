@@ -71,11 +71,10 @@ func (r *Reader) failed(e *exchangeError) error {
 	case transport.Malformed:
 		r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
 	}
-	err := r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
-	if err == nil && e.err.Reason == transport.SessionGone {
-		return &failure{event: machine.SessionGone, err: e.err}
+	if e.err.Reason == transport.SessionGone { // when its caller hears of it, the session is over
+		return &failure{event: machine.SessionGone, err: e.err, request: e.request, failed: e.err}
 	}
-	return err
+	return r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
 }
 
 // putOff lets the call try again later, which a server has refused for now.

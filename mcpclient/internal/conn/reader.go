@@ -32,6 +32,9 @@ type failure struct {
 	event machine.Event
 	err   error
 	wait  time.Duration // how long the server asks to be left alone, 0 if it does not
+
+	request int64                   // that was answered so
+	failed  *transport.RequestError // what its caller is told; nil if it is as the others
 }
 
 func (f *failure) Error() string { return f.err.Error() }

@@ -95,6 +95,9 @@ func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.FailOwn:
 		c.failOwn(f, now)
 	case machine.FailLost:
+		if f.failed != nil {
+			c.failOwn(f, now)
+		}
 		c.failAll(inflight.Lost, now)
 	case machine.FailProtocol:
 		c.failAll(inflight.Protocol, now)

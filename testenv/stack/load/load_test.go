@@ -46,14 +46,15 @@ func TestWhatIsSentArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	// At 1,000 traces a second the second batch is due after a quarter of one, and is not sent if that is the end.
+	// At 1,000 traces a second the second batch is due after a quarter of one, and is not sent if that is the end. It is
+	// not begun if the first one took longer.
 	sending, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer stop()
 	sent, next, err := l.Send(sending, 7, Options{Endpoint: r.address, Rate: 1000, Senders: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next != 9 || sent.Dropped != 0 || sent.Spans != r.Spans() || r.Missing(sent) != 0 {
+	if next < 8 || next > 9 || sent.Dropped != 0 || sent.Spans != r.Spans() || r.Missing(sent) != 0 {
 		t.Errorf("sent %d spans up to batch %d, dropped %d, %d arrived, %d are missing", sent.Spans, next, sent.Dropped,
 			r.Spans(), r.Missing(sent))
 	}

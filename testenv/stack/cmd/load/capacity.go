@@ -138,7 +138,12 @@ func (m *measuring) fromKafka() error {
 		return err
 	}
 	sent, _, err := m.send(s, a, 0, m.took, load.Options{Rate: 10_000})
-	if err := errors.Join(err, end()); err != nil { // which sends what is queued
+	want := uint64(0)
+	if err == nil {
+		want = sent.Spans - sent.Dropped
+		_, err = m.await(s.Ports.AgentMetrics, "otelcol_exporter_sent_spans", want)
+	}
+	if err := errors.Join(err, end()); err != nil {
 		return err
 	}
 	g := m.gateway("gateway, from Kafka", "gateway-kafka.yaml")
@@ -147,16 +152,20 @@ func (m *measuring) fromKafka() error {
 		return err
 	}
 	err = m.measure(g.name, s.Gateway.Pid(), func() (uint64, error) {
-		want := sent.Spans - sent.Dropped
-		for {
-			got, err := counted(m.ctx, s.Ports.GatewayMetrics, "otelcol_receiver_accepted_spans")
-			if err != nil || uint64(got) >= want {
-				return uint64(got), err
-			}
-			if err := load.Wait(m.ctx, 100*time.Millisecond); err != nil {
-				return 0, err
-			}
-		}
+		return m.await(s.Ports.GatewayMetrics, "otelcol_receiver_accepted_spans", want)
 	})
 	return errors.Join(err, end())
+}
+
+// await waits until a Collector has counted as many, and returns how many it has.
+func (m *measuring) await(port int, metric string, want uint64) (uint64, error) {
+	for {
+		got, err := counted(m.ctx, port, metric)
+		if err != nil || uint64(got) >= want {
+			return uint64(got), err
+		}
+		if err := load.Wait(m.ctx, 100*time.Millisecond); err != nil {
+			return 0, fmt.Errorf("%s is %.0f, want %d: %w", metric, got, want, err)
+		}
+	}
 }
