@@ -39,9 +39,11 @@ func TestEachRequestThatIsPassedOnHasOneOutcome(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range requests {
 			all.Add(1)
-			ctx, cancel := context.WithCancelCause(t.Context())
+			ctx := t.Context()
 			if i%3 == 0 {
+				leaving, cancel := context.WithCancelCause(ctx)
 				time.AfterFunc(time.Duration(i)*time.Millisecond, func() { cancel(errors.New("enough")) })
+				ctx = leaving
 			}
 			m := relay.Message{ID: json.RawMessage(fmt.Sprint(i)), Method: methods[i%4], Params: json.RawMessage(`{"name":"x"}`)}
 			go b.server.Request(ctx, m, func(json.RawMessage, error) {

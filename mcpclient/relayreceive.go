@@ -127,7 +127,11 @@ func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 		return
 	}
 	why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
-	c.serving.cancel(servedID{r.Link, p.RequestID}, why)
+	var cause error // none, without a reason
+	if p.Reason != "" {
+		cause = errors.New(p.Reason)
+	}
+	c.serving.cancel(servedID{r.Link, p.RequestID}, why, cause)
 	c.core.Cancelled(r.Link, p.RequestID, why)
 }
 

@@ -148,13 +148,13 @@ func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *ser
 	return ctx, r
 }
 
-// cancel ends the context of the handler of one request.
-func (s *serving) cancel(id servedID, why *conn.CancelledByServer) {
+// cancel ends the context of the handler of one request, with cause.
+func (s *serving) cancel(id servedID, why *conn.CancelledByServer, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.running[id]; ok {
 		r.cancelled = why
-		r.cancel(why)
+		r.cancel(cause)
 	}
 }
 
