@@ -95,7 +95,7 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 	case err == nil && before != said.ProtocolVersion:
 		err = fmt.Errorf("the server speaks revision %q after it was started anew, and %q before", said.ProtocolVersion,
 			before)
-		l.pair.end(err)
+		l.pair.host.End(err)
 	default:
 		err = nil // a server that refuses after it has served once is tried again
 	}

@@ -14,9 +14,8 @@ import (
 // pair is one host, with the server behind it. The host's messages come one at a time.
 type pair struct {
 	connect func(*relay.Client) (relay.Server, error)
-	host    relay.Peer
-	end     context.CancelCauseFunc // ends the connection of the host
-	tasks   sync.WaitGroup          // what waits for its turn
+	host    relay.Ender
+	tasks   sync.WaitGroup // what waits for its turn
 
 	mu        sync.Mutex
 	confirmed bool  // guarded by mu; the host has sent notifications/initialized

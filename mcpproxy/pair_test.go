@@ -102,7 +102,7 @@ type fakeHost struct {
 
 func newHost(t *testing.T) *fakeHost {
 	h := &fakeHost{t: t}
-	h.pair = &pair{host: h, end: func(err error) { h.ended = err }, connect: func(c *relay.Client) (relay.Server, error) {
+	h.pair = &pair{host: h, connect: func(c *relay.Client) (relay.Server, error) {
 		f := &fakeServer{client: c, changed: make(chan struct{})}
 		h.servers = append(h.servers, f)
 		return f, nil
@@ -113,6 +113,7 @@ func newHost(t *testing.T) *fakeHost {
 
 func (h *fakeHost) Request(context.Context, relay.Message, relay.Answer) {}
 func (h *fakeHost) Notify(context.Context, relay.Message) error          { return nil }
+func (h *fakeHost) End(reason error)                                     { h.ended = reason }
 
 // sends has the host send a request, and notes its answer.
 func (h *fakeHost) sends(method, params string) {
@@ -218,8 +219,8 @@ func TestWhatComesBeforeTheSessionWaitsInItsOrder(t *testing.T) {
 		}
 		h.heard()
 		h.servers[0].introduced(accepted, nil)
-		h.got(0, "notifications/initialized", "subscriptions/listen {} 7", `tools/call {"n":0}`, "n/0", `tools/call {"n":1}`, "n/1", `tools/call {"n":2}`,
-			"n/2", `tools/call {"n":3}`, "n/3", `tools/call {"n":4}`, "n/4")
+		h.got(0, "notifications/initialized", "subscriptions/listen {} 7", `tools/call {"n":0}`, "n/0",
+			`tools/call {"n":1}`, "n/1", `tools/call {"n":2}`, "n/2", `tools/call {"n":3}`, "n/3", `tools/call {"n":4}`, "n/4")
 		h.sends("ping", "")
 		h.got(0, append(h.servers[0].sent[:12:12], "ping")...)
 	})

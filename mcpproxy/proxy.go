@@ -76,43 +76,34 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		return mcpclient.NewRelay(t, &own, c)
 	}
 	var err error
-	p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
+	if p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
 		Name: p.o.Name, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout, Telemetry: p.o.Telemetry,
-	})
-	return p, err
+	}); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Serve passes messages between the host at the other end of c and a server of its own, until the host has left, ctx
 // ends, or the session cannot go on. The server has ended when it returns. The error is that of
 // [mcpserver.Server.Serve], or says why the session could not go on.
-func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error {
-	return p.serving(ctx, func(ctx context.Context) error { return p.server.Serve(ctx, c) })
-}
+func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
 
 // ServeStdio is Serve for the host at the other end of standard input and output. What [mcpserver.Server.ServeStdio]
 // says of these holds.
-func (p *Proxy) ServeStdio(ctx context.Context) error { return p.serving(ctx, p.server.ServeStdio) }
-
-type endKey struct{}
-
-// serving serves with a context by which a pair can end the connection.
-func (p *Proxy) serving(ctx context.Context, serve func(context.Context) error) error {
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	return serve(context.WithValue(ctx, endKey{}, end))
-}
+func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
 
 // hosts receives what hosts send.
 type hosts Proxy
 
 // ReceiveRequest passes on a request of a host.
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
-	h.pairOf(ctx, from).request(ctx, m, answer)
+	h.pairOf(from).request(ctx, m, answer)
 }
 
 // ReceiveNotification passes on a notification of a host.
 func (h *hosts) ReceiveNotification(ctx context.Context, m relay.Message, from relay.Peer) {
-	h.pairOf(ctx, from).notify(ctx, m)
+	h.pairOf(from).notify(ctx, m)
 }
 
 // Gone ends the connection to the server of a host that has left.
@@ -130,15 +121,12 @@ func (h *hosts) Gone(from relay.Peer) {
 }
 
 // pairOf returns the pair of a host, which is made with its first message.
-func (h *hosts) pairOf(ctx context.Context, from relay.Peer) *pair {
+func (h *hosts) pairOf(from relay.Peer) *pair {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.pairs[from]
 	if p == nil {
-		p = &pair{connect: h.connect, host: from, end: func(error) {}}
-		if end, ok := ctx.Value(endKey{}).(context.CancelCauseFunc); ok {
-			p.end = end
-		}
+		p = &pair{connect: h.connect, host: from.(relay.Ender)} // as those of mcpserver are
 		h.pairs[from] = p
 	}
 	return p
