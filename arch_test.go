@@ -54,6 +54,7 @@ var arrows = map[string][]string{
 	"internal/given":       {"mcp"},
 	"internal/clientinput": {"mcp"},
 	"internal/running":     {"inspect"},
+	"internal/relay":       {"mcp"},
 	"internal/messages":    {},
 
 	"mcp":       {"internal/jsonrpc"},
@@ -90,13 +91,13 @@ var arrows = map[string][]string{
 		"mcpclient/telemetry/instrument",
 	},
 	"mcpclient/internal/conn": {
-		"inspect", "internal/given", "internal/jsonrpc", "mcp", "mcpclient/internal/machine", "mcpclient/telemetry",
-		"mcpclient/telemetry/instrument", "mcpclient/transport",
+		"inspect", "internal/given", "internal/jsonrpc", "internal/relay", "mcp", "mcpclient/internal/machine",
+		"mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient": {
-		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcp/contextcost", "mcp/drift", "mcpclient/internal/conn", "mcpclient/telemetry",
-		"mcpclient/telemetry/instrument", "mcpclient/transport",
+		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/relay",
+		"internal/running", "internal/schema", "mcp", "mcp/contextcost", "mcp/drift", "mcpclient/internal/conn",
+		"mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},
 	"mcpclient/apps":   {"mcp", "mcp/app", "mcpclient"},
@@ -104,8 +105,11 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
+		"internal/relay", "internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
 		"mcpclient/telemetry/instrument", "mcpserver/store",
+	},
+	"mcpproxy": {
+		"internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

@@ -172,7 +172,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
 			why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
-			c.answering.serving.cancel(servedID{r.Link, p.RequestID}, why)
+			c.answering.serving.cancel(servedID{r.Link, p.RequestID}, why, why)
 			c.core.Cancelled(r.Link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:

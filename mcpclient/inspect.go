@@ -13,7 +13,9 @@ import (
 func Clients() []*Client {
 	var all []*Client
 	for _, v := range running.Clients.All() {
-		all = append(all, v.(*Client))
+		if c, ok := v.(*Client); ok {
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -38,7 +40,13 @@ func (c *Client) Inspect() inspect.Client {
 	})
 	c.subscriptions.mu.Unlock()
 	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.Group
-	network := c.core.Transport.Network()
+	show(&c.core, &i, &why, oldest)
+	return i
+}
+
+// show adds what other code than the core's knows, and what takes longer than its one moment.
+func show(c *conn.Conn, i *inspect.Client, why *conn.Inspected, oldest []conn.Flight) {
+	network := c.Transport.Network()
 	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
 	for _, f := range oldest {
 		i.Calls = append(i.Calls, f.Show(i.Time))
@@ -53,11 +61,10 @@ func (c *Client) Inspect() inspect.Client {
 		info := s.Conn.Info()
 		i.SendQueue, i.PID = info.Queued, info.PID
 	}
-	if l := c.core.Telemetry.ListedTools(); l != nil {
+	if l := c.Telemetry.ListedTools(); l != nil {
 		i.Tools = &inspect.ToolList{Tools: l.Tools, Bytes: l.Size.Bytes, EstimatedTokens: l.Size.EstimatedTokens}
 	}
-	i.Operations, i.Recent = c.core.Telemetry.Operations(), c.core.Telemetry.FlightRecord()
-	return i
+	i.Operations, i.Recent = c.Telemetry.Operations(), c.Telemetry.FlightRecord()
 }
 
 // count returns how many requests of the server are being answered.

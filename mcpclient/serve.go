@@ -98,7 +98,7 @@ const servedAtOnce = 64
 // frames are bounded in bytes as well: by 16 MiB or one frame limit, whichever is more.
 type serving struct {
 	mu      sync.Mutex
-	taken   int                         // guarded by mu; of servedAtOnce
+	taken   int                         // guarded by mu
 	size    int                         // guarded by mu; of their frames, in bytes
 	running map[servedID]*servedRequest // guarded by mu
 }
@@ -115,12 +115,12 @@ type servedRequest struct {
 	cancelled *conn.CancelledByServer // guarded by serving.mu; by the server, which wants no answer; nil if not
 }
 
-// enter reports whether there is room for one request more, in a frame of this size: all have room bytes. A caller that
-// has got it leaves.
-func (s *serving) enter(size, room int) bool {
+// enter reports whether there is room for one request more, in a frame of this size: there are most of them, and all
+// have room bytes. A caller that has got it leaves.
+func (s *serving) enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken == servedAtOnce || s.size+size > room {
+	if s.taken == most || s.size+size > room {
 		return false
 	}
 	s.taken++
@@ -148,13 +148,13 @@ func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *ser
 	return ctx, r
 }
 
-// cancel ends the context of the handler of one request.
-func (s *serving) cancel(id servedID, why *conn.CancelledByServer) {
+// cancel ends the context of the handler of one request, with cause.
+func (s *serving) cancel(id servedID, why *conn.CancelledByServer, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.running[id]; ok {
 		r.cancelled = why
-		r.cancel(why)
+		r.cancel(cause)
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answer
 		return
 	}
 	size := len(m.Frame)
-	if !a.serving.enter(size, max(DefaultFrameLimit, a.c.Settings.FrameLimit)) {
+	if !a.serving.enter(size, servedAtOnce, max(DefaultFrameLimit, a.c.Settings.FrameLimit)) {
 		a.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}

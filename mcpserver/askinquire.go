@@ -214,24 +214,31 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (q *inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64, it *inquiry) {
-	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: q.conn.asks.id(id),
-		Reason: "not needed any more"})
+	ctx, cancel := context.WithTimeout(within{q.conn.life, context.WithoutCancel(ctx)}, settle)
+	defer cancel()
+	q.conn.withdraw(ctx, q.out, q.version, asked, it.related(),
+		mcp.CancelledParams{RequestID: q.conn.asks.id(id), Reason: "not needed any more"})
+}
+
+// withdraw tells the client that its answer to a request is not wanted any more, if it takes that before ctx ends. meta
+// goes into its _meta.
+func (c *connection) withdraw(ctx context.Context, out sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
+	p mcp.CancelledParams) {
+	params, err := mcp.AppendParams(nil, p)
 	if err != nil {
 		return
 	}
-	ctx, op := q.conn.tel.StartRequest(within{q.conn.life, context.WithoutCancel(ctx)}, instrument.Request{
+	ctx, op := c.tel.StartRequest(ctx, instrument.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
-	op.Admit(q.conn.seen(q.version), 0)
-	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, traced(&op, it.related()), params)
+	op.Admit(c.seen(v), 0)
+	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, traced(&op, meta), params)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, settle)
-		defer cancel()
-		err = q.out.notify(ctx, frame)
+		err = out.notify(ctx, frame)
 	}
 	if err == errNoPlace {
-		q.conn.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
+		c.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
 		op.End(instrument.Result{ErrorType: names.ErrorNotReady})
 		return
 	}

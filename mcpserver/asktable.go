@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,14 +19,28 @@ type asks struct {
 	process string // the ids tell which one it is, where several ask the client; empty where none else does
 
 	mu     sync.Mutex
-	last   int64                           // guarded by mu; id, none of which is used twice
-	open   map[int64]chan *jsonrpc.Message // guarded by mu; each with room for the one answer
-	closed bool                            // guarded by mu
-	buried stones                          // guarded by mu; that were given up
-	idle   int                             // guarded by mu; handlers that do nothing but wait for answers
+	last   int64             // guarded by mu; id, none of which is used twice
+	open   map[int64]awaiter // guarded by mu
+	closed bool              // guarded by mu
+	buried stones            // guarded by mu; that were given up
+	idle   int               // guarded by mu; handlers that do nothing but wait for answers
 }
 
-func newAsks() *asks { return &asks{open: map[int64]chan *jsonrpc.Message{}} }
+// awaiter waits for an answer. give is called once, without a lock: with the answer, or with nil if none will come.
+type awaiter interface{ give(m *jsonrpc.Message) }
+
+// awaited is the channel on which an answer comes, for which it has room; closed if none will.
+type awaited chan *jsonrpc.Message
+
+func (w awaited) give(m *jsonrpc.Message) {
+	if m == nil {
+		close(w)
+		return
+	}
+	w <- m
+}
+
+func newAsks() *asks { return &asks{open: map[int64]awaiter{}} }
 
 // wait says that a handler waits for answers until it resumes.
 func (t *asks) wait(c *call) {
@@ -54,15 +69,25 @@ func (t *asks) waiting() int {
 // begin gives out an id and the channel on which the answer comes, which is closed if none will. It reports false if
 // the client has left.
 func (t *asks) begin() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
+	wait := make(awaited, 1)
+	id, err := t.enter(wait, math.MaxInt)
+	return id, wait, err == nil
+}
+
+// enter gives out an id for w to wait for the answer to, or says why there is none: the client has left, or so many
+// wait already.
+func (t *asks) enter(w awaiter, limit int) (id int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
-		return 0, nil, false
+	switch {
+	case t.closed:
+		return 0, errOver
+	case len(t.open) >= limit:
+		return 0, errBusy
 	}
 	t.last++
-	wait := make(chan *jsonrpc.Message, 1)
-	t.open[t.last] = wait
-	return t.last, wait, true
+	t.open[t.last] = w
+	return t.last, nil
 }
 
 // end says that the asker does not wait for the answer any more. It reports false if the answer is there.
@@ -81,14 +106,13 @@ func (t *asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 		return false
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	wait, ok := t.open[n]
-	if !ok {
-		return false
-	}
 	delete(t.open, n)
-	wait <- m
-	return true
+	t.mu.Unlock()
+	if ok {
+		wait.give(m)
+	}
+	return ok
 }
 
 // id returns the id of a request on the wire.
@@ -123,11 +147,11 @@ func askedFrom(id jsonrpc.ID) (process string, ok bool) {
 // close says that no more answers will come.
 func (t *asks) close() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.closed = true
-	for id, wait := range t.open {
-		close(wait)
-		delete(t.open, id)
+	left := t.open
+	t.open, t.closed = nil, true
+	t.mu.Unlock()
+	for _, wait := range left {
+		wait.give(nil)
 	}
 }
 

@@ -27,9 +27,10 @@ type call struct {
 	arguments json.RawMessage
 	task      json.RawMessage // what the client asks for that wants a task of 2025-11-25, nil if it does not
 	out       sink
-	size      int   // of the frame
-	refused   error // why the request is not handled at all
-	stands    bool  // its handler has seen to it that it is concluded later
+	size      int          // of the frame
+	refused   error        // why the request is not handled at all
+	stands    bool         // its handler has seen to it that it is concluded later
+	relayed   *relayedCall // nil for a request that the server answers by itself
 	arrived   time.Time
 	pace      *pace // of its handler; nil where the goroutine that reads never runs it
 	here      bool  // the goroutine that reads answers it
@@ -53,12 +54,18 @@ func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out s
 	x.visit.retain()
 	c.x, c.params, c.arguments, c.task, c.out, c.size = x, m.Middle(), p.Arguments, p.Task, out, m.Size()
 	c.info = RequestInfo{Method: m.Method, ID: m.ID, Meta: p.Meta, call: c}
+	if x.s.receiver != nil {
+		c.readRelayed(p)
+		c.begin(p)
+		return
+	}
 	c.info.Version, c.info.from, c.refused = x.revision(m.Method, p)
 	c.method, _ = x.s.methods.lookup(m.Method)
 	if c.refused == nil {
 		c.refused = c.check(p)
 	}
 	c.begin(p)
+	c.op.Arguments(c.arguments)
 	c.arrive(p)
 }
 
@@ -67,7 +74,7 @@ func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out s
 func (c *call) abandon(m *jsonrpc.Message, out sink) {
 	defer c.op.End(brokenOff)
 	c.x.visit.drop()
-	_ = out.answer(c.x.work, answer{appendError(nil, m.ID, errInternal), errInternal, true, m.ID})
+	_ = out.answer(c.x.work, answer{frame: appendError(nil, m.ID, errInternal), err: errInternal, refused: true, id: m.ID})
 }
 
 // revision returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
@@ -125,7 +132,6 @@ func (c *call) begin(p *jsonrpc.Params) {
 	}
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
-		c.op.Arguments(c.arguments)
 	}
 	if c.arrived = c.op.Started(); c.arrived.IsZero() {
 		c.arrived = time.Now()
@@ -139,7 +145,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 // incoming describes the request for telemetry.
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming {
 	in := instrument.Incoming{
-		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
+		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.known(), TargetKnown: targetKnown,
 		URI: c.uri, Size: c.size, Peer: c.x.seen(c.info.Version), Untrusted: c.x.untrusted,
 	}
 	if c.method != nil {
@@ -150,6 +156,9 @@ func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming
 	tellTrace(&in, p)
 	return in
 }
+
+// known reports whether the server has chosen to answer the method.
+func (c *call) known() bool { return c.method != nil && c.relayed == nil }
 
 // introduced returns the name and the version that the client gives itself, empty if it has not said so.
 func (c *call) introduced() (name, version string) {
@@ -310,9 +319,15 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	defer c.op.End(brokenOff)
 	c.x.visit.drop() // before the client sees the answer, and sends its next request
 	c.op.Sending()
-	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil, c.info.ID})
-	c.op.Sent(len(frame))
-	if c.op.Captures() && err == nil {
+	a := answer{frame: frame, err: err, refused: c.refused != nil, id: c.info.ID}
+	size := len(frame)
+	if v, ok := result.(verbatim); ok && v.apart {
+		a.rest = v.raw
+		size += len(v.raw) + len("}")
+	}
+	lost := c.out.answer(c.sending(), a)
+	c.op.Sent(size)
+	if c.op.Captures() && err == nil && c.relayed == nil {
 		sent, _ := mcp.Object(frame).Lookup("result")
 		c.op.Answer(sent)
 	}

@@ -1,9 +1,13 @@
 package mcpserver
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
@@ -42,6 +46,7 @@ type calls struct {
 	waiting []*call              // guarded by mu; in the order of their arrival
 	bytes   int                  // guarded by mu; of the frames of all in live
 	closed  bool                 // guarded by mu
+	idle    broadcast.Signal     // guarded by mu; sent when none runs
 }
 
 func newCalls(c *config, g *group, total *limiter) *calls {
@@ -90,10 +95,13 @@ func (t *calls) admit(c *call) error {
 }
 
 // answering reports whether a request with this id is running or waiting.
-func (t *calls) answering(id jsonrpc.ID) bool {
+func (t *calls) answering(id jsonrpc.ID) bool { return t.find(id) != nil }
+
+// find returns the request with this id that is running or waiting, nil for none.
+func (t *calls) find(id jsonrpc.ID) *call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.live[id] != nil
+	return t.live[id]
 }
 
 // busy reports whether more requests than so many are running, or waiting for that.
@@ -111,7 +119,9 @@ func (t *calls) release() {
 	switch {
 	case len(t.waiting) == 0:
 		t.total.give(t.running)
-		t.running--
+		if t.running--; t.running == 0 {
+			t.idle.Send()
+		}
 		return
 	case t.total.keep(t.running):
 		t.next()
@@ -119,6 +129,20 @@ func (t *calls) release() {
 		t.running--
 	}
 	t.catchUp()
+}
+
+// drain waits until none runs or so much time has passed, and reports whether none does.
+func (t *calls) drain(patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return t.idle.Await(ctx, &t.mu, func() bool { return t.running == 0 }) == nil
+}
+
+// all returns those that are running or waiting.
+func (t *calls) all() []*call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.live))
 }
 
 // catchUp begins requests that wait for places which could not be had before. mu is held.

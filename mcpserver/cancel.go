@@ -19,7 +19,11 @@ func (x *exchange) cancelled(m *jsonrpc.Message) error {
 	if x.conn != nil && x.conn.others != nil && !x.calls.answering(p.RequestID) {
 		return x.conn.others.cancel(x.work, p.RequestID, p.Reason)
 	}
-	x.calls.cancel(p.RequestID, cancellation(p.Reason))
+	why := cancellation(p.Reason)
+	if x.s.receiver != nil && p.Reason != "" {
+		why = clientReason(p.Reason) // which goes on as it is
+	}
+	x.calls.cancel(p.RequestID, why)
 	return nil
 }
 
@@ -30,6 +34,12 @@ func cancellation(reason string) error {
 	}
 	return fmt.Errorf("%w: %s", errCancelled, reason)
 }
+
+// clientReason is a cancellation in the client's own words.
+type clientReason string
+
+func (r clientReason) Error() string { return string(r) }
+func (r clientReason) Unwrap() error { return errCancelled }
 
 // errCancelled is in the cause of a handler's context that the client has ended.
 var errCancelled = errors.New("cancelled by the client")

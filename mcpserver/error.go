@@ -137,6 +137,8 @@ func outcome(result any, err error) instrument.Result {
 	}
 	r := instrument.Result{}
 	switch result := result.(type) {
+	case verbatim:
+		return result.outcome()
 	case *mcp.CallToolResult:
 		if result != nil {
 			r.ToolError = result.IsError

@@ -20,6 +20,7 @@ type engine struct {
 	group    *group    // of what the server does besides
 	audience *audience // that listens
 	reading  *reading  // that brings the messages of a stream; nil over HTTP
+	front    *front    // who sends them, for a relay; nil for any other server
 }
 
 // exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It
@@ -68,6 +69,7 @@ func (mute) reach() reach                          { return reach{read: true} }
 // answer is what a request is answered with.
 type answer struct {
 	frame   []byte // nil for a request that gets no answer
+	rest    []byte // what follows in the same frame, down to its last bracket; nil unless the sink is apart
 	err     error  // that is in it, nil for a result
 	refused bool   // the request was not handled
 	id      jsonrpc.ID
@@ -131,6 +133,9 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 	begun = true
 	switch {
 	case c.refused != nil:
+	case c.relayed != nil:
+		c.relayed.handOn()
+		return
 	case !c.method.inline:
 		c.here = x.reading.wants(c)
 		err := x.calls.admit(c)
@@ -159,7 +164,13 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 	case mcp.NotificationCancelled:
 		return x.observe(m, func() error { return x.cancelled(m) })
 	case mcp.NotificationInitialized:
-		return x.initialized(m)
+		if x.s.receiver == nil {
+			return x.initialized(m)
+		}
+	}
+	if x.s.receiver != nil {
+		x.handOnNotification(m)
+		return nil
 	}
 	if x.hear(m) {
 		return nil
@@ -208,11 +219,14 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 // refuse counts a frame that breaks the protocol, and answers it if it may have been a request.
 func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 	x.violation(v, frame, len(frame), 0)
-	if expectsAnswer(v) {
+	switch {
+	case expectsAnswer(v):
 		x.answerViolation(v, out)
-	} else {
-		_ = out.answer(x.work, answer{})
+		return
+	case v.Response && !v.ID.IsZero():
+		x.deliver(v.ID, jsonrpc.Broken(frame)) // there will be no other
 	}
+	_ = out.answer(x.work, answer{})
 }
 
 // answerViolation answers a frame that broke the protocol, by its id as far as that could be read.
@@ -224,7 +238,8 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	}
 	frame := appendError(nil, id, err)
 	x.tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
-	_ = out.answer(x.work, answer{frame, err, true, v.ID}) // a client that is gone has no use for it
+	// a client that is gone has no use for it
+	_ = out.answer(x.work, answer{frame: frame, err: err, refused: true, id: v.ID})
 }
 
 // wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The

@@ -60,6 +60,9 @@ type HTTPHandler struct {
 // mistakes in the program, and HTTPHandler panics.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
+	if err == nil && s.receiver != nil && (cfg.Stateless || cfg.Sessions != nil) {
+		err = errors.New("options: a relay has no use for Stateless and Sessions")
+	}
 	if err != nil {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
@@ -80,6 +83,9 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	h.engine = engine{s: s, calls: &h.crowd, group: newGroup(maxSpare), audience: newAudience(cfg.MaxSubscriptions)}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
+	if s.receiver != nil {
+		h.front = &front{tel: h.http1.tel}
+	}
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(terms)
 		h.assumed[v].agreed.Store(&agreement{version: v})
@@ -185,6 +191,9 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	delete(h.s.fleets, h.fleet)
 	h.s.mu.Unlock()
 	h.audience.close()
+	if h.front != nil {
+		h.crowd.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
+	}
 	h.gate.waitPosts(ctx)
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
@@ -210,6 +219,9 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	}
 	if h.fleet != nil {
 		h.fleet.leave(context.WithoutCancel(ctx))
+	}
+	if h.front != nil {
+		h.http1.guarded(context.WithoutCancel(ctx), mcp.MethodInitialize, func() { h.s.receiver.Gone(h.front) })
 	}
 	h.kill()
 	h.group.wait(settle)

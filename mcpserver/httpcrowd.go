@@ -29,10 +29,27 @@ func (t *crowd) admit(c *call) error {
 	}
 	t.live[c] = struct{}{}
 	t.mu.Unlock()
-	defer t.total.feed()
-	defer t.total.give(1)
-	c.serve()
+	if c.relayed == nil {
+		defer t.release()
+		c.serve()
+	}
 	return nil
+}
+
+func (t *crowd) release() {
+	t.total.give(1)
+	t.total.feed()
+}
+
+// dismiss ends the contexts of requests by a method.
+func (t *crowd) dismiss(method string, why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for c := range t.live {
+		if c.info.Method == method {
+			c.cancel(why)
+		}
+	}
 }
 
 // finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
@@ -68,7 +85,6 @@ func (t *crowd) size() int64 {
 
 func (t *crowd) answering(jsonrpc.ID) bool { return false }
 func (t *crowd) cancel(jsonrpc.ID, error)  {}
-func (t *crowd) release()                  {}
 
 // within is a context with the end of one and the values of another besides.
 type within struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -47,12 +48,18 @@ func (h *HTTPHandler) initialize(p *parcel) {
 	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s,
 		work: p.r.Context()}
 	defer func() { // even if a handler ends the goroutine
-		if !out.opened {
+		if !out.leave() {
 			h.end(s)
 		}
 		s.release()
 	}()
 	p.lead(func() { p.begin(s.serving(p.r), out) }, func() {})
+	if h.front != nil {
+		select {
+		case <-out.done():
+		case <-p.r.Context().Done():
+		}
+	}
 }
 
 // full refuses another session.
@@ -64,13 +71,29 @@ func (h *HTTPHandler) full(w http.ResponseWriter) {
 // opening is the sink of an initialize, which opens the session if it succeeds.
 type opening struct {
 	reply
-	h      *HTTPHandler
-	s      *httpSession
-	work   context.Context
-	opened bool
+	h    *HTTPHandler
+	s    *httpSession
+	work context.Context
+
+	mu     sync.Mutex // held while it is answered
+	opened bool       // guarded by mu
+	left   bool       // guarded by mu; the HTTP request is over
+}
+
+// leave says that the HTTP request is over, and reports whether the session was opened.
+func (o *opening) leave() (opened bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.left = true
+	return o.opened
 }
 
 func (o *opening) answer(ctx context.Context, a answer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.left {
+		return errGone
+	}
 	if a.frame != nil && a.err == nil {
 		opened, err := o.h.agree(o.work, o.s)
 		if opened {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/rand"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // httpSession is the session of a legacy client over HTTP. It lives between the requests that belong to it.
@@ -160,6 +159,9 @@ func (h *HTTPHandler) end(s *httpSession) {
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
 	s.asks.close()
+	if s.front != nil {
+		s.leaveRelay(cmp.Or(s.public.why(), errLeft))
+	}
 	s.stop()
 	if s.general != nil {
 		s.general.close()
@@ -192,9 +194,6 @@ func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err e
 	}
 	return h.sessions.open(s), nil
 }
-
-// version is the revision of the session.
-func (s *httpSession) version() mcp.Version { return s.terms.agreed.Load().version }
 
 // newStream returns the stream for the response to a POST.
 func (s *httpSession) newStream(reader *response) *stream {

@@ -226,12 +226,20 @@ func (p *peer) notify(ctx context.Context, out sink, v mcp.Version, method strin
 // send sends the notification that r describes to telemetry.
 func (p *peer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
+	return p.sendFrame(ctx, out, v, r, func(op *instrument.Op) ([]byte, error) {
+		return jsonrpc.AppendNotification(nil, r.Method, traced(op, meta), params)
+	})
+}
+
+// sendFrame is send for the frame that is made for an operation.
+func (p *peer) sendFrame(ctx context.Context, out sink, v mcp.Version, r instrument.Request,
+	frameOf func(*instrument.Op) ([]byte, error)) error {
 	r.Notification, r.Beside = true, true
 	ctx, op := p.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)
 	op.Admit(p.seen(v), 0)
 	var result instrument.Result
-	frame, err := jsonrpc.AppendNotification(nil, r.Method, traced(&op, meta), params)
+	frame, err := frameOf(&op)
 	if err == nil {
 		err = out.notify(ctx, frame)
 	}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,8 +44,15 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
-	if !lost {
+	switch { // a client that has closed its end may still read
+	case lost:
+	case conn.front != nil:
+		conn.table.drain(s.cfg.DrainTimeout)
+	default:
 		conn.group.wait(s.cfg.DrainTimeout)
+	}
+	if conn.front != nil {
+		conn.leaveRelay(cmp.Or(err, errLeft))
 	}
 	stop()
 	conn.public.because(err)
@@ -113,6 +121,9 @@ func (s *Server) open(
 		peer:   p, terms: new(terms), conn: conn, out: out,
 	}
 	conn.heard = &hearing{x: conn.exchange}
+	if s.receiver != nil {
+		conn.front = &front{conn: conn, tel: p.tel}
+	}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
@@ -199,7 +210,11 @@ type pipe struct {
 // notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
 // could go.
 func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
-	usercode.Run(func() { err = p.conn.Send(ctx, frame) }, func(f *usercode.Failure) {
+	return p.send(ctx, func() error { return p.conn.Send(ctx, frame) })
+}
+
+func (p pipe) send(ctx context.Context, send func() error) (err error) {
+	usercode.Run(func() { err = send() }, func(f *usercode.Failure) {
 		p.failed(ctx, "Conn.Send")(f)
 		err = f
 	})
@@ -207,8 +222,16 @@ func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
 }
 
 func (p pipe) answer(ctx context.Context, a answer) error {
-	if a.frame == nil {
+	switch {
+	case a.frame == nil:
 		return nil
+	case a.rest != nil:
+		return p.send(ctx, func() error { return p.conn.(apart).sendParts(ctx, a.frame, a.rest, []byte("}")) })
 	}
 	return p.notify(ctx, a.frame)
+}
+
+// apart is a connection that sends a frame in parts.
+type apart interface {
+	sendParts(ctx context.Context, parts ...[]byte) error
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
@@ -23,6 +24,7 @@ type Server struct {
 
 	total      *limiter       // over all clients; nil for none
 	middleware RequestHandler // around the handlers of all requests; nil for none
+	receiver   relay.Receiver // that gets what clients send; nil for a server that answers by itself
 
 	methods methods
 	hears   hearers
@@ -59,6 +61,23 @@ func New(info mcp.Implementation, o *Options) *Server {
 	if err != nil {
 		panic("mcpserver: New: " + err.Error())
 	}
+	s, err := newServer(info, cfg)
+	if err != nil {
+		panic("mcpserver: New: " + err.Error())
+	}
+	s.methods.add(lifecycle(s))
+	if cfg.Logging {
+		s.logging.offer()
+	}
+	if cfg.Tasks != nil {
+		s.tasks.offer()
+	}
+	s.offerDeclared()
+	return s
+}
+
+// newServer returns a server that answers nothing.
+func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 	s := &Server{
 		info:      info,
 		cfg:       cfg,
@@ -73,25 +92,16 @@ func New(info mcp.Implementation, o *Options) *Server {
 		middleware: wrapped(cfg.Middleware),
 	}
 	if err := cmp.Or(given.Check(info), given.Check(cfg.Capabilities)); err != nil {
-		panic("mcpserver: New: " + err.Error())
+		return nil, err
 	}
 	s.tools.s, s.resources.s, s.prompts.s, s.completions.s, s.logging.s = s, s, s, s, s
+	var err error
 	if s.signature, err = newSignature(info); err != nil {
-		panic("mcpserver: New: the implementation cannot be encoded: " + err.Error())
+		return nil, fmt.Errorf("the implementation cannot be encoded: %w", err)
 	}
 	s.changes.announce = s.announce
-	if s.tasks, err = newTaskKeeper(s); err != nil {
-		panic("mcpserver: New: " + err.Error())
-	}
-	s.methods.add(lifecycle(s))
-	if cfg.Logging {
-		s.logging.offer()
-	}
-	if cfg.Tasks != nil {
-		s.tasks.offer()
-	}
-	s.offerDeclared()
-	return s
+	s.tasks, err = newTaskKeeper(s)
+	return s, err
 }
 
 // offerDeclared makes the server answer the methods of what its options say that it has, before there is any.

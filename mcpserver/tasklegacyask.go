@@ -71,8 +71,8 @@ type relayed struct {
 	Broken string          `json:"broken,omitzero"` // what is wrong with what it answered
 }
 
-// relay returns what the handler is to get when the client was asked, and reports whether that is anything.
-func relay(answer json.RawMessage, err error) (relayed, bool) {
+// relayedOf returns what the handler is to get when the client was asked, and reports whether that is anything.
+func relayedOf(answer json.RawMessage, err error) (relayed, bool) {
 	if err == nil {
 		return relayed{Result: answer}, true
 	}
@@ -153,7 +153,7 @@ func (w *taskWait) inquire(ctx context.Context, key string, r mcp.InputRequest) 
 	defer w.c.x.conn.asks.resume(w.c)
 	q := &relaying{name: r.Method}
 	err := w.c.inquirer().inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
-	if response, answered := relay(q.answer, err); answered {
+	if response, answered := relayedOf(q.answer, err); answered {
 		w.respond(key, response)
 	}
 	if errors.Is(err, errOver) { // the client will not answer any more, and the task cannot go on without that

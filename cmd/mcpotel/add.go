@@ -86,7 +86,7 @@ func (a *addition) run(s streams, name string, command []string) error {
 			servers[i].value = server
 			return servers, nil
 		}
-		return append(servers, member{name, server}), nil
+		return append(servers, member{name: name, value: server}), nil
 	})
 	if err != nil {
 		return err

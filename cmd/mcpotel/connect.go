@@ -24,6 +24,7 @@ type connection struct {
 	connectTimeout         time.Duration // of each server; zero for the usual
 	endless                bool          // the command runs until it is interrupted
 	examines               bool          // the command is "doctor", which has times of its own and draws no trace
+	passes                 bool          // the command is "proxy", whose host decides what is asked, and for how long
 	longest                time.Duration // that an answer may take, of all servers
 	pin                    string
 	roots                  roots
@@ -56,6 +57,9 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 	grouped(f, groupServer, func(f *pflag.FlagSet) {
 		c.remote.flags(f)
 		c.file.flags(f)
+		if c.passes {
+			return
+		}
 		f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
 		f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
 		if c.examines {
@@ -67,9 +71,13 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			"introduce itself. Unless it is given, a process has 60s for its first word, and 30s from there")
 	})
 	grouped(f, groupShown, func(f *pflag.FlagSet) {
-		f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
-		if !c.examines {
+		if !c.passes {
+			f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
+		}
+		if !c.passes && !c.examines {
 			f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
+		}
+		if !c.examines {
 			c.web.flags(f)
 		}
 		f.BoolVarP(&c.verbose, "verbose", "v", false,

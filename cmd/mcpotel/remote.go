@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,12 +32,33 @@ func (r *remote) flags(f *pflag.FlagSet) {
 		r.headers = append(r.headers, s)
 		return nil
 	})
+	f.Func("url-env", "talk to the server at the URL that this `VARIABLE` of the environment has", func(s string) error {
+		var err error
+		r.url, err = variable(s)
+		return err
+	})
+	f.Func("header-env", "add this header, `NAME=VARIABLE`, with the value that the variable of the environment has; "+
+		"may be repeated", func(s string) error {
+		name, from, _ := strings.Cut(s, "=")
+		value, err := variable(from)
+		r.headers = append(r.headers, name+"="+value)
+		return err
+	})
 	f.BoolVar(&r.auth, "auth", false,
 		"authorize in the browser when the server asks for it, and remember it in the user's configuration directory")
 	f.BoolVar(&r.noBrowser, "no-browser", false, "with --auth: print the page to authorize at instead of opening it")
 	f.StringVar(&r.resource, "auth-resource", "",
 		"with --auth: take the server's word that it is part of what is at this `URL`, above its own, and send it tokens "+
 			"for all of that")
+}
+
+// variable returns a variable of the environment.
+func variable(name string) (string, error) {
+	value, set := os.LookupEnv(name)
+	if !set {
+		return "", errors.New("this variable is not set")
+	}
+	return value, nil
 }
 
 // check reads the headers and finds flags that make no sense together.

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
@@ -30,7 +28,7 @@ func (s *saved) full() string { return s.host.id + ":" + s.name }
 
 // read reads the server. lookup is for ${VAR}, nil for that of this process.
 func (s *saved) read(lookup func(string) (string, bool)) (*config.Config, error) {
-	file := object([]member{{"mcpServers", object([]member{{s.name, s.raw}})}})
+	file := object([]member{{name: "mcpServers", value: object([]member{{name: s.name, value: s.raw}})}})
 	c, err := config.Parse(file, &config.Options{LookupEnv: lookup})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path, err)
@@ -51,36 +49,6 @@ func (s *saved) readAnyway() (*config.Server, error) {
 		}
 	}
 	return c.Servers[0], nil
-}
-
-// member is a member of a JSON object.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-// membersOf returns the members of an object in their order.
-func membersOf(raw []byte) (all []member, _ error) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
-	if d.PeekKind() != '{' {
-		return nil, errors.New("not a JSON object")
-	}
-	_, err := d.ReadToken()
-	for err == nil && d.PeekKind() == '"' {
-		var name jsontext.Token
-		var value jsontext.Value
-		name, err = d.ReadToken()
-		m := member{name: name.String()}
-		if err == nil {
-			value, err = d.ReadValue()
-			m.value = json.RawMessage(value.Clone())
-			all = append(all, m)
-		}
-	}
-	if err == nil {
-		_, err = d.ReadToken()
-	}
-	return all, err
 }
 
 // object makes an object of its members.
@@ -137,7 +105,7 @@ func savedIn(h *host, path string) (all []*saved, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := membersOf(bytes.TrimPrefix(raw, []byte("\uFEFF")))
+	top, err := membersOf(plain(raw))
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +132,7 @@ func usual(raw json.RawMessage) json.RawMessage {
 		members[i].name = "url"
 	} else if i := find(members, "httpUrl"); i >= 0 {
 		members[i].name = "url"
-		members = append(members, member{"type", json.RawMessage(`"http"`)})
+		members = append(members, member{name: "type", value: json.RawMessage(`"http"`)})
 	}
 	return object(members)
 }
@@ -223,7 +191,7 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	i := find(top, "mcpServers")
 	if i < 0 {
 		i = len(top)
-		top = append(top, member{"mcpServers", json.RawMessage("{}")})
+		top = append(top, member{name: "mcpServers", value: json.RawMessage("{}")})
 	}
 	servers, err := membersOf(top[i].value)
 	if err != nil {
@@ -238,21 +206,21 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 		return "", err
 	}
 	b.WriteByte('\n')
-	return path, replaceFile(path, b.Bytes())
+	return path, replaceFile(path, b.Bytes(), 0o600)
 }
 
-// replaceFile writes a file that only its user can read, at once or not at all.
-func replaceFile(path string, data []byte) error {
+// replaceFile writes a file at once or not at all.
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".servers-*.json") // with mode 0600
+	f, err := os.CreateTemp(dir, ".mcpotel-*.json") // with mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // when it has not been renamed
-	err = errors.Join(printBytes(f, data), f.Sync(), f.Close())
+	err = errors.Join(printBytes(f, data), f.Sync(), f.Close(), os.Chmod(f.Name(), mode))
 	if err != nil {
 		return err
 	}
@@ -267,10 +235,19 @@ func way(s *config.Server) string {
 	if s.Type == config.TypeStdio {
 		return s.Command
 	}
-	u, err := url.Parse(s.URL)
+	u, err := bare(s.URL)
 	if err != nil {
 		return string(s.Type)
 	}
+	return u
+}
+
+// bare is a URL without what may be secret.
+func bare(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", err
+	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	return u.String(), nil
 }

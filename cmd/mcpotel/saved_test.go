@@ -151,9 +151,10 @@ func TestHostsFilesAreFoundAndLeftAlone(t *testing.T) {
 		"claude-desktop": `{"mcpServers":{"only":{"url":` + quoted(t, url) + `},"off":{"command":"x","disabled":true}}}`,
 		"claude-code":    `{"numStartups":7,"mcpServers":{"twice":{"type":"http","url":"http://127.0.0.1:1/?k=s3cret"}}}`,
 		"cursor":         `{"mcpServers":{"twice":{"url":` + quoted(t, url) + `},"unset":{"url":"${MCPOTEL_UNSET_URL}"}}}`,
-		"vscode":         `{"inputs":[],"servers":{"code":{"type":"stdio","command":"x","args":["--token","s3cret"]}}}`,
-		"windsurf":       `{"mcpServers":{"wind":{"serverUrl":` + quoted(t, url) + `}}}`,
-		"gemini":         `{"a":1,"mcpServers":{"gem":{"httpUrl":` + quoted(t, url) + `},"bad":{"command":["s3cret"]}}}`,
+		"vscode": "\uFEFF// mine\n" +
+			`{"inputs":[],"servers":{"code":{"type":"stdio","command":"x","args":["--token","s3cret"],},}}`,
+		"windsurf": `{"mcpServers":{"wind":{"serverUrl":` + quoted(t, url) + `}}}`,
+		"gemini":   `{"a":1,"mcpServers":{"gem":{"httpUrl":` + quoted(t, url) + `},"bad":{"command":["s3cret"]}}}`,
 	}
 	for _, h := range hosts[1:] {
 		if texts[h.id] == "" {

@@ -241,7 +241,8 @@ func completeFlags(cmd *cobra.Command) {
 	for flag, values := range map[string]func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective){
 		"pin-version": cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp),
 		"level":       cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp),
-		"url":         cobra.NoFileCompletions, "header": cobra.NoFileCompletions, "timeout": cobra.NoFileCompletions,
+		"url":         cobra.NoFileCompletions, "header": cobra.NoFileCompletions, "url-env": cobra.NoFileCompletions,
+		"header-env": cobra.NoFileCompletions, "timeout": cobra.NoFileCompletions,
 		"server": suggestServers,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {

@@ -16,11 +16,17 @@ var clientArea = area{
 		},
 		{
 			what: "Requests of the server that are answered at once", where: []string{"mcpclient.serving.running"},
-			bound: "{mcpclient.servedAtOnce}, and {bytes mcpclient.DefaultFrameLimit} of their frames, or one " +
-				"FrameLimit if that is more",
+			bound: "{mcpclient.servedAtOnce}, or {mcpclient.relayedAtOnce} if they are passed on, and {bytes " +
+				"mcpclient.DefaultFrameLimit} of their frames, or one FrameLimit if that is more",
 			option: "mcpclient.Options.FrameLimit", full: "the server gets an error",
 			test:   "mcpclient.TestWhatAServerAsksForAtOnceIsBounded",
 			weighs: "mcpclient.DefaultFrameLimit", holder: ofClient,
+		},
+		{
+			what:  "What a client restores that passes messages on: a log level, resources and subscriptions",
+			where: []string{"mcpclient.restored.watched", "mcpclient.restored.listens"},
+			bound: "{bytes mcpclient.restoredBytes} of params", full: "the others are not restored",
+			test: "mcpclient.TestWhatARelayRestoresIsBounded",
 		},
 		{
 			what:  "Answers to a batch of the server's (revision 2025-03-26)",

@@ -53,6 +53,15 @@ var serverArea = area{
 			test:   "mcpserver.TestWhoeverStopsWaitingTellsTheClient",
 		},
 		{
+			what:  "Requests that a relay has handed on, each way, until their answers",
+			where: []string{"mcpserver.maxRelayed"},
+			bound: "{mcpserver.maxRelayed} each way; those of the client have {mcpserver.liveFrames} FrameLimits together, as " +
+				"in any server, and their frames are not kept. An answer is sent by whom it comes from, who waits for the client",
+			option: "mcpserver.Options.MaxConcurrent",
+			full:   "the request is answered with an error",
+			test:   "mcpserver.TestARelayHandsOnOnlySoMany",
+		},
+		{
 			what:  "Requests to the client that were given up",
 			where: []string{"mcpserver.stones.byID", "mcpserver.stones.order"},
 			bound: "{mcpserver.maxStones}",

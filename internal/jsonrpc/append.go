@@ -12,7 +12,7 @@ import (
 // object or empty for none, and meta what goes into its _meta; see [AppendParams]. If there is neither, the request has
 // no params. On an error, dst is returned as it was.
 func AppendRequest(dst []byte, id ID, method string, meta Meta, params []byte) ([]byte, error) {
-	return appendParams(appendHead(dst, id, method), len(dst), &meta, params)
+	return appendParams(AppendRequestHead(dst, id, method), len(dst), &meta, params)
 }
 
 // AppendOwnRequest is [AppendRequest] for params that their maker vouches for, which are copied and not looked at: a
@@ -23,7 +23,7 @@ func AppendOwnRequest(dst []byte, id ID, method string, meta Meta, params []byte
 		return AppendRequest(dst, id, method, meta, params)
 	}
 	n := len(dst)
-	dst = appendHead(dst, id, method)
+	dst = AppendRequestHead(dst, id, method)
 	dst = append(dst, `,"params":{`...)
 	if !meta.empty() {
 		var err error
@@ -45,8 +45,8 @@ func AppendNotification(dst []byte, method string, meta Meta, params []byte) ([]
 	return appendParams(jsonscan.AppendString(dst, method), n, &meta, params)
 }
 
-// appendHead appends a request up to its method.
-func appendHead(dst []byte, id ID, method string) []byte {
+// AppendRequestHead appends a request up to its method. What follows is for the caller to write.
+func AppendRequestHead(dst []byte, id ID, method string) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = id.AppendJSON(dst)
 	dst = append(dst, `,"method":`...)
@@ -80,6 +80,15 @@ func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
 		return dst[:n], fmt.Errorf("result: %w", err)
 	}
 	return append(dst, '}'), nil
+}
+
+// AppendAnswer appends the response to the request id to dst, whose member, result or error, is a valid JSON object on
+// one line: it is copied and not looked at.
+func AppendAnswer(dst []byte, id ID, member string, object []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = id.AppendJSON(dst)
+	dst = append(jsonscan.AppendString(append(dst, ','), member), ':')
+	return append(append(dst, object...), '}')
 }
 
 // AppendError appends an error response to dst. The zero ID, for a request whose id could not be read, is left

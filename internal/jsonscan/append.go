@@ -24,9 +24,14 @@ func AppendLine(dst, raw []byte) ([]byte, error) {
 func AppendOneLine(dst, b []byte) []byte {
 	n := len(dst)
 	dst = append(dst, b...)
-	blank(dst[n:], '\n')
-	blank(dst[n:], '\r')
+	Blank(dst[n:])
 	return dst
+}
+
+// Blank puts spaces in place of the line breaks between the tokens of b, a piece of validated JSON.
+func Blank(b []byte) {
+	blank(b, '\n')
+	blank(b, '\r')
 }
 
 func blank(b []byte, c byte) {

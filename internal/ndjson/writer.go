@@ -2,6 +2,7 @@ package ndjson
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,62 @@ func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 		if changed, err = w.send(frame, firstInLine); !errors.Is(err, ErrBusy) {
 			return err
 		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// SendParts is SendWait for a frame in parts, none of which it copies: it returns when they have left, or the stream
+// has failed. The end of ctx ends the wait for the frames before, and not that for the peer to take this one.
+func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
+	for _, p := range parts {
+		if bytes.IndexByte(p, '\n') >= 0 {
+			return ErrNewline
+		}
+	}
+	w.mu.Lock()
+	w.waiting++
+	w.mu.Unlock()
+	defer w.stopWaiting()
+	if err := w.first.LockContext(ctx); err != nil {
+		return err
+	}
+	defer w.first.Unlock()
+	if err := w.seize(ctx); err != nil {
+		return err
+	}
+	for _, p := range append(parts, []byte("\n")) {
+		if n, err := w.w.Write(p); err != nil || n < len(p) {
+			return w.fail(cmp.Or(err, io.ErrShortWrite))
+		}
+	}
+	if w.next() {
+		go w.flush()
+	}
+	return nil
+}
+
+// seize waits until nothing is being written, and makes the caller the one that writes.
+func (w *Writer) seize(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		switch {
+		case w.err != nil:
+			defer w.mu.Unlock()
+			return w.err
+		case w.writing == 0:
+			defer w.mu.Unlock()
+			w.writing, w.large = 1, true
+			if w.out == nil {
+				w.out = batches.Get().(*batch)
+			}
+			return nil
+		}
+		changed := w.changed.Next()
+		w.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/drift"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -63,12 +62,18 @@ func fingerprints(t *testing.T, tr transport.Transport) drift.Tools {
 		t.Fatal(err)
 	}
 	defer c.Stop(context.Background())
-	var tools []*mcp.Tool
+	return listedTools(t, ctx, c)
+}
+
+// listedTools returns the fingerprints of the tools that a client lists.
+func listedTools(t *testing.T, ctx context.Context, c *mcpclient.Client) drift.Tools {
+	t.Helper()
+	tools := drift.Tools{}
 	for tool, err := range c.Tools(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tools = append(tools, tool)
+		tools.Add(tool)
 	}
-	return drift.ToolsOf(tools)
+	return tools
 }

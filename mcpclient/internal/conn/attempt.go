@@ -61,7 +61,7 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 		Failed:       func(name string, value any, stack []byte) { c.Telemetry.HandlerPanic(c.Base, name, value, stack) },
 	})
 	if err != nil {
-		f := dialFailure(l.ctx, err)
+		f := c.dialFailure(l.ctx, err)
 		attempt.End(f)
 		c.fail(l.epoch, f)
 		return false
@@ -122,7 +122,9 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	case sender:
 		s.sender, s.direct = conn, in.direct
 	case seam.Interruptible:
-		in.turn.interrupt = conn.Interrupter()
+		if c.Settings.Introducer == nil { // else no caller reads
+			in.turn.interrupt = conn.Interrupter()
+		}
 	}
 	attempt.Ready(s.Peer, s.Server.Name, s.Server.Version)
 	l.renew()
@@ -232,11 +234,11 @@ func (c *Conn) fail(epoch uint64, f *failure) bool {
 }
 
 // dialFailure says whether another attempt may help.
-func dialFailure(life context.Context, err error) *failure {
+func (c *Conn) dialFailure(life context.Context, err error) *failure {
 	if life.Err() != nil {
 		err = context.Cause(life)
 	}
-	if transport.Permanent(err) {
+	if transport.Permanent(err) && !c.heals() {
 		return &failure{event: machine.Refused, err: err}
 	}
 	return &failure{event: machine.OpenFailed, err: err}

@@ -255,7 +255,10 @@ func (r *Request) unusable(m *jsonrpc.Message, err error) *Fault {
 }
 
 // take takes the request into flight, as soon as the client is ready if the caller wants to wait.
-func (r *Request) take(ctx context.Context) *Fault {
+func (r *Request) take(ctx context.Context) *Fault { return r.takeBy(ctx, r.deadline) }
+
+// takeBy is take that waits until by, zero for no end.
+func (r *Request) takeBy(ctx context.Context, by time.Time) *Fault {
 	for {
 		err := r.tryTake()
 		if err == nil {
@@ -265,7 +268,13 @@ func (r *Request) take(ctx context.Context) *Fault {
 		if err.Kind != KindState || !r.Wait {
 			return err
 		}
-		if err := r.core.AwaitReady(ctx, r.Method, r.deadline); err != nil {
+		if err := r.core.AwaitReady(ctx, r.Method, by); err != nil {
+			return err
+		}
+		if r.Own {
+			continue
+		}
+		if err := r.core.awaitOpen(ctx, r.Method, by); err != nil {
 			return err
 		}
 	}
@@ -290,6 +299,9 @@ func (r *Request) tryTake() *Fault {
 	}
 	if c.draining && !r.GoesOn && !r.Own {
 		return &Fault{Kind: KindShutdown, Op: r.Method, Unsent: true, Cause: errDraining}
+	}
+	if !r.Own && !c.session.admits() {
+		return &Fault{Kind: KindState, Op: r.Method, Unsent: true, Cause: errRestoring}
 	}
 	r.GoesOn = true
 	c.lastID++

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -54,7 +55,7 @@ func (r *Request) send(ctx context.Context) (Outcome, *Fault) {
 	s := r.Session
 	m := transport.Message{
 		Data: r.Frame, Kind: transport.Request, ID: r.ID, Method: r.Method, Name: r.Name,
-		ProtocolVersion: string(s.Version), Header: r.Header,
+		ProtocolVersion: cmp.Or(r.Version, string(s.Version)), Header: r.Header,
 	}
 	r.trace.tell(&m)
 	var place *place // in the line for room
@@ -230,8 +231,8 @@ func (r *Request) Leave(ctx context.Context) (Outcome, *Fault) {
 	return o, nil
 }
 
-// cancelUpstream tells the server, in one try, that its caller waits for the answer no more. A request that the
-// transport has not accepted needs no cancelling.
+// cancelUpstream tells the server that its caller waits for the answer no more: in one try, unless it does so for
+// another peer. A request that the transport has not accepted needs no cancelling.
 func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	s := r.Session
 	switch {
@@ -246,7 +247,12 @@ func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	defer op.End(BrokenOff)
 	trace := traceOf(&op)
 	notice := s.cancelNotice(r.ID, reason, trace.meta(nil))
-	s.Conn.Cancel(r.ID, notice)
+	if r.passing == nil || s.OverHTTP {
+		s.Conn.Cancel(r.ID, notice)
+	} else if err := s.sendInLine(s.Ctx, notice); err != nil {
+		op.End(notSent(notice.Method, err).Result())
+		return
+	}
 	op.Sent(len(notice.Data))
 	op.End(instrument.Result{})
 }

@@ -86,6 +86,9 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 		case cl.putOff <- e:
 		default: // it has been told
 		}
+		if cl.passing != nil {
+			cl.passesAgain()
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ type answer struct {
 
 // run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
 func (h *handshake) run(ctx context.Context) (s *Session, err error) {
+	if i := h.c.Settings.Introducer; i != nil {
+		return h.introduce(ctx, i)
+	}
 	probed := h.c.probes()
 	if probed {
 		s, err = h.probeFor(ctx)
@@ -108,6 +111,14 @@ func (h *handshake) ended(f *failure) bool {
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
 // what versions are agreed on with.
 func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
+	return h.sendEncoded(ctx, method, v, func(id int64, trace *traceContext) ([]byte, error) {
+		return encodeRequest(id, method, params, trace.meta(meta))
+	})
+}
+
+// sendEncoded is send for a request that encode encodes.
+func (h *handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
+	encode func(id int64, trace *traceContext) ([]byte, error)) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
 	waits := false
 	defer func() {
@@ -118,7 +129,7 @@ func (h *handshake) send(ctx context.Context, method string, v mcp.Version, para
 	id := h.c.nextID()
 	op.Admit(nil, id)
 	trace := traceOf(&op)
-	frame, err := encodeRequest(id, method, params, trace.meta(meta))
+	frame, err := encode(id, &trace)
 	if err == nil {
 		op.Sending()
 		m := transport.Message{Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v)}
@@ -188,6 +199,9 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				return a, nil
 			}
 		}
+		if h.c.Settings.Introducer != nil && h.early(ctx, &msg) {
+			continue
+		}
 		if !h.c.route(h.in, &msg, nil) {
 			return answer{}, errHungUp
 		}
@@ -224,10 +238,10 @@ func (h *handshake) settle(a *answer) {
 	a.op.End(result)
 }
 
-// fallsBack reports whether the request is the probe, which may fail: the client then goes on with initialize. If that
-// fails too, its span and that of the attempt say so.
+// fallsBack reports whether the request is the probe, which may fail: the client, or the peer in front of it, then goes
+// on with initialize. If that fails too, its span and that of the attempt say so.
 func (h *handshake) fallsBack(method string) bool {
-	return method == mcp.MethodDiscover && len(h.c.Settings.Legacy) > 0
+	return method == mcp.MethodDiscover && (len(h.c.Settings.Legacy) > 0 || h.c.Settings.Introducer != nil)
 }
 
 // decode decodes a result.
@@ -241,6 +255,20 @@ func (h *handshake) decode(a *answer, to any) error {
 		a.op.End(instrument.Result{ResultType: ResultTypeOf(to)})
 		return nil
 	}
+	return h.unusable(a, err)
+}
+
+// validated returns a result as it came.
+func (h *handshake) validated(a *answer) ([]byte, error) {
+	if err := a.msg.Check(); err != nil {
+		return nil, h.unusable(a, err)
+	}
+	a.op.End(instrument.Result{})
+	return a.msg.Middle(), nil
+}
+
+// unusable counts a result that breaks the protocol and returns the error for the handshake.
+func (h *handshake) unusable(a *answer, err error) error {
 	v := h.c.Refused(&a.msg, err)
 	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
 	result.Told = true

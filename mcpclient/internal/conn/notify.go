@@ -67,10 +67,15 @@ func (c *Conn) sendNotification(ctx context.Context, s *Session, op *instrument.
 		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.Version),
 	}
 	trace.tell(&m)
-	err = s.Conn.Send(ctx, m)
+	return c.notified(ctx, s, op, &m, s.Conn.Send(ctx, m))
+}
+
+// notified tells what has become of a notification that was handed to the transport, which returned err.
+func (c *Conn) notified(ctx context.Context, s *Session, op *instrument.Op, m *transport.Message, err error) *Fault {
+	method := m.Method
 	switch {
 	case err == nil:
-		op.Sent(len(frame))
+		op.Sent(len(m.Data))
 		return nil
 	case errors.Is(err, transport.ErrBusy):
 		err = busyAfter(1)
@@ -79,6 +84,11 @@ func (c *Conn) sendNotification(ctx context.Context, s *Session, op *instrument.
 	case s.Ctx.Err() != nil && c.Status().State == connstate.Closing:
 		return &Fault{Kind: KindShutdown, Op: method, Unsent: true, Cause: ErrShutdown}
 	}
+	return notSent(method, err)
+}
+
+// notSent is the fault of what the transport has not taken.
+func notSent(method string, err error) *Fault {
 	return &Fault{Kind: KindTransport, Op: method, Unsent: true, Cause: err}
 }
 

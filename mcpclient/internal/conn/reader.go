@@ -24,6 +24,9 @@ import (
 // InvalidStreak is how many invalid frames in a row end the connection.
 const InvalidStreak = 1000
 
+// OwnStream reports whether the latest message has come on the stream of one request.
+func (r *Reader) OwnStream() bool { return r.request != 0 }
+
 // failure is why a connection ends, or an attempt to make one, as an event for the state machine.
 type failure struct {
 	event machine.Event
@@ -177,7 +180,7 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	if err != nil {
 		return m, jsonrpc.ViolationOf(&m, err)
 	}
-	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() {
+	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() && r.c.Settings.Introducer == nil {
 		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
 	}
 	if m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification {

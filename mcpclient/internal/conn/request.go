@@ -24,6 +24,7 @@ type Request struct {
 	ID      int64
 	Method  string
 	Name    string // that HTTP repeats of the target
+	Version string // that HTTP repeats in place of the session's; empty for that
 
 	deadline time.Time // before any progress; zero means none
 	Begun    time.Time
@@ -45,7 +46,8 @@ type Request struct {
 
 	message jsonrpc.Message // the answer while it is decoded: here, for what an interface is given is allocated elsewhere
 
-	end func() // that; guarded by the core's mutex, nil for none
+	end     func()   // that; guarded by the core's mutex, nil for none
+	passing *passing // nil unless no goroutine waits for the answer: see [Request.Pass]
 
 	Outcome chan Outcome // of one element
 	// of one element: the acknowledgement; nil unless the request opens what lasts until its answer
@@ -156,6 +158,9 @@ func (r *Request) settlePutOff() {
 // If that is not the answer, the caller may still wait for it.
 func (r *Request) finish(o Outcome) {
 	end := r.end
+	if r.passing != nil {
+		o = r.passes(o)
+	}
 	r.Outcome <- o // and the call is its caller's again
 	if o.Cause != 0 && end != nil {
 		end()

@@ -34,6 +34,9 @@ type Session struct {
 	OwnStreams bool // each message is on its own: modern versions over HTTP
 	OverHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
 
+	held      chan struct{} // closed when others than the client's own requests may be made; nil for from the start
+	confirmed bool          // the client has sent notifications/initialized for another peer
+
 	in     *Reader
 	sender sender                     // the connection, nil if it has no more than Send
 	direct func(transport.Frame) bool // takes answers past the reader; nil as sender
@@ -93,14 +96,19 @@ func (c *Conn) newSession(s Session) (*Session, error) {
 		return nil, err
 	}
 	s.meta = meta
+	return c.completed(s), nil
+}
+
+// completed completes s with what follows from its version and its connection.
+func (c *Conn) completed(s Session) *Session {
 	network := instrument.Network(c.Transport.Network())
 	s.OverHTTP = network.Protocol == "http"
-	s.OwnStreams = s.OverHTTP && s.Version.Era() == mcp.Modern
+	s.OwnStreams = s.OverHTTP && s.Era.Subscribes()
 	info := s.Conn.Info()
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	s.Peer = c.Telemetry.Peer(instrument.Facts{Network: network, MCPVersion: string(s.Version)}, info.SessionID)
 	s.since = time.Now()
-	return &s, nil
+	return &s
 }
 
 // noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it

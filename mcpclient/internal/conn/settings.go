@@ -25,6 +25,7 @@ type Settings struct {
 	SkipOversize          bool
 	WaitForRoom           bool
 	OnTransition          func(connstate.Transition)
+	Introducer            Introducer // nil for a client that introduces itself
 
 	machine machine.Policy // what follows of them; see complete
 }
@@ -42,6 +43,7 @@ func (s *Settings) Policy() machine.Policy {
 	p.AuthTimeout, p.CloseTimeout = s.AuthTimeout, s.CloseTimeout
 	p.BackoffMin, p.BackoffMax = s.BackoffMin, s.BackoffMax
 	p.InitialAttempts = max(0, s.InitialAttempts)
+	p.AtOnce = s.Introducer != nil
 	return p
 }
 

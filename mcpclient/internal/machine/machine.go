@@ -196,7 +196,11 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 		if from == ready {
 			m.Attempt = 0
 		}
-		m.Deadline = in.Now.Add(p.wait(m.Delay, in.Wait, in.Jitter))
+		delay := m.Delay
+		if from == ready && p.AtOnce && delay == p.BackoffMin && delay < p.BackoffMax {
+			delay = 0
+		}
+		m.Deadline = in.Now.Add(p.wait(delay, in.Wait, in.Jitter))
 		m.Delay = p.longer(m.Delay)
 	case closing:
 		m.Deadline = in.Now.Add(p.CloseTimeout)

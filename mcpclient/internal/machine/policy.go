@@ -31,6 +31,10 @@ type Policy struct {
 	// BackoffJitter is the part of a delay, from 0 to 1, by which chance makes it shorter or longer.
 	BackoffJitter float64
 
+	// AtOnce lets the first attempt to connect follow the loss of a session without a delay, unless the session before
+	// was lost like that and none has proved itself since.
+	AtOnce bool
+
 	// CloseTimeout bounds the time a stop takes.
 	CloseTimeout time.Duration
 

@@ -89,3 +89,33 @@ func TestDelaysStayWithinTheLimits(t *testing.T) {
 		}
 	})
 }
+
+// A session that is lost is followed by an attempt at once, if it has proved itself, or is the first.
+func TestTheFirstAttemptBehindALossMayComeAtOnce(t *testing.T) {
+	p := Defaults()
+	p.AtOnce = true
+	now := time.Unix(0, 0)
+	m := Machine{State: ready, Since: now, Session: 1, Delay: p.BackoffMin}
+	wait := func(e Event) time.Duration {
+		next, _, ok := p.Step(m, Input{Event: e, Now: now, Jitter: 0.5})
+		if !ok || next.State != backoff {
+			t.Fatalf("got %+v", next)
+		}
+		m.Delay = next.Delay
+		return next.Deadline.Sub(now)
+	}
+	for i, want := range []time.Duration{0, 2 * time.Second, 4 * time.Second} {
+		if got := wait(TransportDown); got != want {
+			t.Errorf("loss %d: got %v, want %v", i, got, want)
+		}
+	}
+	m.Delay = p.BackoffMin
+	m.State = initializing
+	if got := wait(NegotiationFailed); got != time.Second {
+		t.Errorf("an attempt that failed: got %v", got)
+	}
+	m.State, m.Delay, p.BackoffMax = ready, p.BackoffMin, p.BackoffMin
+	if got := wait(TransportDown); got != time.Second {
+		t.Errorf("with one delay: got %v", got)
+	}
+}

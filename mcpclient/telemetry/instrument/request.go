@@ -20,6 +20,9 @@ type Request struct {
 	// Stranger says that the target is none of those that the server lists: metrics have it as _OTHER.
 	Stranger bool
 
+	// Foreign says that another program has chosen the method: metrics have one that is none of the protocol's as _OTHER.
+	Foreign bool
+
 	// Corr is the correlation id of the logical call that this request goes on with; zero starts a new one.
 	Corr Corr
 
@@ -54,7 +57,7 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 		notification: r.Notification, measured: true, reissue: r.Reissue,
 		beside: r.Beside,
 	}
-	op.info, op.exact = s.operation(telemetry.Sent, r.TargetKind, r.Method, r.Target, true, !r.Stranger)
+	op.info, op.exact = s.operation(telemetry.Sent, r.TargetKind, r.Method, r.Target, !r.Foreign, !r.Stranger)
 	spanned := true
 	if r.Notification {
 		op.measured = s.spansNotification(ctx, r.Method)

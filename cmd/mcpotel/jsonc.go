@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// plain returns JSON of as many bytes as text, which may have what hosts let people write: comments, a comma behind the
+// last element, and a byte order mark. Spaces stand in their place, so offsets are the same in both. What is wrong with
+// text stays in it, for a decoder to find.
+func plain(text []byte) []byte {
+	b := bytes.Clone(text)
+	if mark := []byte("\uFEFF"); bytes.HasPrefix(b, mark) {
+		blank(b[:len(mark)])
+	}
+	last := byte('[') // of the bytes before, without spaces and comments
+	comma := 0        // where last is, if it is a comma that may be blanked
+	for i := 0; i < len(b); i++ {
+		end := 0
+		switch c := b[i]; c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '/':
+			if end = endOfComment(b, i); end > 0 {
+				blank(b[i:end])
+				i = end - 1
+				continue
+			}
+		case '"':
+			i = endOfString(b, i)
+		case ',':
+			comma = i
+			if strings.IndexByte("[{,:", last) >= 0 {
+				comma = 0
+			}
+		case ']', '}':
+			if last == ',' && comma > 0 {
+				b[comma] = ' '
+			}
+		}
+		last = b[min(i, len(b)-1)]
+	}
+	return b
+}
+
+// blank puts spaces in the place of all but line breaks.
+func blank(b []byte) {
+	for i, c := range b {
+		if c != '\n' && c != '\r' {
+			b[i] = ' '
+		}
+	}
+}
+
+// endOfComment returns where the comment ends that begins at b[i], 0 if none does.
+func endOfComment(b []byte, i int) int {
+	rest := b[i:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("//")):
+		if n := bytes.IndexAny(rest, "\r\n"); n >= 0 {
+			return i + n
+		}
+		return len(b)
+	case bytes.HasPrefix(rest, []byte("/*")):
+		if n := bytes.Index(rest[2:], []byte("*/")); n >= 0 {
+			return i + 2 + n + 2
+		}
+	}
+	return 0
+}
+
+// endOfString returns where the quotation mark is that ends the string which begins at b[i].
+func endOfString(b []byte, i int) int {
+	for i++; i < len(b) && b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// member is a member of a JSON object, or an element of an array.
+type member struct {
+	name  string // empty for an element
+	value json.RawMessage
+
+	// Where they are in the text that was read. An element begins at both at and from.
+	at, nameEnd int // the name, with its quotation marks
+	from        int // the value
+}
+
+// end is where the value ends.
+func (m *member) end() int { return m.from + len(m.value) }
+
+// String is the member of an object as JSON has it.
+func (m *member) String() string { return quote(m.name) + ": " + string(m.value) }
+
+func quote(text string) string {
+	raw, _ := jsontext.AppendQuote(nil, text) // with U+FFFD in the place of what is no UTF-8
+	return string(raw)
+}
+
+// membersOf returns the members of an object in their order.
+func membersOf(raw []byte) ([]member, error) { return partsOf(raw, '{') }
+
+// partsOf returns the members of an object or the elements of an array.
+func partsOf(raw []byte, kind jsontext.Kind) (all []member, _ error) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if d.PeekKind() != kind {
+		return nil, errors.New("not a JSON " + map[jsontext.Kind]string{'{': "object", '[': "array"}[kind])
+	}
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() != '}' && d.PeekKind() != ']' {
+		var m member
+		var read jsontext.Value
+		if kind == '{' {
+			if read, err = d.ReadValue(); err != nil {
+				break
+			}
+			m.nameEnd = int(d.InputOffset())
+			m.at = m.nameEnd - len(read)
+			name, _ := jsontext.AppendUnquote(nil, read) // it has been read, so it is a string
+			m.name = string(name)
+		}
+		if read, err = d.ReadValue(); err == nil {
+			m.value = json.RawMessage(read.Clone())
+			m.from = int(d.InputOffset()) - len(read)
+			if kind == '[' {
+				m.at = m.from
+			}
+			all = append(all, m)
+		}
+	}
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	if err != nil {
+		return all, err
+	}
+	if _, err = d.ReadToken(); err != io.EOF {
+		return all, errors.New("more than one JSON value")
+	}
+	return all, nil
+}

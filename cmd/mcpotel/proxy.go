@@ -1,0 +1,72 @@
+package main
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpproxy"
+)
+
+// proxyService is the name under which the proxy exports, unless the environment has another.
+const proxyService = "mcpotel-proxy"
+
+// proxy is what "mcpotel proxy" is told by its flags.
+type proxy struct {
+	connection
+	name string // in telemetry
+}
+
+func newProxy(s streams) *cobra.Command {
+	p := &proxy{connection: connection{passes: true}}
+	return p.command(s, &cobra.Command{
+		Use: "proxy [flags]" + behind, Short: "stand between a host and its server, and export what passes",
+		Long: "Put this command where your host starts its server, with the server's command behind it. The host needs to\n" +
+			"know nothing of OpenTelemetry: each call is a trace, with metrics and log records, at the collector that\n" +
+			"OTEL_EXPORTER_OTLP_ENDPOINT names. Messages pass as they are. A server that dies is started anew, and the\n" +
+			"session of the host goes on.",
+		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel proxy --name far --url https://example.com/mcp\n" +
+			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
+	}, p.run, func(f *pflag.FlagSet) {
+		f.StringVar(&p.name, "name", "", "call the server by this `NAME` in telemetry: mcp_client.name and mcp_server.name. "+
+			"Unless it is given, by that in --config or of --server, or else by the program's")
+	})
+}
+
+func (p *proxy) run(ctx context.Context) error {
+	if err := p.none(); err != nil {
+		return err
+	}
+	o, err := observe(ctx, proxyService, p.level(), p.streams.err, p.web.wanted)
+	if err != nil {
+		return err
+	}
+	defer o.close(ctx)
+	if err := o.publish(p.web); err != nil {
+		return err
+	}
+	m, free, err := p.member(o)
+	if err != nil {
+		return err
+	}
+	defer free()
+	if t, ok := m.Transport.(transport.Stdio); ok {
+		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(line)) } // hosts show it
+		m.Transport = t
+	}
+	between, err := mcpproxy.New(m.Transport, &mcpproxy.Options{
+		Name: cmp.Or(p.name, m.Options.Name), Telemetry: o.telemetry(),
+	})
+	if err != nil {
+		return err
+	}
+	if p.console.person {
+		p.console.say("this waits for a host on standard input: put the command where your host starts its server")
+	}
+	return interrupted(ctx, between.ServeStdio(ctx))
+}

@@ -1,0 +1,396 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// ofCursor is a file of a host.
+const ofCursor = `{
+  "mcpServers": {
+    // with a comment
+    "files": {
+      "command": "npx",
+      "args": ["-y", "s3cret"],
+      "env": {"TOKEN": "s3cret"}
+    },
+    "far": {
+      "url": "https://me:s3cret@example.com/mcp?key=s3cret",
+      "headers": {"Authorization": "Bearer s3cret"},
+    },
+    "off": {"command": "x", "disabled": true},
+  },
+}
+`
+
+// only returns the one backup that is beside a file.
+func only(t *testing.T, path string) (backup string) {
+	t.Helper()
+	all, err := filepath.Glob(path + ".mcpotel-*.bak")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("backups of %s: got %v, %v, want one", path, all, err)
+	}
+	return all[0]
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
+	noCollector(t)
+	path := atHome(t)("cursor")
+	writeAt(t, path, ofCursor)
+	program, err := thisProgram()
+	if err != nil || !filepath.IsAbs(program) {
+		t.Fatalf("got %s, %v, want an absolute path", program, err)
+	}
+	diff := "--- " + path + `
+@@ files @@
+-   "command": "npx"
+-   "args": [… 2]
++   "command": ` + quote(program) + `
++   "args": ["proxy", "--name", "files", "--", "npx", … 2]
+@@ far @@
+-   "url": "https://example.com/mcp"
+-   "headers": {"Authorization": …}
++   "command": ` + quote(program) + `
++   "args": ["proxy", "--name", "far", "--url-env", "MCPOTEL_URL", "--header-env", "Authorization=MCPOTEL_HEADER_1"]
++   "env": {"MCPOTEL_URL": …, "MCPOTEL_HEADER_1": …}
+`
+	unchanged := []step{
+		{[]string{"wrap", "cursor", "--dry-run"}, exitOK, diff, "off is disabled, and left as it is\n" +
+			"mcpotel: the proxy exports where OTEL_EXPORTER_OTLP_ENDPOINT says"},
+		{[]string{"wrap", "cursor"}, exitUsage, diff, "nothing was changed: there is no terminal to ask at; --yes " +
+			"changes it"},
+		{[]string{"unwrap", "cursor"}, exitOK, "", "nothing to change in " + path},
+		{[]string{"unwrap", "cursor", "--server", "files"}, exitOK, "", "files is not behind the proxy\n"},
+	}
+	steps(t, unchanged)
+	_, out, stderr := runs(t, "wrap", "cursor", "--dry-run", "--env", "OTEL_EXPORTER_OTLP_ENDPOINT=http://s3cret")
+	if strings.Contains(out+stderr, "s3cret") || strings.Contains(stderr, "OTEL_EXPORTER_OTLP_ENDPOINT") ||
+		!strings.Contains(out, `+   "env": {"OTEL_EXPORTER_OTLP_ENDPOINT": …, "TOKEN": …}`) {
+		t.Errorf("with a place to export to: got %s\n%s, want it in env, without its value", out, stderr)
+	}
+	if got := content(t, path); got != ofCursor || len(files(t, filepath.Dir(path))) != 1 {
+		t.Errorf("got %s, want nothing changed", got)
+	}
+
+	steps(t, []step{
+		{[]string{"wrap", "cursor", "--server", "far", "--yes"}, exitOK, "changed 1 of 3 servers; the file as it was " +
+			"is kept as " + path,
+			"Cursor reads its file when it starts"},
+	})
+	if got := content(t, only(t, path)); got != ofCursor {
+		t.Errorf("the backup: got %s, want the file", got)
+	}
+	steps(t, []step{
+		{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 3 servers", "far is behind the proxy already"},
+		{[]string{"wrap", "cursor", "--yes"}, exitOK, "", "nothing to change"},
+		{[]string{"list"}, exitOK, "    files " + program + "\n    far " + program + "\n    off disabled\n", ""},
+		{[]string{"unwrap", "cursor", "--server", "files", "--dry-run"}, exitOK,
+			"+   \"command\": \"npx\"\n+   \"args\": [… 2]\n", "nothing was changed"},
+	})
+	if got := content(t, path); strings.Count(got, "MCPOTEL_URL") != 2 || strings.Count(got, `"proxy"`) != 2 {
+		t.Errorf("got %s, want two servers wrapped", got)
+	}
+	steps(t, []step{{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 3 servers", ""}})
+	if got := content(t, path); got != ofCursor {
+		t.Errorf("got %s, want the file as it was", got)
+	}
+}
+
+// TestWrappedServersAreUsed has a program and a URL behind the proxy, as a host starts it, which telemetry calls what
+// the host's file does.
+func TestWrappedServersAreUsed(t *testing.T) {
+	noCollector(t)
+	sink, err := otlpsink.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close(context.Background())
+	path := atHome(t)("cursor")
+	url, _ := serves(t, "0")
+	before := `{"mcpServers":{"local":{"command":` + quote(demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
+		`"far":{"url":` + quote(url+"?key=s3cret") + `,"headers":{"X-Key":"s3cret"}}}}`
+	writeAt(t, path, before)
+	steps(t, []step{
+		{[]string{"wrap", "cursor", "--env", asCommand + "=1", "--env", "OTEL_EXPORTER_OTLP_ENDPOINT=http://" +
+			sink.Endpoint(), "--yes"}, exitOK, "changed 2 of 2", ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:local"}, exitOK, `{"quotient":2}`, ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:far"}, exitOK, `{"quotient":2}`, ""},
+		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 2", ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:far"}, exitOK, `{"quotient":2}`, ""},
+	})
+	if got := content(t, path); got != before {
+		t.Errorf("got %s, want it as it was", got)
+	}
+	for kind, key := range map[string]string{"CLIENT": names.KeyMCPClientName, "SERVER": names.KeyMCPServerName} {
+		called := map[any]bool{}
+		for _, s := range sink.Snapshot().Spans {
+			if s.Service() == proxyService && s.Kind == kind {
+				called[s.Attributes[key]] = true
+			}
+		}
+		if want := map[any]bool{"local": true, "far": true}; !maps.Equal(called, want) {
+			t.Errorf("%s of %s spans: got %v, want %v", key, kind, called, want)
+		}
+	}
+}
+
+func TestAPersonIsAskedBeforeAFileChanges(t *testing.T) {
+	noCollector(t)
+	path := atHome(t)("vscode")
+	for answer, changed := range map[string]bool{"yes\n": true, "y\n": true, "no\n": false, "\n": false,
+		"maybe\n": false, "": false} {
+		writeAt(t, path, ofCursor)
+		code, out, stderr := typed(t, answer, "wrap", "vscode")
+		if (code == exitOK) != changed || code != exitOK && code != exitTool || strings.Contains(out+stderr, "s3cret") ||
+			!strings.Contains(stderr, "Change it? (yes, no) [no]: ") {
+			t.Errorf("%q: got exit code %d, %s\n%s", answer, code, out, stderr)
+		}
+		if got := content(t, path) != ofCursor; got != changed {
+			t.Errorf("%q: got it changed: %v, want %v", answer, got, changed)
+		}
+	}
+}
+
+func TestWhatIsNotWrapped(t *testing.T) {
+	noCollector(t)
+	file := atHome(t)
+	t.Chdir(t.TempDir())
+	writeAt(t, ".vscode/mcp.json", ofCursor)
+	for text, want := range map[string]string{
+		"":                          "not a JSON object",
+		"{":                         "EOF",
+		"[]":                        "not a JSON object",
+		`{"mcpServers":{}} x`:       "more than one JSON value",
+		`{"a":{}}`:                  "there is no member mcpServers",
+		`{"mcpServers":["s3cret"]}`: "mcpServers: not a JSON object",
+		`{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"}}}`: "duplicate",
+		`{"mcpServers":{"a":{"command":"x"},"b":"s3cret"}}`:        "b: not an object",
+		`{"mcpServers":{"a":{"command":"x","command":"y"}}}`:       "duplicate",
+	} {
+		writeAt(t, file("cursor"), text)
+		steps(t, []step{
+			{[]string{"wrap", "cursor", "--yes"}, exitUsage, "", file("cursor") + ": "},
+			{[]string{"wrap", "cursor", "--yes"}, exitUsage, "", want},
+			{[]string{"unwrap", "cursor", "--yes"}, exitUsage, "", want},
+		})
+		if got := content(t, file("cursor")); got != text {
+			t.Errorf("got %s, want %s as it was", got, text)
+		}
+	}
+	odd := `{"mcpServers":{"a":{"command":"x"},"b":{"command":7},"c":{},"d":{"command":"mcpotel","args":["proxy"]}}}`
+	writeAt(t, file("cursor"), odd)
+	steps(t, []step{
+		{[]string{"wrap", "cursor", "--server", "b", "--yes"}, exitUsage, "", "b: command: want a string"},
+		{[]string{"wrap", "cursor", "--server", "a", "--server", "c", "--yes"}, exitUsage, "", "c: it has neither"},
+		{[]string{"wrap", "cursor", "--server", "a", "--server", "x", "--yes"}, exitUsage, "", "there is no server x"},
+		{[]string{"unwrap", "cursor", "--server", "d", "--yes"}, exitUsage, "", "d: it was not wrapped by this command"},
+		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "", "d is left as it is: it was not wrapped"},
+		{[]string{"wrap", "cursor", "--env", "s3cret", "--yes"}, exitUsage, "", "variable 1 is not of the form NAME=VALUE"},
+		{[]string{"unwrap", "cursor", "--env", "A=s3cret", "--yes"}, exitUsage, "", "unknown flag: --env"},
+		{[]string{"wrap"}, exitUsage, "", "whose file?"},
+		{[]string{"wrap", "cursor", "vscode"}, exitUsage, "", "several files"},
+		{[]string{"wrap", "cursor", "--config", "x"}, exitUsage, "", "several files"},
+		{[]string{"wrap", "cursr"}, exitUsage, "", `no host "cursr" (did you mean cursor?); want one of mcpotel, ` +
+			`claude-desktop,`},
+		{[]string{"wrap", "gemini"}, exitUsage, "", "Gemini CLI has no file " + file("gemini")},
+		{[]string{"wrap", "vscode"}, exitUsage, "", "that of this project is --config .vscode/mcp.json"},
+		{[]string{"wrap", "--config", "nosuch.json"}, exitUsage, "", "nosuch.json"},
+		{[]string{"wrap", "--config", "."}, exitUsage, "", "not a file"},
+	})
+	if got := content(t, file("cursor")); got != odd || len(files(t, filepath.Dir(file("cursor")))) != 1 {
+		t.Errorf("got %s, want %s as it was, with nothing beside it", got, odd)
+	}
+	steps(t, []step{{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 4 servers", "b is left as it is: " +
+		"command: want"}})
+}
+
+func TestTheFileAndItsBackupKeepTheirModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // where modes say nothing of others
+	}
+	noCollector(t)
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "real", "mcp.json"), filepath.Join(dir, "link.json")
+	writeAt(t, path, ofCursor)
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []fs.FileMode{0o644, 0o600, 0o640, 0o400} {
+		writeMode(t, path, mode)
+		steps(t, []step{{[]string{"wrap", "--config", link, "--yes"}, exitOK, "changed 2", ""}})
+		backup := only(t, path)
+		if got := modeOf(t, path); got != mode {
+			t.Errorf("%v: got %v", mode, got)
+		}
+		if got := modeOf(t, backup); got != mode&0o600 {
+			t.Errorf("%v: the backup: got %v", mode, got)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("the link: got %v, %v, want it kept", info, err)
+		}
+		if err := os.Remove(backup); err != nil {
+			t.Fatal(err)
+		}
+		writeMode(t, path, 0o600)
+		if err := os.WriteFile(path, []byte(ofCursor), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []fs.FileMode{0o666, 0o620, 0o602} {
+		writeMode(t, path, mode)
+		steps(t, []step{
+			{[]string{"wrap", "--config", link, "--yes"}, exitUsage, "", "others can write it, and what it says is run: " +
+				"chmod go-w"},
+		})
+	}
+	if got := files(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("got %v, want nothing beside the file", got)
+	}
+}
+
+func writeMode(t *testing.T, path string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func modeOf(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+// changing answers the question, and changes a file before it does.
+type changing struct {
+	strings.Reader
+	change func()
+}
+
+func (c *changing) Read(p []byte) (int, error) {
+	c.change()
+	return c.Reader.Read(p)
+}
+
+func TestAFileThatChangesMeanwhileIsLeftAlone(t *testing.T) {
+	noCollector(t)
+	path := atHome(t)("cursor")
+	writeAt(t, path, ofCursor)
+	var out, stderr buffer
+	in := &changing{*strings.NewReader("yes\n"), func() { writeAt(t, path, ofCursor+" ") }}
+	code := run(t.Context(), streams{in, &out, &stderr, true}, []string{"wrap", "cursor"})
+	if code != exitUsage || !strings.Contains(stderr.String(), "changed meanwhile, so nothing was written") {
+		t.Errorf("got exit code %d, %s", code, stderr.String())
+	}
+	if got := content(t, path); got != ofCursor+" " || len(files(t, filepath.Dir(path))) != 1 {
+		t.Errorf("got %s, want it as it is now, and no backup", got)
+	}
+}
+
+func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
+	noCollector(t)
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	const head = `{"mcpServers":{"a":{"command":"x"}}}`
+	writeAt(t, path, head+strings.Repeat(" ", mostToChange-len(head)))
+	steps(t, []step{{[]string{"wrap", "--config", path, "--dry-run"}, exitOK, "@@ a @@", ""}})
+	for _, text := range []string{
+		head + strings.Repeat(" ", mostToChange-len(head)+1),
+		strings.Repeat("[", mostToChange), strings.Repeat(`{"a":`, mostToChange/5),
+		"/*" + strings.Repeat("/*", mostToChange/2-1), `{"mcpServers":` + strings.Repeat("[,", mostToChange/2-10),
+	} {
+		writeAt(t, path, text)
+		if code, out, stderr := runs(t, "wrap", "--config", path,
+			"--yes"); code != exitUsage || out != "" || len(stderr) > 500 {
+			t.Errorf("%.20s: got exit code %d, %.200s\n%.500s", text, code, out, stderr)
+		}
+	}
+}
+
+// TestAFileOfEvilNamesIsShownHarmlessly has evil wherever a file of servers has text.
+func TestAFileOfEvilNamesIsShownHarmlessly(t *testing.T) {
+	noCollector(t)
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		evil: map[string]any{"command": evil, "args": []string{evil}, "env": map[string]any{evil: evil}, "type": evil},
+		evil + "url": map[string]any{"url": "http://x/" + evil, "type": evil,
+			"headers": map[string]any{"A": evil}, evil: evil},
+		evil + "off": map[string]any{"command": evil, "disabled": true},
+		evil + "odd": map[string]any{"command": evil, "url": evil},
+		evil + "by hand": map[string]any{"command": "mcpotel" + evil, "args": []string{"proxy", "--header", evil,
+			"--", evil}},
+		"long": map[string]any{"command": strings.Repeat("x", 1000)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeAt(t, path, string(raw))
+	for _, args := range [][]string{
+		{"wrap", "--dry-run"}, {"wrap", "--server", evil + "odd"}, {"wrap", "--server", "no" + evil}, {"unwrap", "--dry-run"},
+		{"wrap", "--yes"}, {"unwrap", "--dry-run"}, {"unwrap", "--yes"}, {"list"}, {"wrap", evil},
+	} {
+		t.Run(visible.Line(strings.Join(args, " ")), func(t *testing.T) {
+			if args[0] != "list" && args[len(args)-1] != evil {
+				args = append(args, "--config", path)
+			}
+			_, out, stderr := typed(t, "no\n", args...)
+			harmless(t, "standard output", out, true)
+			harmless(t, "standard error", stderr, true)
+			for line := range strings.Lines(out) {
+				if len(line) > 4*widestChange {
+					t.Errorf("a line of %d bytes", len(line))
+				}
+			}
+		})
+	}
+}
+
+// TestServersAreReachedByVariables has what wrap writes for a server at a URL.
+func TestServersAreReachedByVariables(t *testing.T) {
+	noCollector(t)
+	url, _ := serves(t, "0")
+	t.Setenv("MCPOTEL_URL", url)
+	t.Setenv("MCPOTEL_HEADER_1", "Bearer s3cret")
+	t.Setenv("MCPOTEL_HEADER_2", "s3cret\r\n")
+	steps(t, []step{
+		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env",
+			"Authorization=MCPOTEL_HEADER_1"}, exitOK, demoServer, ""},
+		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_HEADER_2"}, exitUsage, "", "header 1 " +
+			"is not"},
+		{[]string{"ping", "--url-env", "MCPOTEL_UNSET"}, exitUsage, "", "this variable is not set"},
+		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_UNSET"}, exitUsage, "", "this " +
+			"variable is not set"},
+		{[]string{"ping", "--header-env", "A=MCPOTEL_HEADER_1", "--", "x"}, exitUsage, "", "is for a server with --url"},
+	})
+}
+
+func TestHostsAreCompleted(t *testing.T) {
+	if got := completes(t, "wrap", "cla"); len(got) != 2 || got[0] != "claude-desktop" || got[1] != "claude-code" {
+		t.Errorf("got %v, want both", got)
+	}
+	if got := completes(t, "unwrap", "cursor", ""); len(got) > 0 {
+		t.Errorf("a second one: got %v, want none", got)
+	}
+}

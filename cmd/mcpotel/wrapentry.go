@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
+)
+
+// urlVariables are the variables in which a wrapped server has its URL, by the name that its host has for a URL.
+var urlVariables = map[string]string{
+	"url": "MCPOTEL_URL", "serverUrl": "MCPOTEL_SERVER_URL", "httpUrl": "MCPOTEL_HTTP_URL",
+}
+
+// headerVariable, and a number, is a variable in which a wrapped server has the value of a header. Hosts put their own
+// variables, such as ${input:token}, into env as they do into headers, and no list of processes shows it.
+const headerVariable = "MCPOTEL_HEADER_"
+
+func isURLVariable(name string) bool {
+	for _, v := range urlVariables {
+		if v == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isHeaderVariable(name string) bool {
+	number, ok := strings.CutPrefix(name, headerVariable)
+	_, err := strconv.ParseUint(number, 10, 0)
+	return ok && err == nil
+}
+
+// savedServer is one server of a host's file, as it is written there.
+type savedServer struct {
+	text    []byte
+	members []member // their places are those in text
+	command string
+	args    []string
+}
+
+// errNoObject is the error for a server that is none: the file is not what it seems to be.
+var errNoObject = errors.New("not an object")
+
+func readServer(text []byte) (*savedServer, error) {
+	s := &savedServer{text: text}
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return nil, errNoObject
+	}
+	var err error
+	if s.members, err = membersOf(plain(text)); err != nil {
+		return nil, err
+	}
+	if m := s.member("command"); m != nil && (json.Unmarshal(m.value, &s.command) != nil || s.command == "") {
+		return nil, errors.New("command: want a string")
+	}
+	if m := s.member("args"); m != nil && json.Unmarshal(m.value, &s.args) != nil {
+		return nil, errors.New("args: want strings")
+	}
+	return s, nil
+}
+
+// member returns the member of a name, nil if there is none.
+func (s *savedServer) member(name string) *member {
+	i := find(s.members, name)
+	if i < 0 {
+		return nil
+	}
+	return &s.members[i]
+}
+
+// urls are the members that have a URL.
+func (s *savedServer) urls() (all []member) {
+	for _, m := range s.members {
+		if urlVariables[m.name] != "" {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (s *savedServer) disabled() bool {
+	m := s.member("disabled")
+	return m != nil && string(m.value) == "true"
+}
+
+// wrapped reports whether the server runs behind the proxy, by this command or by hand.
+func (s *savedServer) wrapped() bool {
+	name := filepath.Base(strings.ReplaceAll(s.command, `\`, "/"))
+	return strings.HasPrefix(name, "mcpotel") && len(s.args) > 0 && s.args[0] == "proxy"
+}
+
+// proxyArgs are the arguments by which the proxy knows what its server is called, as JSON strings. The name is left out
+// where it would keep the server from starting: no argument can have NUL, and hosts look for variables behind "$".
+func proxyArgs(name string) []string {
+	if name == "" || strings.ContainsAny(name, "\x00$") {
+		return []string{`"proxy"`}
+	}
+	return []string{`"proxy"`, `"--name"`, quote(name)}
+}
+
+// behindName are the arguments of a wrapped server behind those of proxyArgs.
+func (s *savedServer) behindName() []string {
+	if len(s.args) > 2 && s.args[1] == "--name" {
+		return s.args[3:]
+	}
+	return s.args[1:]
+}
+
+// variables are the members of env.
+func (s *savedServer) variables() ([]member, error) {
+	m := s.member("env")
+	if m == nil || string(m.value) == "null" {
+		return nil, nil
+	}
+	all, err := partsOf(m.value, '{')
+	if err != nil {
+		return nil, errors.New("env: want an object")
+	}
+	return all, nil
+}
+
+// wrap returns the server, which the file has under name, behind the proxy. program is this one, as a JSON string, and
+// more are members of env that the proxy is to have, where the server has none of this name. The text is the same
+// everywhere but at command and args; at a URL, url is these two, headers are in env, and the type is stdio.
+func (s *savedServer) wrap(name, program string, more []member) ([]byte, error) {
+	has, err := s.variables()
+	if err != nil {
+		return nil, err
+	}
+	var env []string
+	for _, m := range more {
+		if find(has, m.name) < 0 {
+			env = append(env, m.String())
+		}
+	}
+	command, urls := s.member("command"), s.urls()
+	switch {
+	case command == nil && len(urls) == 0:
+		return nil, errors.New("it has neither a command nor a URL")
+	case command == nil && len(urls) == 1:
+		return s.wrapURL(proxyArgs(name), program, &urls[0], env)
+	case len(urls) == 0:
+		return s.wrapCommand(proxyArgs(name), program, command, env), nil
+	}
+	return nil, errors.New("it has both a command and a URL, or several")
+}
+
+func (s *savedServer) wrapCommand(args []string, program string, command *member, env []string) []byte {
+	args = append(args, `"--"`, string(command.value))
+	edits := []edit{{command.from, command.end(), program}}
+	last := s.member("args")
+	if last != nil {
+		edits = append(edits, s.prepend(last, "[]", args))
+	} else {
+		last = command
+		edits = append(edits, s.insert(command, `"args": [`+strings.Join(args, ", ")+"]"))
+	}
+	switch m := s.member("env"); {
+	case len(env) == 0:
+	case m != nil:
+		edits = append(edits, s.prepend(m, "{}", env))
+	default:
+		edits = append(edits, s.insert(last, `"env": {`+strings.Join(env, ", ")+"}"))
+	}
+	return s.edited(edits...)
+}
+
+func (s *savedServer) wrapURL(args []string, program string, url *member, more []string) ([]byte, error) {
+	if url.value[0] != '"' {
+		return nil, errors.New("url: want a string")
+	}
+	for _, name := range []string{"args", "env", "cwd"} {
+		if s.member(name) != nil {
+			return nil, fmt.Errorf("it has a URL, for which %s means nothing", name)
+		}
+	}
+	variable := quote(urlVariables[url.name])
+	args = append(args, `"--url-env"`, variable)
+	env := append([]string{variable + ": " + string(url.value)}, more...)
+	var edits []edit
+	authorized := false
+	headers := s.member("headers")
+	if headers != nil && string(headers.value) != "null" {
+		all, err := partsOf(headers.value, '{')
+		if err != nil {
+			return nil, errors.New("headers: want an object")
+		}
+		for i, h := range all {
+			if h.value[0] != '"' || !hostname.Token(h.name) {
+				return nil, errors.New("headers: want names of header fields, and strings")
+			}
+			authorized = authorized || strings.EqualFold(h.name, "Authorization")
+			variable := fmt.Sprint(headerVariable, i+1)
+			args = append(args, `"--header-env"`, quote(h.name+"="+variable))
+			edits = append(edits, edit{headers.from + h.at, headers.from + h.nameEnd, quote(variable)})
+		}
+	}
+	if !authorized {
+		args = append(args, `"--auth"`) // as the host would
+	}
+	gap := s.gap(url.at)
+	text := `"command": ` + program + "," + gap + `"args": [` + strings.Join(args, ", ") + "]"
+	if headers == nil {
+		text += "," + gap + `"env": {` + strings.Join(env, ", ") + "}"
+	} else {
+		edits = append(edits, edit{headers.at, headers.nameEnd, `"env"`}, s.prepend(headers, "{}", env))
+	}
+	edits = append(edits, edit{url.at, url.end(), text})
+	return s.edited(append(edits, s.typed("stdio")...)...), nil
+}
+
+// typed says of which type the server is, where it said so before.
+func (s *savedServer) typed(as string) (edits []edit) {
+	for _, m := range s.members {
+		if m.name == "type" || m.name == "transport" {
+			edits = append(edits, edit{m.from, m.end(), quote(as)})
+		}
+	}
+	return edits
+}
+
+// errByHand is the error for a server that stands behind the proxy in another way than wrap's.
+var errByHand = errors.New("it was not wrapped by this command: take the proxy out by hand")
+
+// unwrap returns the server without the proxy, put together from what the wrapped one has, where no backup has it.
+func (s *savedServer) unwrap() ([]byte, error) {
+	args := s.behindName()
+	if i := slices.Index(args, "--"); i >= 0 && i+1 < len(args) {
+		return s.unwrapCommand(len(s.args) - len(args) + i + 1), nil
+	}
+	return s.unwrapURL()
+}
+
+// unwrapCommand takes the server's command, and all that is before it, out of args.
+func (s *savedServer) unwrapCommand(at int) []byte {
+	command, args := s.member("command"), s.member("args")
+	elements, _ := partsOf(args.value, '[') // which it is, since s has read it
+	cut := edit{args.from, args.end(), "[]"}
+	if at+1 < len(elements) {
+		cut = edit{args.from + elements[0].from, args.from + elements[at+1].from, ""}
+	}
+	return s.edited(edit{command.from, command.end(), string(elements[at].value)}, cut)
+}
+
+// added returns the variables that a wrapped server has and had not before, without those that only the proxy reads.
+func (s *savedServer) added(before *savedServer) (more []member) {
+	was, _ := before.variables() // nothing has been added to what is no object
+	is, _ := s.variables()
+	for _, m := range is {
+		if find(was, m.name) < 0 && !isURLVariable(m.name) && !isHeaderVariable(m.name) {
+			more = append(more, m)
+		}
+	}
+	return more
+}
+
+// unwrapURL makes url and headers of env, of which the rest was for the proxy.
+func (s *savedServer) unwrapURL() ([]byte, error) {
+	command, args, env := find(s.members, "command"), find(s.members, "args"), s.member("env")
+	if env == nil || len(s.urls()) > 0 || s.member("headers") != nil || args != command+1 {
+		return nil, errByHand
+	}
+	variables, err := s.variables()
+	if err != nil {
+		return nil, err
+	}
+	var url string
+	for name, variable := range urlVariables {
+		if i := find(variables, variable); i >= 0 && slices.Contains(s.behindName(), variable) {
+			url = quote(name) + ": " + string(variables[i].value)
+		}
+	}
+	if url == "" {
+		return nil, errByHand
+	}
+	var headers []string
+	for _, a := range s.behindName() {
+		name, variable, _ := strings.Cut(a, "=")
+		if i := find(variables, variable); i >= 0 && isHeaderVariable(variable) {
+			headers = append(headers, (&member{name: name, value: variables[i].value}).String())
+		}
+	}
+	edits := []edit{{s.members[command].at, s.members[args].end(), url}}
+	if len(headers) > 0 {
+		edits = append(edits, edit{env.at, env.end(), `"headers": {` + strings.Join(headers, ", ") + "}"})
+	} else {
+		edits = append(edits, s.without("env"))
+	}
+	return s.edited(append(edits, s.typed("http")...)...), nil
+}
+
+// edit puts text in the place of what is between two offsets.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// edited returns the server with these changes, of which none is within another.
+func (s *savedServer) edited(edits ...edit) []byte { return apply(s.text, edits) }
+
+func apply(text []byte, edits []edit) (changed []byte) {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, a.to-b.to) })
+	done := 0
+	for _, e := range edits {
+		changed = append(append(changed, text[done:e.from]...), e.text...)
+		done = e.to
+	}
+	return append(changed, text[done:]...)
+}
+
+// insert puts a member behind another.
+func (s *savedServer) insert(behind *member, text string) edit {
+	return edit{behind.end(), behind.end(), "," + s.gap(behind.at) + text}
+}
+
+// prepend puts items in front of those that a list or an object has, which is one by its brackets, or null.
+func (s *savedServer) prepend(m *member, brackets string, items []string) edit {
+	has, err := partsOf(m.value, jsontext.Kind(brackets[0]))
+	switch {
+	case err != nil:
+		return edit{m.from, m.end(), brackets[:1] + strings.Join(items, ", ") + brackets[1:]}
+	case len(has) == 0:
+		return edit{m.from + 1, m.from + 1, strings.Join(items, ", ")}
+	}
+	first := m.from + has[0].at
+	gap := "," + s.gap(first)
+	return edit{first, first, strings.Join(items, gap) + gap}
+}
+
+// without takes a member out that is not the only one, and a comma: the one before, or behind the first.
+func (s *savedServer) without(name string) edit {
+	i := find(s.members, name)
+	if i == 0 {
+		return edit{s.members[0].at, s.members[1].at, ""}
+	}
+	return edit{s.members[i-1].end(), s.members[i].end(), ""}
+}
+
+// gap is the space between two members or elements, as it is before the one at an offset: a line break and the
+// indentation, or one space.
+func (s *savedServer) gap(at int) string {
+	before := s.text[len(bytes.TrimRight(s.text[:at], " \t\r\n")):at]
+	i := bytes.LastIndexByte(before, '\n')
+	if i < 0 {
+		return " "
+	}
+	if i > 0 && before[i-1] == '\r' {
+		i--
+	}
+	return string(before[i:])
+}

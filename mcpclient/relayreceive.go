@@ -1,0 +1,208 @@
+package mcpclient
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// relayHooks are what a client that passes messages on does when its core tells it of the connection.
+type relayHooks struct{ c *relayed }
+
+func (h relayHooks) Introduce() relay.Introduction {
+	i := h.c.client.Introduce()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	h.c.latest = bytes.Clone(i.Params)
+	return i
+}
+
+func (h relayHooks) Introduced(result json.RawMessage, err error) error {
+	h.c.mu.Lock()
+	h.c.introduced = true
+	h.c.mu.Unlock()
+	return h.c.client.Introduced(result, err)
+}
+
+func (h relayHooks) Negotiated() {}
+
+func (h relayHooks) Authorized() {}
+
+// Began brings a server to where the session before was lost, and says that its lists may have changed meanwhile.
+func (h relayHooks) Began(s *conn.Session) {
+	if s.First {
+		return
+	}
+	h.c.core.During(s, func() { h.c.restore(s) })
+	if !s.Era.Subscribes() {
+		h.c.missedIn(s)
+	}
+}
+
+// Ended takes the client off the list of those that run, and tells the peer in front.
+func (h relayHooks) Ended() {
+	c := h.c
+	running.Clients.Remove(c.number)
+	c.core.Spawn(func() {
+		_, _, left := c.restored.all(nil)
+		for _, q := range left {
+			if c.restored.closes(q) {
+				q.answer(nil, ErrShutdown)
+			}
+		}
+		c.mu.Lock()
+		introduced := c.introduced
+		c.mu.Unlock()
+		if !introduced {
+			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), ErrShutdown)) // there is nothing to end
+		}
+		c.client.Receiver.Gone(c)
+	})
+}
+
+// AskForLife sends the server a ping, or what modern servers have instead.
+func (h relayHooks) AskForLife(s *conn.Session) bool {
+	c := h.c
+	return c.core.During(s, func() { // ends with the answer or the session
+		q := c.newRequest(s.Ctx, mcp.MethodPing, func(json.RawMessage, error) {})
+		q.Own, q.Timeout = true, 2*c.core.Settings.KeepAlive // the session ends sooner
+		if s.Era.Subscribes() {
+			c.mu.Lock()
+			q.Method, q.params = mcp.MethodDiscover, conn.ReadParams(c.latest)
+			c.mu.Unlock()
+		}
+		q.Pass(s.Ctx, q, time.Time{})
+	})
+}
+
+// Notified passes a notification of the server on. That it has cancelled a request concerns the connection.
+func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
+	c := h.c
+	if m.Method == mcp.NotificationCancelled {
+		c.cancelled(r, m)
+		return
+	}
+	if m.Method == mcp.NotificationProgress || r.OwnStream() {
+		c.heard.Add(1)
+	}
+	params, _ := m.Params() // what cannot be read belongs to nothing
+	in := c.incoming(r, m, &params, instrument.Incoming{Notification: true})
+	ctx, op := c.core.Telemetry.StartHandler(r.Link.Ctx, in)
+	defer op.End(instrument.Result{})
+	message := passed(r, m)
+	if q := c.restored.of(params.SubscriptionID); q != nil {
+		if m.Method == mcp.NotificationSubscriptionsAcknowledged && c.restored.acknowledge(q) {
+			c.missedBy(ctx, q, message.Params)
+			return
+		}
+		message.Params = withSubscription(message.Params, q.id)
+	}
+	c.client.Receiver.ReceiveNotification(ctx, message, c)
+}
+
+// peerOf is what is known of the server, nil before there is a session.
+func peerOf(r *conn.Reader) *instrument.Peer {
+	if r.Session == nil {
+		return nil
+	}
+	return r.Session.Peer
+}
+
+// cancelled ends the request that the server has cancelled, of its own or of the peer in front.
+func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
+	c.core.Telemetry.Notification(telemetry.Received, m.Method)
+	var p mcp.CancelledParams
+	if _, err := mcp.Decode(m.Middle(), &p); err != nil {
+		return
+	}
+	why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
+	var cause error // none, without a reason
+	if p.Reason != "" {
+		cause = errors.New(p.Reason)
+	}
+	c.serving.cancel(servedID{r.Link, p.RequestID}, why, cause)
+	c.core.Cancelled(r.Link, p.RequestID, why)
+}
+
+// incoming describes a message of the server.
+func (c *relayed) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params,
+	in instrument.Incoming) instrument.Incoming {
+	_, in.Known = targets()[m.Method]
+	in.URI, _ = jsonrpc.Text(params.URI)
+	return incoming(m.Method, params, peerOf(r), m.Size(), in)
+}
+
+// passed is a message of the server's as the peer in front gets it.
+func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
+	params := m.Middle()
+	conn.OneLine(r.Session, params)
+	return relay.Message{Method: m.Method, Params: params}
+}
+
+// relayedAtOnce bounds the requests of a server that the peer in front is asked at once. It is many: their frames are
+// bounded in bytes as well, and agents ask for much at the same time.
+const relayedAtOnce = 4096
+
+// Serve passes a request of the server on.
+func (h relayHooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
+	c := h.c
+	c.heard.Add(1)
+	a := &relayedAnswer{c: c, method: m.Method, size: len(m.Frame), answer: answer}
+	ctx, served := c.serving.begin(r.Link.Ctx, servedID{r.Link, m.ID})
+	a.served = served
+	params, _ := m.Params() // what cannot be read belongs to no trace
+	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, &params, instrument.Incoming{ID: m.ID.String()}))
+	if !c.serving.enter(a.size, relayedAtOnce, max(DefaultFrameLimit, c.core.Settings.FrameLimit)) {
+		c.serving.end(served)
+		e := &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+		reply(&a.op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
+		return
+	}
+	c.client.Receiver.ReceiveRequest(ctx, passed(r, m), c, a.give)
+}
+
+// relayedAnswer takes the answer to one request of the server.
+type relayedAnswer struct {
+	c      *relayed
+	served *servedRequest
+	op     instrument.Op
+	method string
+	size   int // of the request's frame, in bytes
+	answer conn.Answerer
+}
+
+// give sends the answer of the peer in front, unless the server has cancelled the request meanwhile.
+func (a *relayedAnswer) give(result json.RawMessage, err error) {
+	defer a.c.serving.leave(a.size)
+	if why := a.c.serving.end(a.served); why != nil {
+		defer a.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why})
+		_ = a.answer(nil, true)
+		return
+	}
+	reply(&a.op, a.method, relayedAnswerFrame(a.served.id.id, result, err), err, a.answer, true)
+}
+
+// relayedAnswerFrame makes the frame of an answer of the peer in front.
+func relayedAnswerFrame(id jsonrpc.ID, result json.RawMessage, err error) []byte {
+	if e, ok := errors.AsType[*relay.Error](err); ok {
+		return jsonrpc.AppendAnswer(nil, id, "error", e.Object)
+	}
+	if e, ok := errors.AsType[*mcp.Error](err); ok {
+		return conn.ErrorFrame(id, e)
+	}
+	if err != nil {
+		return conn.ErrorFrame(id, &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()})
+	}
+	return jsonrpc.AppendAnswer(nil, id, "result", result)
+}

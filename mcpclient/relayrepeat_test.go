@@ -1,0 +1,75 @@
+package mcpclient
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestWhatIsLostIsMadeOnceMoreIfThatDoesNoHarm(t *testing.T) {
+	const reading = `{"uri":"file:///a", "x":1e400}`
+	for name, c := range map[string]struct {
+		method string
+		play   func(v *conversation)
+		again  bool
+	}{
+		"it reads":            {method: mcp.MethodReadResource, again: true},
+		"it acts":             {method: mcp.MethodCallTool},
+		"it is not known":     {method: "odd/method"},
+		"progress was heard":  {method: mcp.MethodReadResource, play: says(`"method":"notifications/progress","params":{}`)},
+		"a person was asked":  {method: mcp.MethodReadResource, play: says(`"id":1,"method":"elicitation/create"`)},
+		"a log line was said": {method: mcp.MethodReadResource, play: says(`"method":"notifications/message"`), again: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+				b.confirm()
+				b.asks(t.Context(), c.method, reading)
+				v.Expect(c.method)
+				if c.play != nil {
+					c.play(v)
+				}
+				b.heard()
+				v.Close()
+				if c.again {
+					v = b.again(s.next(t))
+					if m := v.Expect(c.method); string(m.Params) != reading {
+						t.Errorf("got %s", m.Raw)
+					}
+					v.Close() // once more, and no more than that
+				}
+				got := b.heard()
+				if len(got) != 1 || !strings.HasPrefix(got[0], c.method+" transport unsent=false: ") {
+					t.Errorf("got %q", got)
+				}
+				b.again(s.next(t))
+				for _, answer := range b.requests {
+					answer(nil, context.Canceled)
+				}
+			})
+		})
+	}
+}
+
+// says sends a message of the server's.
+func says(members string) func(*conversation) {
+	return func(v *conversation) { v.Send(`{"jsonrpc":"2.0",` + members + `}`) }
+}
+
+func TestWhatTheServerHasNotHadIsMadeOnceMore(t *testing.T) {
+	var broken atomic.Bool
+	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, broken.Load() }}
+	relayedSession(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
+		b.confirm()
+		broken.Store(true)
+		b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)
+		broken.Store(false)
+		b.wants()
+		v := b.again(s.next(t))
+		v.Answer(v.Expect(mcp.MethodCallTool), `{}`)
+		b.wants("tools/call result {}")
+	})
+}

@@ -1,0 +1,196 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+)
+
+// relayedRequest is one request of the peer in front, and its content.
+type relayedRequest struct {
+	conn.Request
+	c      *relayed
+	ctx    context.Context
+	params conn.PassedParams // as long as the request is being sent
+	answer relay.Answer
+	heard  uint64          // how much of what may belong to a request had been received when it was sent
+	before instrument.Ref  // of the request that was lost
+	corr   instrument.Corr // its
+	anew   bool            // it takes the place of that
+
+	// Of a subscriptions/listen.
+	id      json.RawMessage // that the peer in front has given it; nil for none, and for other requests
+	noted   bool            // it is opened anew when it is lost
+	open    bool            // guarded by restored.mu; the server has acknowledged it
+	reopens bool            // it has been acknowledged in an earlier session
+	pause   time.Duration   // before it was opened anew
+
+	result json.RawMessage // in the frame of the answer
+	err    error
+}
+
+func (q *relayedRequest) About() instrument.Request {
+	r := aboutRelayed(q.Method, &q.params)
+	r.Corr, r.Link, r.Reissue = q.corr, q.before, q.anew
+	return r
+}
+
+func (q *relayedRequest) Started() {}
+
+func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
+	if q.Op.Captures() {
+		q.Op.Arguments(q.params.Arguments)
+	}
+	if s.OverHTTP {
+		if m, ok := mcp.Lookup(q.Method, s.Version); ok {
+			q.Name = q.params.Target(m.Target)
+		}
+		q.Version = string(q.params.Version())
+	}
+	q.heard = q.c.heard.Load()
+	q.EncodePassed(&q.params)
+	q.params = conn.PassedParams{} // which are not the client's
+	if q.id != nil {
+		q.c.restored.opens(q)
+	}
+	return nil
+}
+
+// Receive is not called: see Heard.
+func (q *relayedRequest) Receive(*conn.Session, *jsonrpc.Message) error { return nil }
+
+func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result { return err.Result() }
+
+func (q *relayedRequest) Harmless() bool { return harmless[q.Method] }
+
+func (q *relayedRequest) GivenUp(*conn.Session) bool { return false }
+
+func (q *relayedRequest) Late() conn.LateAnswer { return nil }
+
+// Heard takes the answer as it came. It is looked at once, and not copied.
+func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
+	if m.Kind == jsonrpc.Error {
+		e, err := conn.PassedError(m)
+		if err != nil {
+			return q.unusable(m, err)
+		}
+		conn.OneLine(q.Session, e.Object)
+		q.err = e
+		return (&conn.Fault{Kind: conn.KindJSONRPC, Op: q.Method, Server: e.Server}).Result()
+	}
+	r, err := readRelayedResult(m)
+	if err != nil {
+		return q.unusable(m, err)
+	}
+	conn.OneLine(q.Session, r.raw)
+	q.result = r.raw
+	switch q.Method {
+	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
+		q.c.restored.done(q.Method, q.Passed())
+	}
+	if q.id != nil {
+		q.result = withSubscription(r.raw, q.id)
+	}
+	told := instrument.Result{ResultType: r.kind}
+	if q.Method == mcp.MethodCallTool {
+		told.ToolError = r.isError
+		q.ToolResult(len(r.raw))
+	}
+	return told
+}
+
+// unusable notes that the answer is no JSON.
+func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Result {
+	fault := &conn.Fault{Kind: conn.KindProtocol, Op: q.Method, Cause: q.c.core.Refused(m, err)}
+	q.err = errorOf(fault)
+	return fault.Result()
+}
+
+// Answered passes the answer on.
+func (q *relayedRequest) Answered() {
+	if q.noted {
+		q.c.restored.closes(q)
+	}
+	q.answer(q.result, q.err)
+}
+
+// Failed tells the peer in front that there is no answer, unless the request can be made once more.
+func (q *relayedRequest) Failed(err *conn.Fault) {
+	switch {
+	case q.noted && errors.Is(err, ErrConnectionLost) && q.lost():
+	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it
+	case q.repeatable(err):
+		q.repeat()
+	default:
+		q.answer(nil, relayedError(err))
+	}
+}
+
+// repeatable reports whether the request may be made once more: it was lost with its connection, and the server has
+// not had it, or may have it twice and has said nothing that may be about it. A person is not to be asked twice.
+func (q *relayedRequest) repeatable(err *conn.Fault) bool {
+	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, ErrConnectionLost) && q.ctx.Err() == nil &&
+		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
+}
+
+// repeat makes the request once more.
+func (q *relayedRequest) repeat() {
+	next := q.again()
+	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+}
+
+// again returns a request that takes the place of q, which was lost.
+func (q *relayedRequest) again() *relayedRequest {
+	next := q.c.newRequest(q.ctx, q.Method, q.answer)
+	next.corr, next.before, next.anew = q.Corr, q.Ref, true
+	next.params, next.id = q.Passed(), q.id
+	return next
+}
+
+// relayedError is what the peer in front hears of a fault.
+func relayedError(err *conn.Fault) error {
+	if why, ok := errors.AsType[*conn.CancelledByServer](err); ok {
+		return &relay.Cancelled{Reason: why.Reason}
+	}
+	return errorOf(err)
+}
+
+// relayedResult is a result as it came, and what telemetry tells of it.
+type relayedResult struct {
+	raw     json.RawMessage
+	kind    string // resultType
+	isError bool
+}
+
+// maxResultType is the longest type of a result that is told, in bytes.
+const maxResultType = 64
+
+// readRelayedResult validates the result of m on one walk, and takes it.
+func readRelayedResult(m *jsonrpc.Message) (r relayedResult, err error) {
+	err = m.Consume(func(middle []byte) (int, error) {
+		o := jsonscan.ObjectAt(middle, 0)
+		for o.Next() {
+			switch string(o.Key()) {
+			case "resultType":
+				r.kind, _ = jsonrpc.Text(o.Raw())
+				r.kind = conn.Excerpt(r.kind, maxResultType)
+			case "isError":
+				r.isError = string(o.Raw()) == "true"
+			}
+		}
+		if o.Err() != nil {
+			return 0, o.Err()
+		}
+		r.raw = middle[:o.End():o.End()]
+		return o.End(), nil
+	})
+	return r, err
+}

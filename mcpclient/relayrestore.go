@@ -1,0 +1,252 @@
+package mcpclient
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+)
+
+// restoredBytes bounds what a client that passes messages on keeps to bring the next session to where the one before
+// was lost, in bytes of params. What there is no room for is not restored.
+const restoredBytes = 1 << 20
+
+// restored is what the peer in front has asked for that lasts as long as a session.
+type restored struct {
+	mu      sync.Mutex
+	level   json.RawMessage            // guarded by mu; the params of the latest logging/setLevel
+	watched map[string]json.RawMessage // guarded by mu; those of each resources/subscribe, by URI
+	listens map[int64]*relayedRequest  // guarded by mu; each subscriptions/listen, by its id
+	size    int                        // guarded by mu; of all that
+}
+
+// keep takes params in the place of others, and returns what is kept: nil if there is no room. mu is held.
+func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
+	r.size -= len(others)
+	if r.size+len(params) > restoredBytes {
+		return nil
+	}
+	r.size += len(params)
+	return bytes.Clone(params)
+}
+
+// done notes that the server has done what it was asked for.
+func (r *restored) done(method string, p conn.PassedParams) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	uri := p.Target(mcp.TargetResource)
+	switch method {
+	case mcp.MethodSetLevel:
+		r.level = r.keep(p.Raw(), r.level)
+	case mcp.MethodSubscribe:
+		if r.watched == nil {
+			r.watched = map[string]json.RawMessage{}
+		}
+		kept := r.keep(p.Raw(), r.watched[uri])
+		if r.watched[uri] = kept; kept == nil {
+			delete(r.watched, uri)
+		}
+	case mcp.MethodUnsubscribe:
+		r.keep(nil, r.watched[uri])
+		delete(r.watched, uri)
+	}
+}
+
+// opens notes a subscriptions/listen that is about to be sent, if there is room.
+func (r *restored) opens(q *relayedRequest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.size+len(q.Frame) > restoredBytes {
+		return
+	}
+	if r.listens == nil {
+		r.listens = map[int64]*relayedRequest{}
+	}
+	r.listens[q.ID], q.noted = q, true
+	r.size += len(q.Frame)
+}
+
+// closes forgets a subscriptions/listen. Who is told that it was there goes on with it.
+func (r *restored) closes(q *relayedRequest) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.listens[q.ID] != q {
+		return false
+	}
+	delete(r.listens, q.ID)
+	r.size -= len(q.Frame)
+	return true
+}
+
+// of returns the subscriptions/listen that a raw id of the server's names, nil if there is none.
+func (r *restored) of(raw []byte) *relayedRequest {
+	id, _ := jsonrpc.ParseID(raw)
+	n, ok := id.Int()
+	if !ok {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.listens[n]
+}
+
+// acknowledge notes that the server has acknowledged a subscription, and reports whether it has done so before, in an
+// earlier session.
+func (r *restored) acknowledge(q *relayedRequest) (again bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q.open = true
+	return q.reopens
+}
+
+// lasts reports whether a subscription has been open.
+func (r *restored) lasts(q *relayedRequest) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return q.open || q.reopens
+}
+
+// all returns what there is to ask for in session s.
+func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.RawMessage, listens []*relayedRequest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, uri := range slices.Sorted(maps.Keys(r.watched)) {
+		watched = append(watched, r.watched[uri])
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.listens)) {
+		if q := r.listens[id]; q.Session != s && (q.open || q.reopens) {
+			listens = append(listens, q)
+		}
+	}
+	return r.level, watched, listens
+}
+
+// restore brings the server to where the session before was lost, and then lets all requests be made in s.
+func (c *relayed) restore(s *conn.Session) {
+	level, watched, listens := c.restored.all(s)
+	var asked sync.WaitGroup
+	ask := func(method string, params json.RawMessage, failed func(error)) {
+		asked.Add(1)
+		q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) {
+			defer asked.Done()
+			if err != nil && s.Ctx.Err() == nil {
+				failed(err)
+			}
+		})
+		q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, conn.ReadParams(params)
+		q.Pass(s.Ctx, q, time.Now())
+	}
+	if level != nil {
+		ask(mcp.MethodSetLevel, level, func(error) {})
+	}
+	for _, params := range watched {
+		ask(mcp.MethodSubscribe, params, func(err error) {
+			p := conn.ReadParams(params)
+			c.restored.done(mcp.MethodUnsubscribe, p)
+			c.core.Telemetry.SubscriptionLost(p.Target(mcp.TargetResource), err)
+		})
+	}
+	for _, q := range listens {
+		if c.restored.closes(q) {
+			q.reopen(0)
+		}
+	}
+	asked.Wait()
+	s.Open()
+}
+
+// listChanges are the notifications that lists have changed, with the member of a filter that wants them.
+var listChanges = [...]struct{ method, wanted string }{
+	{mcp.NotificationToolListChanged, "toolsListChanged"}, {mcp.NotificationPromptListChanged, "promptsListChanged"},
+	{mcp.NotificationResourceListChanged, "resourcesListChanged"},
+}
+
+// missed tells the peer in front that lists may have changed while there was no session.
+func (c *relayed) missed(ctx context.Context, params json.RawMessage, told func(method, wanted string) bool) {
+	for _, list := range listChanges {
+		if told(list.method, list.wanted) {
+			c.client.Receiver.ReceiveNotification(ctx, relay.Message{Method: list.method, Params: params}, c)
+		}
+	}
+}
+
+// missedIn tells of the lists of which a legacy server tells unasked.
+func (c *relayed) missedIn(s *conn.Session) {
+	by := &s.Capabilities
+	c.missed(s.Ctx, nil, func(method, _ string) bool {
+		switch method {
+		case mcp.NotificationToolListChanged:
+			return by.Tools != nil
+		case mcp.NotificationPromptListChanged:
+			return by.Prompts != nil
+		}
+		return by.Resources != nil
+	})
+}
+
+// missedBy tells of the lists that a subscription is about which has been opened anew, as the server has acknowledged.
+func (c *relayed) missedBy(ctx context.Context, q *relayedRequest, acknowledged []byte) {
+	filter, _ := mcp.Object(acknowledged).Lookup("notifications")
+	params := slices.Concat([]byte(`{"_meta":{"`+mcp.MetaSubscriptionID+`":`), q.id, []byte(`}}`))
+	c.missed(ctx, params, func(_, wanted string) bool {
+		raw, _ := mcp.Object(filter).Lookup(wanted)
+		return string(raw) == "true"
+	})
+}
+
+// lost keeps a subscription that was lost for the next session, or opens it anew when some time has passed. It reports
+// false if the peer in front is to be told.
+func (q *relayedRequest) lost() bool {
+	c := q.c
+	if !c.restored.lasts(q) || q.ctx.Err() != nil {
+		return false
+	}
+	context.AfterFunc(q.ctx, func() {
+		if c.restored.closes(q) {
+			q.answer(nil, relayedError(conn.Outlived(q.ctx, q.Method, false)))
+		}
+	})
+	limit := c.core.Settings
+	pause := min(cmp.Or(2*q.pause, limit.BackoffMin), limit.BackoffMax)
+	if time.Since(q.Begun) >= limit.BackoffMax { // that it was acknowledged proves nothing
+		pause = limit.BackoffMin
+	}
+	c.core.During(q.Session, func() { // else the next session begins with it
+		if conn.PauseFor(q.Session.Ctx, pause) && c.restored.closes(q) {
+			q.reopen(pause)
+		}
+	})
+	return true
+}
+
+// reopen asks for a subscription anew, behind a pause.
+func (q *relayedRequest) reopen(pause time.Duration) {
+	next := q.again()
+	next.Own, next.reopens, next.pause = true, true, pause
+	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+}
+
+// withSubscription returns params or a result, in which the id of a subscription is that of the peer in front.
+func withSubscription(object, id []byte) []byte {
+	for o := jsonscan.ObjectAt(object, 0); o.Next(); {
+		if string(o.Key()) != "_meta" {
+			continue
+		}
+		for in := jsonscan.ObjectAt(object, o.At()); in.Next(); {
+			if string(in.Key()) == mcp.MetaSubscriptionID {
+				return slices.Concat(object[:in.At()], id, object[in.At()+len(in.Raw()):])
+			}
+		}
+	}
+	return object
+}

@@ -1,0 +1,146 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// pair is one host, with the server behind it. The host's messages come one at a time.
+type pair struct {
+	connect func(*relay.Client) (relay.Server, error)
+	host    relay.Ender
+	tasks   sync.WaitGroup // what waits for its turn
+
+	mu        sync.Mutex
+	confirmed bool  // guarded by mu; the host has sent notifications/initialized
+	link      *link // guarded by mu; nil until the host has introduced itself, and when the server did not accept that
+}
+
+var errNotIntroduced = &mcp.Error{
+	Code:    mcp.CodeInvalidRequest,
+	Message: "a session begins with initialize, a request without one says its revision in _meta",
+}
+
+// request passes on a request of the host.
+func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer) {
+	l := p.current()
+	switch {
+	case introduces(m.Method) && (l == nil || !l.accepted()):
+		if l != nil { // the host has lost patience, and introduces itself in another way
+			l.stop(context.WithoutCancel(ctx), errOtherIntroduction)
+		}
+		p.introduce(ctx, m, answer)
+		return
+	case l == nil && !modern(m.Params):
+		answer(nil, errNotIntroduced)
+		return
+	case l == nil:
+		if l = p.introduce(ctx, discovery(m.Params), func(json.RawMessage, error) {}); l == nil {
+			answer(nil, errNoServer)
+			return
+		}
+	}
+	if m.Method == mcp.MethodPing && !l.server.Ready() {
+		answer(json.RawMessage("{}"), nil) // the session goes on
+		return
+	}
+	l.send(m, answer, func(m relay.Message) { l.server.Request(ctx, m, answer) })
+}
+
+// notify passes on a notification of the host.
+func (p *pair) notify(ctx context.Context, m relay.Message) {
+	p.mu.Lock()
+	l := p.link
+	if m.Method == mcp.NotificationInitialized {
+		p.confirmed = true
+	}
+	p.mu.Unlock()
+	if l == nil {
+		return // before anything else, to a server that is not there yet
+	}
+	l.send(m, nil, func(m relay.Message) {
+		ctx, done := l.during(ctx)
+		defer done()
+		_ = l.server.Notify(ctx, m) // its span has what went wrong
+	})
+}
+
+func (p *pair) current() *link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link
+}
+
+// introduce begins a connection to a server, which answers the introduction. It returns nil if that cannot be.
+func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
+	l := newLink(p, m, answer)
+	p.mu.Lock()
+	p.link = l
+	p.mu.Unlock()
+	server, err := p.connect(&relay.Client{
+		Context: ctx, Receiver: l, Introduce: l.introduce, Introduced: l.introduced,
+	})
+	if err != nil {
+		p.forget(l)
+		l.answerFirst(nil, err)
+		return nil
+	}
+	l.begin(server)
+	return l
+}
+
+// forget has the next introduction begin anew.
+func (p *pair) forget(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == l {
+		p.link = nil
+	}
+}
+
+// gone ends the connection to the server, and what waits for it.
+func (p *pair) gone(ctx context.Context) {
+	if l := p.current(); l != nil {
+		l.stop(ctx, errHostGone)
+	}
+	p.tasks.Wait()
+}
+
+var (
+	errNoServer          = errors.New("there is no connection to the server")
+	errHostGone          = errors.New("the host has left")
+	errOtherIntroduction = errors.New("the host has introduced itself in another way")
+)
+
+// introduces reports whether a connection may begin with a request of this method.
+func introduces(method string) bool {
+	return method == mcp.MethodInitialize || method == mcp.MethodDiscover
+}
+
+// modern reports whether a request says which revision it is of. (specification 2026-07-28, basic/index, "_meta")
+func modern(params json.RawMessage) bool {
+	meta, _ := mcp.Object(params).Lookup("_meta")
+	_, says := mcp.Object(meta).Lookup(mcp.MetaProtocolVersion)
+	return says
+}
+
+// discovery returns the server/discover of a host that has not sent one, but another request with these params.
+func discovery(params json.RawMessage) relay.Message {
+	meta, _ := mcp.Object(params).Lookup("_meta")
+	var own map[string]json.RawMessage
+	if json.Unmarshal(meta, &own) != nil {
+		own = nil
+	}
+	delete(own, "progressToken") // of the other request
+	text, err := json.Marshal(map[string]any{"_meta": own})
+	if err != nil {
+		panic(fmt.Sprintf("raw members are not JSON: %v", err)) // they come from a valid object
+	}
+	return relay.Message{Method: mcp.MethodDiscover, Params: text}
+}

@@ -1,0 +1,133 @@
+package mcpproxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// Options are those of a Proxy. The zero value of each field means its default.
+type Options struct {
+	// Name is the name of the server in telemetry, at both ends: mcp_client.name and mcp_server.name. Empty means that of
+	// the transport, such as the program's.
+	Name string
+
+	// FrameLimit is the size in bytes of the largest message, each way. Zero means 64 MiB.
+	FrameLimit int
+
+	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that does not
+	// answer in as long is started or connected to anew. Zero means no pings.
+	KeepAlive time.Duration
+
+	// CloseTimeout is how long the server may take to end when its host has left. Zero means 1 s.
+	CloseTimeout time.Duration
+
+	// Telemetry is where spans, metrics and log records go. Nil means telemetry.New().
+	Telemetry *telemetry.Telemetry
+}
+
+// DefaultFrameLimit is the default of [Options.FrameLimit], in bytes.
+const DefaultFrameLimit = 64 << 20
+
+// drainTimeout is how long answers are waited for when a host has sent its last message. With the time that the server
+// has to end, it is shorter than the 2 s for which hosts wait before they kill.
+const drainTimeout = 500 * time.Millisecond
+
+// Proxy stands between hosts and a server. It is safe for concurrent use.
+type Proxy struct {
+	o       Options
+	server  *mcpserver.Server
+	connect func(*relay.Client) (relay.Server, error)
+
+	mu    sync.Mutex
+	pairs map[relay.Peer]*pair // guarded by mu; by host
+}
+
+// New returns a proxy for the server that t reaches. Each host has a connection to it, or a process, of its own.
+// Nothing is connected to or started before a host has spoken. It is an error if t or an option is invalid.
+func New(t transport.Transport, o *Options) (*Proxy, error) {
+	if t == nil {
+		return nil, errors.New("mcpproxy: no transport")
+	}
+	p := &Proxy{pairs: map[relay.Peer]*pair{}}
+	if o != nil {
+		p.o = *o
+	}
+	p.o.Name = cmp.Or(p.o.Name, t.Name())
+	p.o.FrameLimit = cmp.Or(p.o.FrameLimit, DefaultFrameLimit)
+	p.o.CloseTimeout = cmp.Or(p.o.CloseTimeout, time.Second)
+	if p.o.Telemetry == nil {
+		p.o.Telemetry = telemetry.New()
+	}
+	client := mcpclient.Options{
+		Name: p.o.Name, FrameLimit: p.o.FrameLimit, KeepAlive: p.o.KeepAlive, CloseTimeout: p.o.CloseTimeout,
+		Telemetry: p.o.Telemetry,
+	}
+	p.connect = func(c *relay.Client) (relay.Server, error) {
+		own := client
+		return mcpclient.NewRelay(t, &own, c)
+	}
+	var err error
+	if p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
+		Name: p.o.Name, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout, Telemetry: p.o.Telemetry,
+	}); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Serve passes messages between the host at the other end of c and a server of its own, until the host has left, ctx
+// ends, or the session cannot go on. The server has ended when it returns. The error is that of
+// [mcpserver.Server.Serve], or says why the session could not go on.
+func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
+
+// ServeStdio is Serve for the host at the other end of standard input and output. What [mcpserver.Server.ServeStdio]
+// says of these holds.
+func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
+
+// hosts receives what hosts send.
+type hosts Proxy
+
+// ReceiveRequest passes on a request of a host.
+func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
+	h.pairOf(from).request(ctx, m, answer)
+}
+
+// ReceiveNotification passes on a notification of a host.
+func (h *hosts) ReceiveNotification(ctx context.Context, m relay.Message, from relay.Peer) {
+	h.pairOf(from).notify(ctx, m)
+}
+
+// Gone ends the connection to the server of a host that has left.
+func (h *hosts) Gone(from relay.Peer) {
+	h.mu.Lock()
+	p := h.pairs[from]
+	delete(h.pairs, from)
+	h.mu.Unlock()
+	if p == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), h.o.CloseTimeout+h.o.CloseTimeout/2)
+	defer cancel()
+	p.gone(ctx)
+}
+
+// pairOf returns the pair of a host, which is made with its first message.
+func (h *hosts) pairOf(from relay.Peer) *pair {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.pairs[from]
+	if p == nil {
+		p = &pair{connect: h.connect, host: from.(relay.Ender)} // as those of mcpserver are
+		h.pairs[from] = p
+	}
+	return p
+}

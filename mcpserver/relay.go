@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// NewRelay returns a server that answers nothing by itself, but for a ping before there is a session, and hands on to r
+// whatever clients send. It is for package mcpproxy: no other can make a Receiver. Of o, only the options count that
+// are about connections and telemetry; any other that is set is an error, and so is an empty Name. MaxConcurrent is how
+// many requests of one client wait for their answers at once: zero means 1,024, and those beyond are refused. Over HTTP
+// there are sessions of legacy clients, each a Peer of its own, and all modern clients are one; of [HTTPOptions],
+// Stateless and Sessions are mistakes in the program.
+func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
+	own := *cmp.Or(o, new(Options))
+	for name := range relayless(&own) {
+		return nil, fmt.Errorf("options: a relay has no use for %s", name)
+	}
+	if own.Name == "" {
+		return nil, errors.New("options: no Name")
+	}
+	own.MaxConcurrent = cmp.Or(own.MaxConcurrent, maxRelayed)
+	own.MaxQueued = -1 // what waits would lose its place among the messages of the client
+	cfg, err := newConfig(&own, own.Name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newServer(mcp.Implementation{Name: own.Name}, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.receiver = r
+	return s, nil
+}
+
+// maxRelayed is how many requests of a client wait at once for what a receiver answers, and how many of the receiver's
+// for what the client answers.
+const maxRelayed = 1024
+
+// relayOptions are those of [Options] that a relay has.
+var relayOptions = []string{
+	"Name", "InstanceID", "MaxConcurrent", "MaxTotal", "DrainTimeout", "KeepAlive", "FrameLimit", "Telemetry",
+}
+
+// relayless yields the names of options that are set and that a relay does not have.
+func relayless(o *Options) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		v := reflect.ValueOf(o).Elem()
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Name
+			if !slices.Contains(relayOptions, name) && !v.Field(i).IsZero() && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// errLeft is why requests of a client end that has sent its last message, and those to it.
+var errLeft = errors.New("the client has left")
+
+// leaveRelay ends what the client has left behind, because of why: its requests, and then what is known of it
+// elsewhere.
+func (c *connection) leaveRelay(why error) {
+	for _, left := range c.table.all() {
+		left.cancel(why)
+	}
+	c.guarded(c.life, mcp.MethodInitialize, func() { c.s.receiver.Gone(c.front) })
+	if c.table.drain(settle) {
+		return
+	}
+	c.cut()
+	for _, left := range c.table.all() {
+		left.relayed.giveUp(why)
+	}
+	c.table.drain(settle)
+}
+
+// joint returns a context that ends with ctx and with end.
+func joint(ctx, end context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(end, func() { cancel(context.Cause(end)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}

@@ -1,0 +1,676 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// behind is what stands behind a relay: it notes what it gets, and the test answers.
+type behind struct {
+	receive func(r *handed) // gets each request; nil for none
+	hear    func(ctx context.Context, m relay.Message, from relay.Peer)
+
+	mu    sync.Mutex
+	got   []string  // methods and params, in their order, and "gone"
+	calls []*handed // requests
+	peers map[relay.Peer]bool
+}
+
+// handed is a request that has been handed on.
+type handed struct {
+	ctx    context.Context
+	id     string
+	method string
+	params string
+	from   relay.Peer
+	answer relay.Answer
+}
+
+func (b *behind) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
+	r := &handed{ctx, string(m.ID), m.Method, string(m.Params), from, answer}
+	b.note(m.Method+" "+r.params, from)
+	b.mu.Lock()
+	b.calls = append(b.calls, r)
+	b.mu.Unlock()
+	if b.receive != nil {
+		b.receive(r)
+	}
+}
+
+func (b *behind) ReceiveNotification(ctx context.Context, m relay.Message, from relay.Peer) {
+	b.note(m.Method+" "+string(m.Params), from)
+	if b.hear != nil {
+		b.hear(ctx, m, from)
+	}
+}
+
+func (b *behind) Gone(from relay.Peer) { b.note("gone", from) }
+
+func (b *behind) note(what string, from relay.Peer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.got = append(b.got, what)
+	if b.peers == nil {
+		b.peers = map[relay.Peer]bool{}
+	}
+	b.peers[from] = true
+}
+
+// taken returns what has come since the last time.
+func (b *behind) taken() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	got := b.got
+	b.got = nil
+	return got
+}
+
+// last returns the latest request.
+func (b *behind) last(t *testing.T) *handed {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.calls) == 0 {
+		t.Fatal("no request was handed on")
+	}
+	return b.calls[len(b.calls)-1]
+}
+
+// peer returns the one that leads back.
+func (b *behind) peer(t *testing.T) relay.Peer {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for p := range b.peers {
+		if len(b.peers) == 1 {
+			return p
+		}
+	}
+	t.Fatalf("messages came from %d peers, want one for the connection", len(b.peers))
+	return nil
+}
+
+// relayed serves a client of a relay to b.
+func relayed(t *testing.T, b *behind, o mcpserver.Options) *wire {
+	t.Helper()
+	o.Name = "relay"
+	if o.Telemetry == nil {
+		o.Telemetry = checked(t)
+	}
+	s, err := mcpserver.NewRelay(b, &o)
+	must(t, err)
+	return serve(t, t.Context(), s)
+}
+
+func wantSent(t *testing.T, w *wire, want ...string) {
+	t.Helper()
+	if got := w.taken(); !slices.Equal(got, want) {
+		t.Errorf("the client got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func wantBehind(t *testing.T, b *behind, want ...string) {
+	t.Helper()
+	if got := b.taken(); !slices.Equal(got, want) {
+		t.Errorf("the receiver got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func wantEnd(t *testing.T, w *wire) {
+	t.Helper()
+	if err := w.finish(); err != nil {
+		t.Errorf("Serve returned %v, want nil", err)
+	}
+}
+
+func TestARelayPassesOnWhatComes(t *testing.T) {
+	modernMeta := `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":1},"odd name/!":1e400,"progressToken":1.5}`
+	for _, tt := range []struct{ method, params, result string }{
+		{"tools/call", `{"name":"no such name, really","arguments":[1,2],"x":{"y":null}}`,
+			`{"content":"none","isError":"maybe"}`},
+		{"tools/call", ` { "name" : 7 }`, ` { "resultType" : "novel" , "z":1.0e+2}`},
+		{"tools/list", "", `{"tools":7}`},
+		{"tools/call", `{"_meta":` + modernMeta + `,"name":"t"}`, `{"resultType":"input_required","_meta":{"bad name":1}}`},
+		{"server/discover", `{"_meta":` + modernMeta + `}`, `{"supportedVersions":["2099-01-01"]}`},
+		{"subscriptions/listen", `{"notifications":{"x":true}}`, `{}`},
+		{"logging/setLevel", `{"level":"shouting"}`, `{}`},
+		{"acme/very odd", `{"\u0061":1}`, `{"a":1,"a":2}`},
+		{"completion/complete", `{"task":{"ttl":-1}}`, `{"task":{}}`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(tt.result), nil) }}
+			w := relayed(t, b, mcpserver.Options{})
+			params := ""
+			if tt.params != "" {
+				params = `,"params":` + tt.params
+			}
+			method, err := json.Marshal(tt.method)
+			must(t, err)
+			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"a\"b","method":%s%s}`, method, params))
+			wantBehind(t, b, tt.method+" "+strings.TrimSpace(tt.params))
+			wantSent(t, w, `{"jsonrpc":"2.0","id":"a\"b","result":`+tt.result+`}`)
+			wantEnd(t, w)
+		})
+	}
+}
+
+func TestARelayPassesOnErrors(t *testing.T) {
+	object := `{"data":null,"message":"no","code":-32002,"hint":[1]}`
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"of a peer": {&relay.Error{Object: json.RawMessage(object), Server: &mcp.Error{Code: -32002}}, object},
+		"wrapped":   {fmt.Errorf("x: %w", &relay.Error{Object: json.RawMessage(object), Server: &mcp.Error{}}), object},
+		"with a code": {&mcp.Error{Code: -32010, Message: "m", Data: json.RawMessage(`1`)},
+			`{"code":-32010,"message":"m","data":1}`},
+		"any other": {errors.New("the server is down"), `{"code":-32603,"message":"the server is down"}`},
+	} {
+		for _, meta := range []string{`"a":1`, bothMetas} {
+			synctest.Test(t, func(t *testing.T) {
+				b := &behind{receive: func(r *handed) { r.answer(nil, tt.err) }}
+				w := relayed(t, b, mcpserver.Options{})
+				w.send(asked(1, "tools/call", meta, `"name":"t"`))
+				want := `{"jsonrpc":"2.0","id":1,"error":` + tt.want + `}`
+				if got := w.taken(); !slices.Equal(got, []string{want}) {
+					t.Errorf("an error %s in answer to %s reached the client as %q, want %s", name, meta, got, want)
+				}
+				wantEnd(t, w)
+			})
+		}
+	}
+}
+
+func TestARelayKeepsTheOrderOfMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		var frames, want []string
+		for i := range 200 {
+			params := fmt.Sprintf(`{"n":%d}`, i)
+			switch i % 3 {
+			case 0:
+				frames = append(frames, `{"jsonrpc":"2.0","method":"notifications/n","params":`+params+`}`)
+				want = append(want, "notifications/n "+params)
+			default:
+				frames = append(frames, requestOf(i, "tools/call", params))
+				want = append(want, "tools/call "+params)
+			}
+		}
+		w.send(frames...)
+		wantBehind(t, b, want...)
+		peer := b.peer(t)
+		want = nil
+		for i, r := range b.calls {
+			params := json.RawMessage(fmt.Sprintf(`{"m":%d}`, i))
+			must(t, peer.Notify(r.ctx, relay.Message{Method: "notifications/m", Params: params}))
+			r.answer(params, nil)
+			var id struct{ N int }
+			must(t, json.Unmarshal([]byte(r.params), &id))
+			want = append(want, `{"jsonrpc":"2.0","method":"notifications/m","params":`+string(params)+`}`,
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, id.N, params))
+		}
+		wantSent(t, w, want...)
+		wantEnd(t, w)
+	})
+}
+
+func TestARelayReadsOnWhileInitializeIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/list", `{}`), pingRequest, initializeAs("2025-06-18"), pingRequest, initialized,
+			requestOf(2, "ping", `{"a":1}`))
+		hello := `initialize {"protocolVersion":"2025-06-18",`
+		got := b.taken()
+		if len(got) != 3 || got[0] != "tools/list {}" || !strings.HasPrefix(got[1], hello) ||
+			!strings.HasPrefix(got[2], "notifications/initialized") {
+			t.Errorf("the receiver got %q, want all but the pings", got)
+		}
+		wantSent(t, w, `{"jsonrpc":"2.0","id":"ping","result":{}}`, `{"jsonrpc":"2.0","id":"ping","result":{}}`,
+			`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		b.calls[1].answer(json.RawMessage(`{"protocolVersion":"2025-03-26","capabilities":[]}`), nil)
+		w.taken()
+		w.send(requestOf(3, "ping", `{"a":1}`), `[`+requestOf(4, "a", `{}`)+`]`)
+		wantBehind(t, b, `ping {"a":1}`, "a {}") // 2025-03-26 has batches
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		wantSent(t, w, `[{"jsonrpc":"2.0","id":4,"result":{}}]`)
+		wantEnd(t, w)
+	})
+}
+
+func TestARelayEndsTheContextThatAClientHasCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/call", `{}`), requestOf(1, "tools/call", `{}`))
+		wantSent(t, w,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with this id is still being answered"}}`)
+		r := b.last(t)
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the user said so"}}`)
+		if cause := context.Cause(r.ctx); cause == nil || cause.Error() != "the user said so" {
+			t.Errorf("the context ended because of %v, want the client's reason", cause)
+		}
+		wantBehind(t, b, "tools/call {}")
+		r.answer(json.RawMessage(`{}`), nil)
+		r.answer(json.RawMessage(`{}`), nil)
+		wantSent(t, w)
+
+		w.send(requestOf(1, "tools/call", `{"again":1}`)) // the id is free
+		r = b.last(t)
+		r.answer(json.RawMessage(`{"a":1}`), nil)
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		r.answer(json.RawMessage(`{"b":1}`), nil)
+		r.answer(nil, errors.New("no"))
+		wantSent(t, w, `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`)
+		if r.ctx.Err() == nil {
+			t.Error("the context of a request that was answered goes on")
+		}
+		wantEnd(t, w)
+	})
+}
+
+func TestARelayWaitsForAClientThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/call", `{}`))
+		r := b.last(t)
+		release := w.block()
+		done := 0
+		var want []string
+		go func() {
+			for i := range 2000 {
+				m := relay.Message{Method: "notifications/message", Params: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}
+				if err := r.from.Notify(r.ctx, m); err != nil {
+					t.Errorf("Notify: %v", err)
+				}
+				done++
+			}
+			r.answer(json.RawMessage(`{}`), nil)
+			done++
+		}()
+		synctest.Wait()
+		if done != 0 {
+			t.Errorf("%d messages were taken by a client that does not read, want that the sender waits", done)
+		}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("enough"))
+		defer cancel()
+		wantError(t, r.from.Notify(ctx, relay.Message{Method: "n"}), "enough")
+		release()
+		synctest.Wait()
+		for i := range 2000 {
+			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"n":%d}}`, i))
+		}
+		wantSent(t, w, append(want, `{"jsonrpc":"2.0","id":1,"result":{}}`)...)
+		wantEnd(t, w)
+	})
+}
+
+// asking makes a request to the client, and returns what becomes of it.
+func asking(ctx context.Context, to relay.Peer, method, params string) *string {
+	outcome := new(string)
+	to.Request(ctx, relay.Message{Method: method, Params: json.RawMessage(params)},
+		func(result json.RawMessage, err error) {
+			*outcome += string(result)
+			if passed, ok := errors.AsType[*relay.Error](err); ok {
+				*outcome += fmt.Sprintf("%s as %d", passed.Object, passed.Server.Code)
+			} else if err != nil {
+				*outcome += err.Error()
+			}
+		})
+	return outcome
+}
+
+func TestARelayPutsRequestsToTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/call", `{}`)) // nothing is initialized
+		b.taken()
+		from := b.peer(t)
+		outcomes := []*string{
+			asking(t.Context(), from, "sampling/createMessage", ` {"_meta":{"traceparent":"x"}, "messages":1}`),
+			asking(b.last(t).ctx, from, "acme/ask", `{}`),
+			asking(t.Context(), from, "roots/list", `{}`),
+			asking(t.Context(), from, "ping", `{}`),
+		}
+		wantSent(t, w,
+			`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage",`+
+				`"params": {"_meta":{"traceparent":"x"}, "messages":1}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"acme/ask","params":{}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"roots/list","params":{}}`,
+			`{"jsonrpc":"2.0","id":4,"method":"ping","params":{}}`)
+		w.send(`{"jsonrpc":"2.0","id":2,"result":{"odd":1.0,"odd":2}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":null,"x":1}}`,
+			`{"jsonrpc":"2.0","id":3,"error":{"code":1.5}}`, `{"jsonrpc":"2.0","id":4,"result":null}`)
+		want := []string{`{"code":-1,"message":"no","data":null,"x":1} as -1`, `{"odd":1.0,"odd":2}`, `{"code":1.5} as 0`,
+			"ping: the client's answer is broken"}
+		for i, o := range outcomes {
+			if *o != want[i] {
+				t.Errorf("request %d had the outcome %q, want %q", i+1, *o, want[i])
+			}
+		}
+		w.send(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		wantSent(t, w)
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		outcome := asking(ctx, from, "roots/list", `{}`)
+		w.taken()
+		cancel(errors.New("the server said so"))
+		synctest.Wait()
+		wantSent(t, w, `{"jsonrpc":"2.0","method":"notifications/cancelled",`+
+			`"params":{"requestId":5,"reason":"the server said so"}}`)
+		w.send(`{"jsonrpc":"2.0","id":5,"result":{}}`)
+		if *outcome != "the server said so" {
+			t.Errorf("a request that was given up had the outcome %q, want the cause", *outcome)
+		}
+		outcome = asking(t.Context(), from, "roots/list", `{}`)
+		wantEnd(t, w)
+		if *outcome != "the client has left" {
+			t.Errorf("a request to a client that leaves had the outcome %q, want that", *outcome)
+		}
+		if outcome = asking(t.Context(), from, "roots/list", `{}`); *outcome != "the client has left" {
+			t.Errorf("a request to a client that has left had the outcome %q, want that", *outcome)
+		}
+	})
+}
+
+func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/call", `{}`))
+		from := b.peer(t)
+		var frames, want []string
+		b.taken()
+		for i := range 200 {
+			from.Request(t.Context(), relay.Message{Method: "roots/list"}, func(json.RawMessage, error) {
+				b.note(fmt.Sprint("answer ", i), from)
+			})
+			frames = append(frames, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i+1),
+				fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"n":%d}}`, i))
+			want = append(want, fmt.Sprint("answer ", i), fmt.Sprintf(`n {"n":%d}`, i))
+		}
+		w.send(frames...)
+		wantBehind(t, b, want...)
+		wantEnd(t, w)
+	})
+}
+
+func TestARequestThatTheServerCancelsHasNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(9, "subscriptions/listen", `{}`))
+		r := b.last(t)
+		if r.id != "9" {
+			t.Errorf("the id that the receiver got is %s, want the client's", r.id)
+		}
+		r.answer(nil, fmt.Errorf("x: %w", &relay.Cancelled{Reason: "enough"}))
+		r.answer(json.RawMessage(`{}`), nil)
+		wantSent(t, w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9,"reason":"enough"}}`)
+		if r.ctx.Err() == nil {
+			t.Error("the context of a request that was cancelled goes on")
+		}
+		wantEnd(t, w)
+	})
+}
+
+func TestAClientThatLeavesEndsWhatItAskedFor(t *testing.T) {
+	script := []string{
+		initializeAs("2025-06-18"), initialized, requestOf(2, "tools/call", `{}`), `{"jsonrpc":"2.0","id":1,"result":{}}`,
+	}
+	for n := range len(script) + 1 {
+		for _, answers := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				b := &behind{}
+				b.receive = func(r *handed) {
+					context.AfterFunc(r.ctx, func() {
+						if answers {
+							r.answer(nil, context.Cause(r.ctx))
+						}
+					})
+				}
+				w := relayed(t, b, mcpserver.Options{DrainTimeout: time.Minute})
+				w.send(script[:n]...)
+				began := time.Now()
+				wantEnd(t, w)
+				got := b.taken()
+				if len(got) == 0 || got[len(got)-1] != "gone" || slices.Index(got, "gone") != len(got)-1 {
+					t.Errorf("after %d messages the receiver got %q, want that the client is gone at the end, once", n, got)
+				}
+				left := 0
+				for _, r := range b.calls {
+					left++
+					if cause := context.Cause(r.ctx); cause == nil || cause.Error() != "the client has left" {
+						t.Errorf("the context of %s ended because of %v, want that the client has left", r.method, cause)
+					}
+					r.answer(json.RawMessage(`{}`), nil) // in vain
+				}
+				want := time.Duration(0)
+				if left > 0 {
+					want = time.Minute // in which they could have been answered
+					if !answers {
+						want += time.Second
+					}
+				}
+				if took := time.Since(began); took != want {
+					t.Errorf("after %d messages Serve returned %v after the end, answered: %v; want %v", n, took, answers, want)
+				}
+			})
+		}
+	}
+}
+
+func TestAClientThatHasClosedItsEndGetsItsAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		b.receive = func(r *handed) {
+			time.AfterFunc(30*time.Second, func() { r.answer(json.RawMessage(`{}`), nil) })
+		}
+		w := relayed(t, b, mcpserver.Options{DrainTimeout: time.Minute})
+		w.send(requestOf(1, "tools/call", `{}`))
+		began := time.Now()
+		wantEnd(t, w)
+		wantSent(t, w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("Serve returned after %v, want 30s", took)
+		}
+	})
+}
+
+func TestARelayHasFewOptions(t *testing.T) {
+	_, err := mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", Instructions: "y"})
+	wantError(t, err, "options: a relay has no use for Instructions")
+	_, err = mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", Versions: []mcp.Version{"2025-06-18"}})
+	wantError(t, err, "options: a relay has no use for Versions")
+	_, err = mcpserver.NewRelay(&behind{}, nil)
+	wantError(t, err, "options: no Name")
+	_, err = mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", FrameLimit: -1})
+	wantError(t, err, "options: FrameLimit is negative")
+}
+
+func TestARelayHandsOnOnlySoMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		busy := `"error":{"code":-32603,"message":"too many requests at once"}}`
+		for i := range 1025 {
+			w.send(requestOf(i, "tools/call", `{}`))
+		}
+		wantSent(t, w, `{"jsonrpc":"2.0","id":1024,`+busy)
+		if n := len(b.calls); n != 1024 {
+			t.Fatalf("%d requests were handed on, want 1024", n)
+		}
+		b.calls[0].answer(json.RawMessage(`{}`), nil)
+		w.send(requestOf(0, "tools/call", `{}`))
+		wantSent(t, w, `{"jsonrpc":"2.0","id":0,"result":{}}`)
+		outcomes := make([]*string, 1025)
+		for i := range outcomes {
+			outcomes[i] = asking(t.Context(), b.peer(t), "ping", `{}`)
+		}
+		if want := "too many requests at once (-32603)"; *outcomes[1023] != "" || *outcomes[1024] != want {
+			t.Errorf("the last requests to the client had the outcomes %q and %q, want that the last is refused: %s",
+				*outcomes[1023], *outcomes[1024], want)
+		}
+		if n := len(w.taken()); n != 1024 {
+			t.Errorf("the client got %d requests, want 1024", n)
+		}
+		for _, r := range b.calls {
+			r.answer(json.RawMessage(`{}`), nil)
+		}
+		wantEnd(t, w)
+	})
+}
+
+func TestALargeAnswerReachesTheClientInOnePiece(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t)})
+		must(t, err)
+		in, out, result := piped(t, t.Context(), s, 0)
+		out.Buffer(nil, 2<<20)
+		_, err = io.WriteString(in, requestOf(1, "tools/call", `{}`)+"\n"+requestOf(2, "tools/call", `{}`)+"\n")
+		must(t, err)
+		synctest.Wait()
+		sent := 0
+		go func() {
+			b.calls[0].answer(json.RawMessage(large), nil)
+			must(t, b.peer(t).Notify(t.Context(), relay.Message{Method: "n"}))
+			sent++
+			b.calls[1].answer(json.RawMessage(large), nil) // which is not read
+			sent++
+		}()
+		synctest.Wait()
+		if sent != 0 {
+			t.Error("a large answer was taken by a client that does not read")
+		}
+		answer := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`
+		for _, want := range []string{answer, `{"jsonrpc":"2.0","method":"n"}`} {
+			if !out.Scan() || out.Text() != want {
+				t.Errorf("the client got %.60q of %d bytes, want %.60q", out.Text(), len(out.Text()), want)
+			}
+		}
+		must(t, in.Close())
+		if err := <-result; err != nil {
+			t.Errorf("Serve returned %v, want nil", err)
+		}
+		synctest.Wait()
+		if sent != 2 {
+			t.Error("an answer waits for a client that was served")
+		}
+	})
+}
+
+func TestARelayEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t), DrainTimeout: -1})
+		must(t, err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w := serve(t, ctx, s)
+		w.send(requestOf(1, "tools/call", `{}`))
+		r := b.last(t)
+		go r.from.Request(r.ctx, relay.Message{Method: "ping"}, func(json.RawMessage, error) {})
+		synctest.Wait()
+		w.block()
+		told := make(chan error, 1)
+		go func() { told <- r.from.Notify(t.Context(), relay.Message{Method: "n"}) }()
+		synctest.Wait()
+		why := errors.New("enough")
+		cancel(why)
+		if err := <-w.result; !errors.Is(err, why) {
+			t.Errorf("Serve returned %v, want the cause of its context", err)
+		}
+		wantBehind(t, b, "tools/call {}", "gone")
+		if err := <-told; err == nil {
+			t.Error("a notification was sent to a client that is not served any more")
+		}
+		r.answer(json.RawMessage(`{}`), nil)
+	})
+}
+
+func TestAReceiverThatFailsAnswersAllTheSame(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &behind{receive: func(*handed) { fail() }, hear: func(context.Context, relay.Message, relay.Peer) { fail() }}
+				w := relayed(t, b, mcpserver.Options{})
+				w.send(requestOf(1, "a", `{}`), `{"jsonrpc":"2.0","method":"n"}`, requestOf(2, "b", `{}`))
+				wantBehind(t, b, "a {}", "n ", "b {}")
+				wantSent(t, w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`,
+					`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"internal error"}}`)
+				b.last(t).answer(json.RawMessage(`{}`), nil)
+				wantSent(t, w)
+				wantEnd(t, w)
+			})
+		})
+	}
+}
+
+func TestARelayIsEndedFromBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		w.send(requestOf(1, "tools/call", `{}`))
+		r, why := b.last(t), errors.New("the server is another now")
+		context.AfterFunc(r.ctx, func() { r.answer(nil, context.Cause(r.ctx)) })
+		b.peer(t).(relay.Ender).End(why)
+		if err := <-w.result; !errors.Is(err, why) {
+			t.Errorf("Serve returned %v, want why it was ended", err)
+		}
+		wantBehind(t, b, "tools/call {}", "gone")
+	})
+}
+
+func TestARelayKeepsToTheBoundOfAllClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", MaxTotal: 1, Telemetry: checked(t)})
+		must(t, err)
+		one, other := serve(t, t.Context(), s), serve(t, t.Context(), s)
+		one.send(requestOf(1, "a", `{}`))
+		other.send(requestOf(2, "b", `{}`))
+		wantSent(t, other, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"too many requests at once"}}`)
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		other.send(requestOf(3, "c", `{}`))
+		wantBehind(t, b, "a {}", "c {}")
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		wantSent(t, other, `{"jsonrpc":"2.0","id":3,"result":{}}`)
+		wantEnd(t, one)
+		wantEnd(t, other)
+	})
+}
+
+func TestARelayAsksAClientForASignOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(`{"protocolVersion":"2025-06-18"}`), nil) }}
+		w := relayed(t, b, mcpserver.Options{KeepAlive: time.Minute})
+		w.send(initializeAs("2025-06-18"))
+		b.taken()
+		w.taken()
+		time.Sleep(2*time.Minute + time.Second)
+		synctest.Wait()
+		wantSent(t, w, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		w.send(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		wantBehind(t, b)
+		wantEnd(t, w)
+	})
+}

@@ -1,0 +1,256 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
+type front struct {
+	conn *connection // nil for modern clients over HTTP
+	tel  *instrument.Server
+	turn lock.Mutex // held while the receiver takes a message of the connection
+}
+
+// during returns the request of the client that ctx belongs to, nil for none, or if it has been answered.
+func (f *front) during(ctx context.Context) *call {
+	if r := RequestFrom(ctx); r != nil && r.call != nil && r.call.x.front == f && !r.call.relayed.over.Load() {
+		return r.call
+	}
+	return nil
+}
+
+// End implements [relay.Ender].
+func (f *front) End(reason error) {
+	if f.conn != nil {
+		f.conn.quit(reason)
+	}
+}
+
+// Notify implements [relay.Peer].
+func (f *front) Notify(ctx context.Context, m relay.Message) error {
+	r := instrument.Request{Method: m.Method, Foreign: true}
+	if m.Method == mcp.NotificationResourceUpdated {
+		uri, _ := mcp.Object(m.Params).Lookup("uri")
+		r.URI = text(uri)
+	}
+	var x *exchange
+	var out sink
+	v := f.conn.version()
+	if by := f.during(ctx); by != nil {
+		x, out, v = by.x, by.out, by.info.Version
+	} else if f.conn != nil {
+		x, out = f.conn.exchange, f.conn.out
+	} else {
+		f.tel.NotificationDropped(m.Method, names.DropNoStream)
+		return nil
+	}
+	ctx, cancel := joint(ctx, x.life)
+	defer cancel()
+	buf := takeBuffer()
+	frame := appendMessage((*buf)[:0], jsonrpc.ID{}, m)
+	defer releaseBuffer(buf, frame)
+	if m.Method == mcp.NotificationSubscriptionsAcknowledged {
+		defer f.acknowledge(f.during(ctx), m.Params)
+	}
+	return x.sendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
+}
+
+// acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
+// unknown, or the one that the params name.
+func (f *front) acknowledge(by *call, params json.RawMessage) {
+	if by == nil && f.conn != nil {
+		meta, _ := mcp.Object(params).Lookup("_meta")
+		raw, _ := mcp.Object(meta).Lookup(mcp.MetaSubscriptionID)
+		id, _ := jsonrpc.ParseID(raw)
+		by = f.conn.table.find(id)
+	}
+	if by != nil && by.info.Method == mcp.MethodSubscriptionsListen {
+		by.relayed.acknowledged()
+	}
+}
+
+// version returns the revision of the session, empty before there is one.
+func (c *connection) version() mcp.Version {
+	if c == nil {
+		return ""
+	}
+	if a := c.terms.agreed.Load(); a != nil {
+		return a.version
+	}
+	return ""
+}
+
+// appendMessage appends a message as it is, with an id unless that is zero.
+func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0"`...)
+	if !id.IsZero() {
+		dst = id.AppendJSON(append(dst, `,"id":`...))
+	}
+	dst = jsonscan.AppendString(append(dst, `,"method":`...), m.Method)
+	if m.Params != nil {
+		dst = append(append(dst, `,"params":`...), m.Params...)
+	}
+	return append(dst, '}')
+}
+
+// errNoWay says that a client cannot be sent a request.
+var errNoWay = errors.New("there is no stream on which the client could be asked")
+
+// Request implements [relay.Peer].
+func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
+	c := f.conn
+	if c == nil {
+		answer(nil, errNoWay)
+		return
+	}
+	q := &relayedAsk{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
+	q.ctx, q.op = c.tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
+	err := q.find(f.during(ctx))
+	if err == nil {
+		q.id, err = c.asks.enter(q, maxRelayed)
+	}
+	if err != nil {
+		q.conclude(nil, err)
+		return
+	}
+	q.op.Admit(c.seen(c.version()), q.id)
+	q.stop = context.AfterFunc(ctx, func() { c.group.start(withdrawing{q}) })
+	err = q.send(m)
+	unanswered := err != nil && c.asks.end(q.id)
+	close(q.sent)
+	if unanswered {
+		q.conclude(nil, err)
+	}
+}
+
+// find finds the way to the client: where it waits for the answer to a request, nil for none, or else the one for what
+// belongs to no request.
+func (q *relayedAsk) find(by *call) (err error) {
+	if by != nil && by.out.reach().asks {
+		back, ok := by.x.visit.await()
+		if !ok {
+			return errBusy
+		}
+		q.out, q.back = by.out, back
+		return nil
+	}
+	if at := q.conn.out.reach(); !at.asks || !at.read {
+		return errNoWay
+	}
+	q.out = q.conn.out
+	return nil
+}
+
+// relayedAsk is a request to the client that was handed on, until its answer.
+type relayedAsk struct {
+	conn   *connection
+	out    sink
+	method string
+	answer relay.Answer
+	id     int64
+	ctx    context.Context // of the operation
+	op     instrument.Op
+	stop   func() bool   // ends the watch over ctx; nil if there is none
+	back   func()        // takes the place again that a request gives up while the client is asked; nil for none
+	sent   chan struct{} // closed when it is, or cannot be; the client may be faster than that
+}
+
+// send sends the request, with the trace context in its _meta if there is one.
+func (q *relayedAsk) send(m relay.Message) (err error) {
+	buf := takeBuffer()
+	frame, id := (*buf)[:0], q.conn.asks.id(q.id)
+	defer func() { releaseBuffer(buf, frame) }()
+	if t := q.op.TraceContext(); t.Traceparent == "" && t.Tracestate == "" && t.Baggage == "" && len(t.Others) == 0 {
+		frame = appendMessage(frame, id, m)
+	} else if frame, err = jsonrpc.AppendRequest(frame, id, m.Method, traced(&q.op, nil), m.Params); err != nil {
+		return err
+	}
+	ctx, cancel := joint(q.ctx, q.conn.work)
+	defer cancel()
+	q.op.Sending()
+	if err = q.out.inquire(ctx, frame); err == nil {
+		q.op.Sent(len(frame))
+	}
+	return err
+}
+
+// give implements [awaiter]. An answer is passed on in the goroutine that reads, before the client's next message.
+func (q *relayedAsk) give(m *jsonrpc.Message) {
+	if m == nil {
+		q.conn.group.start(leaving{q})
+		return
+	}
+	<-q.sent
+	q.conclude(m, nil)
+}
+
+// leaving is the task that ends a request whose client has left.
+type leaving struct{ *relayedAsk }
+
+func (q leaving) run() {
+	<-q.sent
+	q.conclude(nil, errLeft)
+}
+
+// withdrawing is the task that tells the client that an answer is not wanted any more, unless it is there.
+type withdrawing struct{ *relayedAsk }
+
+func (q withdrawing) run() {
+	<-q.sent
+	if !q.conn.asks.end(q.id) {
+		return
+	}
+	why := context.Cause(q.ctx)
+	q.conn.asks.bury(q.id, stone{lateness(q.ctx), time.Now(), q.op.Ref()})
+	q.conn.withdraw(within{q.conn.life, context.WithoutCancel(q.ctx)}, q.out, q.conn.version(), &q.op, nil,
+		mcp.CancelledParams{RequestID: q.conn.asks.id(q.id), Reason: relay.ReasonOf(q.ctx)})
+	q.conclude(nil, why)
+}
+
+// conclude passes on the answer, m, or why there is none.
+func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
+	defer q.op.End(brokenOff)
+	if q.stop != nil {
+		q.stop()
+	}
+	if q.back != nil {
+		q.back()
+	}
+	if err == errOver {
+		err = errLeft
+	}
+	if m != nil {
+		q.op.Received(m.Size())
+		if m.Checked() {
+			q.passOn(m)
+			return
+		}
+		err = &violation{errors.New(q.method + ": the client's answer is broken")}
+	}
+	q.op.End(endOf(q.ctx, err))
+	q.answer(nil, err)
+}
+
+// passOn passes on a valid answer.
+func (q *relayedAsk) passOn(m *jsonrpc.Message) {
+	raw := oneLine(m.Middle())
+	if m.Kind == jsonrpc.Result {
+		q.op.End(instrument.Result{})
+		q.answer(raw, nil)
+		return
+	}
+	e, _ := m.Failure() // as far as it can be read
+	q.op.End(instrument.Result{Code: e.Code, HasCode: true, Message: e.Message})
+	q.answer(nil, &relay.Error{Object: raw, Server: &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}})
+}
