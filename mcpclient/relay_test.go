@@ -72,7 +72,7 @@ func (f *front) wants(lines ...string) {
 }
 
 func (f *front) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
-	f.note("request %s %s", m.Method, m.Params)
+	f.note("request %s %s", m.Method, string(m.Params))
 	if from != f.server {
 		f.t.Error("the request does not lead back to its server")
 	}
@@ -85,7 +85,7 @@ func (f *front) ReceiveNotification(ctx context.Context, m relay.Message, _ rela
 	if f.blocked != nil {
 		f.blocked(ctx, m.Method)
 	}
-	f.note("notification %s %s", m.Method, m.Params)
+	f.note("notification %s %s", m.Method, string(m.Params))
 }
 
 func (f *front) Gone(relay.Peer) { f.note("gone") }
