@@ -227,19 +227,15 @@ type verbatim struct {
 // appendAnswer appends the frame of the answer, with err unless that is nil.
 func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	passed, ofPeer := errors.AsType[*relay.Error](err)
-	if err != nil && !ofPeer {
-		return appendError(dst, id, wireError(err))
-	}
-	dst = id.AppendJSON(append(dst, `{"jsonrpc":"2.0","id":`...))
 	switch {
 	case ofPeer:
-		dst = append(append(dst, `,"error":`...), passed.Object...)
+		return jsonrpc.AppendAnswer(dst, id, "error", passed.Object)
+	case err != nil:
+		return appendError(dst, id, wireError(err))
 	case v.apart:
-		return append(dst, `,"result":`...)
-	default:
-		dst = append(append(dst, `,"result":`...), v.raw...)
+		return append(id.AppendJSON(append(dst, `{"jsonrpc":"2.0","id":`...)), `,"result":`...)
 	}
-	return append(dst, '}')
+	return jsonrpc.AppendAnswer(dst, id, "result", v.raw)
 }
 
 // maxSkimmed is how much of a large result is read for what it says of itself: its beginning, and its last member.

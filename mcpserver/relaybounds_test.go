@@ -1,0 +1,73 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func TestARelayHasFewOptions(t *testing.T) {
+	_, err := mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", Instructions: "y"})
+	wantError(t, err, "options: a relay has no use for Instructions")
+	_, err = mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", Versions: []mcp.Version{"2025-06-18"}})
+	wantError(t, err, "options: a relay has no use for Versions")
+	_, err = mcpserver.NewRelay(&behind{}, nil)
+	wantError(t, err, "options: no Name")
+	_, err = mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", FrameLimit: -1})
+	wantError(t, err, "options: FrameLimit is negative")
+}
+
+func TestARelayHandsOnOnlySoMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		w := relayed(t, b, mcpserver.Options{})
+		busy := `"error":{"code":-32603,"message":"too many requests at once"}}`
+		for i := range 1025 {
+			w.send(requestOf(i, "tools/call", `{}`))
+		}
+		wantSent(t, w, `{"jsonrpc":"2.0","id":1024,`+busy)
+		if n := len(b.calls); n != 1024 {
+			t.Fatalf("%d requests were handed on, want 1024", n)
+		}
+		b.calls[0].answer(json.RawMessage(`{}`), nil)
+		w.send(requestOf(0, "tools/call", `{}`))
+		wantSent(t, w, `{"jsonrpc":"2.0","id":0,"result":{}}`)
+		outcomes := make([]*string, 1025)
+		for i := range outcomes {
+			outcomes[i] = asking(t.Context(), b.peer(t), "ping", `{}`)
+		}
+		if want := "too many requests at once (-32603)"; *outcomes[1023] != "" || *outcomes[1024] != want {
+			t.Errorf("the last requests to the client had the outcomes %q and %q, want that the last is refused: %s",
+				*outcomes[1023], *outcomes[1024], want)
+		}
+		if n := len(w.taken()); n != 1024 {
+			t.Errorf("the client got %d requests, want 1024", n)
+		}
+		for _, r := range b.calls {
+			r.answer(json.RawMessage(`{}`), nil)
+		}
+		wantEnd(t, w)
+	})
+}
+
+func TestARelayKeepsToTheBoundOfAllClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{}
+		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", MaxTotal: 1, Telemetry: checked(t)})
+		must(t, err)
+		one, other := serve(t, t.Context(), s), serve(t, t.Context(), s)
+		one.send(requestOf(1, "a", `{}`))
+		other.send(requestOf(2, "b", `{}`))
+		wantSent(t, other, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"too many requests at once"}}`)
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		other.send(requestOf(3, "c", `{}`))
+		wantBehind(t, b, "a {}", "c {}")
+		b.last(t).answer(json.RawMessage(`{}`), nil)
+		wantSent(t, other, `{"jsonrpc":"2.0","id":3,"result":{}}`)
+		wantEnd(t, one)
+		wantEnd(t, other)
+	})
+}
