@@ -61,12 +61,13 @@ func says(members string) func(*conversation) {
 
 func TestWhatTheServerHasNotHadIsMadeOnceMore(t *testing.T) {
 	var broken atomic.Bool
-	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, broken.Load() }}
+	rig := &rigged{send: func(transport.Message) (error, bool) {
+		return transport.ErrClosed, broken.CompareAndSwap(true, false)
+	}}
 	relayedSession(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
 		b.confirm()
 		broken.Store(true)
-		b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)
-		broken.Store(false)
+		go b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`) // may itself wait for the next session
 		b.wants()
 		v := b.again(s.next(t))
 		v.Answer(v.Expect(mcp.MethodCallTool), `{}`)
