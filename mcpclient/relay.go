@@ -94,6 +94,7 @@ type relayed struct {
 
 	serving  serving
 	restored restored
+	wishes   wishes
 	heard    atomic.Uint64 // messages of the server that may be about a request which is on its way
 
 	mu         sync.Mutex

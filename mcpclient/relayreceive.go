@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -98,10 +100,15 @@ func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	}
 	params, _ := m.Params() // what cannot be read belongs to nothing
 	in := c.incoming(r, m, &params, instrument.Incoming{Notification: true})
-	ctx, op := c.core.Telemetry.StartHandler(r.Link.Ctx, in)
+	q := c.origin(r, m, &params)
+	ctx, op := c.core.Telemetry.StartHandler(during(r, q), in)
 	defer op.End(instrument.Result{})
 	message := passed(r, m)
-	if q := c.restored.of(params.SubscriptionID); q != nil {
+	switch {
+	case q == nil:
+	case m.Method == mcp.NotificationProgress:
+		message.Params = q.withToken(message.Params)
+	case params.SubscriptionID != nil && q.id != nil:
 		if m.Method == mcp.NotificationSubscriptionsAcknowledged && c.restored.acknowledge(q) {
 			c.missedBy(ctx, q, message.Params)
 			return
@@ -109,6 +116,15 @@ func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 		message.Params = withSubscription(message.Params, q.id)
 	}
 	c.client.Receiver.ReceiveNotification(ctx, message, c)
+}
+
+// during returns the context of what the server says during a request of the peer in front, nil for none that is known.
+// It leads back to the request, and ends with the connection.
+func during(r *conn.Reader, q *relayedRequest) context.Context {
+	if q == nil {
+		return r.Link.Ctx
+	}
+	return within.Values(r.Link.Ctx, q.ctx)
 }
 
 // peerOf is what is known of the server, nil before there is a session.
@@ -159,7 +175,8 @@ func (h relayHooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answer
 	c := h.c
 	c.heard.Add(1)
 	a := &relayedAnswer{c: c, method: m.Method, size: len(m.Frame), answer: answer}
-	ctx, served := c.serving.begin(r.Link.Ctx, servedID{r.Link, m.ID})
+	q, _ := r.Request().(*relayedRequest)
+	ctx, served := c.serving.begin(during(r, q), servedID{r.Link, m.ID})
 	a.served = served
 	params, _ := m.Params() // what cannot be read belongs to no trace
 	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, &params, instrument.Incoming{ID: m.ID.String()}))

@@ -25,6 +25,8 @@ type relayedRequest struct {
 	before instrument.Ref  // of the request that was lost
 	corr   instrument.Corr // its
 	anew   bool            // it takes the place of that
+	token  jsonrpc.ID      // under which the server tells of progress; zero for none
+	given  jsonrpc.ID      // the one of the peer in front
 
 	// Of a subscriptions/listen.
 	id      json.RawMessage // that the peer in front has given it; nil for none, and for other requests
@@ -56,6 +58,7 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 		q.Version = string(q.params.Version())
 	}
 	q.heard = q.c.heard.Load()
+	q.c.wishes.enter(q)
 	q.EncodePassed(&q.params)
 	q.params = conn.PassedParams{} // which are not the client's
 	if q.id != nil {
@@ -116,6 +119,7 @@ func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Resu
 
 // Answered passes the answer on.
 func (q *relayedRequest) Answered() {
+	q.c.wishes.leave(q)
 	if q.noted {
 		q.c.restored.closes(q)
 	}
@@ -124,6 +128,7 @@ func (q *relayedRequest) Answered() {
 
 // Failed tells the peer in front that there is no answer, unless the request can be made once more.
 func (q *relayedRequest) Failed(err *conn.Fault) {
+	q.c.wishes.leave(q)
 	switch {
 	case q.noted && errors.Is(err, ErrConnectionLost) && q.lost():
 	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it
@@ -151,7 +156,7 @@ func (q *relayedRequest) repeat() {
 func (q *relayedRequest) again() *relayedRequest {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
 	next.corr, next.before, next.anew = q.Corr, q.Ref, true
-	next.params, next.id = q.Passed(), q.id
+	next.params, next.id, next.given = q.Passed(), q.id, q.given
 	return next
 }
 

@@ -244,9 +244,14 @@ func withSubscription(object, id []byte) []byte {
 		}
 		for in := jsonscan.ObjectAt(object, o.At()); in.Next(); {
 			if string(in.Key()) == mcp.MetaSubscriptionID {
-				return slices.Concat(object[:in.At()], id, object[in.At()+len(in.Raw()):])
+				return spliced(object, in.At(), len(in.Raw()), id)
 			}
 		}
 	}
 	return object
+}
+
+// spliced returns object with value in the place of that at i, which is n long.
+func spliced(object []byte, i, n int, value []byte) []byte {
+	return slices.Concat(object[:i], value, object[i+n:])
 }

@@ -24,13 +24,13 @@ var errTooManyWait = errors.New("too many messages wait for the server")
 type link struct {
 	pair   *pair
 	intro  relay.Message
-	server relay.Server
 	ctx    context.Context // ends with the link
 	cancel context.CancelCauseFunc
 
 	introducing chan struct{} // is closed when the first introduction is over
 
 	mu      sync.Mutex
+	server  relay.Server // guarded by mu until it is there; nil before
 	first   relay.Answer // guarded by mu; for what the host introduced itself with; nil once answered
 	version mcp.Version  // guarded by mu; that was agreed on; empty before
 	waiting []waiting    // guarded by mu; in the order in which they came
@@ -61,7 +61,9 @@ func kept(m relay.Message) relay.Message {
 
 // begin notes the server, to which messages may be sent from now on.
 func (l *link) begin(server relay.Server) {
+	l.mu.Lock()
 	l.server = server
+	l.mu.Unlock()
 	l.pair.tasks.Go(l.forward)
 }
 
@@ -116,11 +118,19 @@ func (l *link) answerFirst(result json.RawMessage, err error) {
 	}
 }
 
-// accepted reports whether the server has accepted an introduction.
-func (l *link) accepted() bool {
+// givesWayTo reports whether a request of this method, which introduces a host, is to take the place of the introduction
+// that the server has not answered. Hosts that share a link may each begin with server/discover.
+func (l *link) givesWayTo(method string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.first == nil
+	return l.first != nil && (method != mcp.MethodDiscover || l.intro.Method != mcp.MethodDiscover)
+}
+
+// ready reports whether there is a session with the server.
+func (l *link) ready() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.server != nil && l.server.Ready()
 }
 
 // send sends a message of the host at once, or when those before it have been sent and there is a session.
@@ -191,8 +201,11 @@ func (l *link) during(ctx context.Context) (context.Context, func()) {
 func (l *link) stop(ctx context.Context, why error) {
 	l.pair.forget(l)
 	l.cancel(why)
-	if l.server != nil {
-		_ = l.server.Stop(ctx) // it is over, whatever the server says to that
+	l.mu.Lock()
+	server := l.server
+	l.mu.Unlock()
+	if server != nil {
+		_ = server.Stop(ctx) // it is over, whatever the server says to that
 	}
 	l.answerFirst(nil, why)
 }

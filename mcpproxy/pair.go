@@ -11,11 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// pair is one host, with the server behind it. The host's messages come one at a time.
+// pair is one host, with the server behind it. The host's messages come one at a time; those of hosts that share a pair
+// do not.
 type pair struct {
 	connect func(*relay.Client) (relay.Server, error)
 	host    relay.Ender
 	tasks   sync.WaitGroup // what waits for its turn
+	turn    sync.Mutex     // held while a message may begin a connection
 
 	mu        sync.Mutex
 	confirmed bool  // guarded by mu; the host has sent notifications/initialized
@@ -29,28 +31,39 @@ var errNotIntroduced = &mcp.Error{
 
 // request passes on a request of the host.
 func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer) {
-	l := p.current()
+	l, begins, err := p.connected(ctx, m, answer)
 	switch {
-	case introduces(m.Method) && (l == nil || !l.accepted()):
+	case err != nil:
+		answer(nil, err)
+	case begins:
+	case m.Method == mcp.MethodPing && !l.ready():
+		answer(json.RawMessage("{}"), nil) // the session goes on
+	default:
+		l.send(m, answer, func(m relay.Message) { l.server.Request(ctx, m, answer) })
+	}
+}
+
+// connected returns the connection on which to pass on a request, and begins one if there is none. A request that begins
+// one by itself, as the introduction, is passed on with that.
+func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	l = p.current()
+	switch {
+	case introduces(m.Method) && (l == nil || l.givesWayTo(m.Method)):
 		if l != nil { // the host has lost patience, and introduces itself in another way
 			l.stop(context.WithoutCancel(ctx), errOtherIntroduction)
 		}
-		p.introduce(ctx, m, answer)
-		return
-	case l == nil && !modern(m.Params):
-		answer(nil, errNotIntroduced)
-		return
-	case l == nil:
-		if l = p.introduce(ctx, discovery(m.Params), func(json.RawMessage, error) {}); l == nil {
-			answer(nil, errNoServer)
-			return
-		}
+		return p.introduce(ctx, m, answer), true, nil
+	case l != nil:
+		return l, false, nil
+	case !modern(m.Params):
+		return nil, false, errNotIntroduced
 	}
-	if m.Method == mcp.MethodPing && !l.server.Ready() {
-		answer(json.RawMessage("{}"), nil) // the session goes on
-		return
+	if l = p.introduce(ctx, discovery(m.Params), func(json.RawMessage, error) {}); l == nil {
+		return nil, false, errNoServer
 	}
-	l.send(m, answer, func(m relay.Message) { l.server.Request(ctx, m, answer) })
+	return l, false, nil
 }
 
 // notify passes on a notification of the host.

@@ -93,6 +93,17 @@ func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.se
 // says of these holds.
 func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
 
+// HTTPHandler returns a handler for hosts over HTTP, which is to be mounted at a path such as /mcp. Each session of a
+// host has a server of its own. Requests of revisions that have no sessions (2026-07-28 and later) share one: what a
+// server on standard input and output says that belongs to no request does not reach them. Nil for o means the
+// defaults; Stateless and Sessions are mistakes in the program, and HTTPHandler panics.
+//
+// A session that has been idle for [mcpserver.HTTPOptions.SessionTimeout] ends, with its server. End the handler with
+// [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
+func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
+	return p.server.HTTPHandler(o)
+}
+
 // hosts receives what hosts send.
 type hosts Proxy
 

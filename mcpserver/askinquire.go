@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -214,7 +215,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (q *inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64, it *inquiry) {
-	ctx, cancel := context.WithTimeout(within{q.conn.life, context.WithoutCancel(ctx)}, settle)
+	ctx, cancel := context.WithTimeout(within.Values(q.conn.life, ctx), settle)
 	defer cancel()
 	q.conn.withdraw(ctx, q.out, q.version, asked, it.related(),
 		mcp.CancelledParams{RequestID: q.conn.asks.id(id), Reason: "not needed any more"})

@@ -151,7 +151,7 @@ func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming
 	if c.method != nil {
 		in.TargetKind = c.method.kind
 	}
-	in.RemoteAddr = c.x.remoteAddr()
+	c.x.tellHTTP(&in)
 	in.ClientName, in.ClientVersion = c.introduced()
 	tellTrace(&in, p)
 	return in
@@ -172,12 +172,11 @@ func (c *call) introduced() (name, version string) {
 	return c.x.s.introductions.read(from.info)
 }
 
-// remoteAddr is where the HTTP request came from that brought a message, empty if none did.
-func (x *exchange) remoteAddr() string {
-	if x.httpRequest == nil {
-		return ""
+// tellHTTP gives telemetry what the HTTP request says that brought a message, if one did.
+func (x *exchange) tellHTTP(in *instrument.Incoming) {
+	if r := x.httpRequest; r != nil {
+		in.RemoteAddr, in.Header = r.RemoteAddr, r.Header
 	}
-	return x.httpRequest.RemoteAddr
 }
 
 // tellTrace gives telemetry what the sender of a message says about its trace.

@@ -2,7 +2,7 @@ package mcpserver
 
 import (
 	"context"
-	"net/http"
+
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -85,21 +85,3 @@ func (t *crowd) size() int64 {
 
 func (t *crowd) answering(jsonrpc.ID) bool { return false }
 func (t *crowd) cancel(jsonrpc.ID, error)  {}
-
-// within is a context with the end of one and the values of another besides.
-type within struct {
-	context.Context
-	values context.Context
-}
-
-func (c within) Value(key any) any {
-	if v := c.values.Value(key); v != nil {
-		return v
-	}
-	return c.Context.Value(key)
-}
-
-// joined returns a context that ends with life and has the values of r's, but not its end.
-func joined(life context.Context, r *http.Request) context.Context {
-	return within{life, context.WithoutCancel(r.Context())}
-}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/within"
 )
 
 // httpSession is the session of a legacy client over HTTP. It lives between the requests that belong to it.
@@ -330,7 +332,7 @@ func (s *httpSession) expired() bool {
 // serving returns the exchange for the messages of one HTTP request.
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
-	x.work = joined(s.work, r)
+	x.work = within.Values(s.work, r.Context())
 	x.httpRequest = r
 	return &x
 }

@@ -61,8 +61,8 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 
 // arrived describes for telemetry a notification that is dealt with.
 func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
-	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted,
-		RemoteAddr: x.remoteAddr()}
+	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
+	x.tellHTTP(&in)
 	if a := x.terms.agreed.Load(); a != nil {
 		in.Peer = x.seen(a.version)
 		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version

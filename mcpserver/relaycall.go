@@ -14,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -197,7 +198,7 @@ func (r *relayedCall) conclude(result json.RawMessage, err error) {
 	}
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		if conn := c.x.conn; conn != nil {
-			conn.withdraw(within{c.x.life, context.WithoutCancel(c.ctx)}, c.out, c.info.Version, &c.op, nil,
+			conn.withdraw(within.Values(c.x.life, c.ctx), c.out, c.info.Version, &c.op, nil,
 				mcp.CancelledParams{RequestID: c.info.ID, Reason: none.Reason})
 		}
 		c.leave(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -30,6 +31,25 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
+// way returns the request of the client by whose stream to send what belongs to ctx, nil for the way of what belongs to
+// no request. Where that is not read, it is the request that came last: a server behind a pipe cannot say which one it
+// speaks of, and a client need not read any other stream.
+func (f *front) way(ctx context.Context) *call {
+	by := f.during(ctx)
+	if by != nil || f.conn == nil {
+		return by
+	}
+	if at := f.conn.out.reach(); at.asks && at.read {
+		return nil
+	}
+	for _, c := range f.conn.table.all() {
+		if c.out.reach().asks && (by == nil || c.arrived.After(by.arrived)) {
+			by = c
+		}
+	}
+	return by
+}
+
 // End implements [relay.Ender].
 func (f *front) End(reason error) {
 	if f.conn != nil {
@@ -47,7 +67,7 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	var x *exchange
 	var out sink
 	v := f.conn.version()
-	if by := f.during(ctx); by != nil {
+	if by := f.way(ctx); by != nil {
 		x, out, v = by.x, by.out, by.info.Version
 	} else if f.conn != nil {
 		x, out = f.conn.exchange, f.conn.out
@@ -116,7 +136,7 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 	}
 	q := &relayedAsk{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
 	q.ctx, q.op = c.tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
-	err := q.find(f.during(ctx))
+	err := q.find(f.way(ctx))
 	if err == nil {
 		q.id, err = c.asks.enter(q, maxRelayed)
 	}
@@ -213,7 +233,7 @@ func (q withdrawing) run() {
 	}
 	why := context.Cause(q.ctx)
 	q.conn.asks.bury(q.id, stone{lateness(q.ctx), time.Now(), q.op.Ref()})
-	q.conn.withdraw(within{q.conn.life, context.WithoutCancel(q.ctx)}, q.out, q.conn.version(), &q.op, nil,
+	q.conn.withdraw(within.Values(q.conn.life, q.ctx), q.out, q.conn.version(), &q.op, nil,
 		mcp.CancelledParams{RequestID: q.conn.asks.id(q.id), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)
 }

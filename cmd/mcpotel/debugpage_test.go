@@ -18,7 +18,7 @@ func TestTheDemoServerShowsWhatItDoes(t *testing.T) {
 	if code, _, stderr := runs(t, "call", "--url", url, "divide", `{"a":6,"b":0}`); code != exitTool {
 		t.Fatalf("a call of divide by zero: got exit code %d, want %d: %s", code, exitTool, stderr)
 	}
-	resp, err := http.Get(strings.TrimSuffix(url, demoPath) + debugPath + "?format=json")
+	resp, err := http.Get(strings.TrimSuffix(url, servedPath) + debugPath + "?format=json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ const proxyService = "mcpotel-proxy"
 // proxy is what "mcpotel proxy" is told by its flags.
 type proxy struct {
 	connection
-	name string // in telemetry
+	name   string // in telemetry
+	listen string // address for hosts over HTTP; empty for one on standard input and output
 }
 
 func newProxy(s streams) *cobra.Command {
@@ -31,10 +32,13 @@ func newProxy(s streams) *cobra.Command {
 			"session of the host goes on.",
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
+			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
 		f.StringVar(&p.name, "name", "", "call the server by this `NAME` in telemetry: mcp_client.name and mcp_server.name. "+
 			"Unless it is given, by that in --config or of --server, or else by the program's")
+		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
+			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
 	})
 }
 
@@ -64,6 +68,10 @@ func (p *proxy) run(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if p.listen != "" {
+		err := serveHTTP(ctx, between, p.listen, "use the server behind this proxy", p.streams.out, p.streams.err)
+		return interrupted(ctx, err)
 	}
 	if p.console.person {
 		p.console.say("this waits for a host on standard input: put the command where your host starts its server")

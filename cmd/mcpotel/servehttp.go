@@ -16,14 +16,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// demoPath is where the demo's server is mounted.
-const demoPath = "/mcp"
+// servedPath is where a server is mounted.
+const servedPath = "/mcp"
 
 // grace is how long requests may take to end when the server stops.
 const grace = 5 * time.Second
 
-// serveHTTP serves s at an address until ctx ends, and prints its URL to out first.
-func serveHTTP(ctx context.Context, s *mcpserver.Server, address string, out, stderr io.Writer) error {
+// handlers is what can be served over HTTP.
+type handlers interface {
+	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
+}
+
+// serveHTTP serves what s has at an address until ctx ends, and prints its URL to out first. risk says what a program
+// can do that reaches it.
+func serveHTTP(ctx context.Context, s handlers, address, risk string, out, stderr io.Writer) error {
 	address, err := onLoopback(address)
 	if err != nil {
 		return err
@@ -33,16 +39,16 @@ func serveHTTP(ctx context.Context, s *mcpserver.Server, address string, out, st
 		return err
 	}
 	if a := l.Addr(); !hostname.LoopbackAddr(a) {
-		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can call the tools, crash among them", a))
+		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can %s", a, risk))
 	}
-	handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}) // a demo of traces, to who started it
+	handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}) // who started it wants whole traces
 	mux := http.NewServeMux()
-	mux.Handle(demoPath, handler)
+	mux.Handle(servedPath, handler)
 	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(lines{stderr}, "", 0)}
 	served := make(chan error, 1) // one result
 	go func() { served <- server.Serve(l) }()
-	if err := printLine(out, fmt.Sprintf("http://%v%s", l.Addr(), demoPath)); err != nil {
+	if err := printLine(out, fmt.Sprintf("http://%v%s", l.Addr(), servedPath)); err != nil {
 		server.Close()
 		return err
 	}

@@ -3,6 +3,7 @@ package conn
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -65,6 +66,34 @@ func (p *PassedParams) Version() mcp.Version {
 		return ""
 	}
 	return readVersion(p.meta, mcp.MetaProtocolVersion)
+}
+
+// Asks returns what the message asks to be told of meanwhile: progress, under this token, the zero ID for none, and log
+// messages, in a modern revision.
+func (p *PassedParams) Asks() (token jsonrpc.ID, logs bool) {
+	if p.unclear {
+		return token, false
+	}
+	for o := jsonscan.ObjectAt(p.meta, 0); o.Next(); {
+		switch string(o.Key()) {
+		case "progressToken":
+			token, _ = jsonrpc.ParseID(o.Raw())
+		case mcp.MetaLogLevel:
+			logs = true
+		}
+	}
+	return token, logs
+}
+
+// Replace puts another token in the place of the one that [PassedParams.Asks] returns.
+func (p *PassedParams) Replace(token jsonrpc.ID) {
+	for o := jsonscan.ObjectAt(p.meta, 0); o.Next(); {
+		if string(o.Key()) == "progressToken" {
+			at := p.metaAt + o.At()
+			*p = ReadParams(slices.Concat(p.raw[:at], token.AppendJSON(nil), p.raw[at+len(o.Raw()):]))
+			return
+		}
+	}
 }
 
 // append appends the params as the last member of a message, and ends that. The trace context takes the place of the

@@ -27,6 +27,20 @@ const InvalidStreak = 1000
 // OwnStream reports whether the latest message has come on the stream of one request.
 func (r *Reader) OwnStream() bool { return r.request != 0 }
 
+// Request returns the content of the request on whose own stream the latest message has come, nil if there is none, or
+// if that is over.
+func (r *Reader) Request() Content {
+	if r.request == 0 {
+		return nil
+	}
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if q, ok := r.c.calls.Find(r.request); ok {
+		return q.Content
+	}
+	return nil
+}
+
 // failure is why a connection ends, or an attempt to make one, as an event for the state machine.
 type failure struct {
 	event machine.Event

@@ -3,6 +3,7 @@ package instrument
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -99,15 +100,18 @@ type origin struct {
 
 // extract reads what the sender wrote into the message.
 func (s *side) extract(ctx context.Context, in *Incoming) origin {
+	ambient := trace.SpanContextFromContext(ctx)
+	if ambient.IsValid() {
+		in.Header = nil // whatever made the span has read them
+	}
 	switch {
 	case s.which == telemetry.ServerSide && s.tel.Untrusted != nil && s.untrusted(ctx):
 		return s.distrust(ctx, in)
 	case !s.says(in):
 		return origin{ctx: ctx}
 	case in.Untrusted:
-		return origin{ctx: ctx, remote: s.sender(in, newRef(trace.SpanContextFromContext(ctx)))}
+		return origin{ctx: ctx, remote: s.sender(in, newRef(ambient))}
 	}
-	ambient := trace.SpanContextFromContext(ctx)
 	ctx = s.arriving(ctx, in)
 	sender := trace.SpanContextFromContext(ctx)
 	switch {
@@ -122,7 +126,23 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 // says reports whether a message may say anything to the propagator.
 func (s *side) says(in *Incoming) bool {
 	return in.Traceparent != "" || in.Tracestate != "" || in.Baggage != "" ||
-		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared(true)) > 0
+		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared(true)) > 0 || s.headed(in.Header)
+}
+
+// The headers of the W3C, as net/http has them.
+const (
+	headerTraceparent = "Traceparent"
+	headerTracestate  = "Tracestate"
+	headerBaggage     = "Baggage"
+)
+
+// headed reports whether headers may say anything to the propagator.
+func (s *side) headed(h http.Header) bool {
+	if len(h) == 0 {
+		return false
+	}
+	return len(h[headerTraceparent]) > 0 || len(h[headerBaggage]) > 0 ||
+		slices.ContainsFunc(s.tel.declared(true), func(key string) bool { return h.Get(key) != "" })
 }
 
 // arriving returns ctx with the trace context of the message, and with what of its baggage the handlers of this side
@@ -166,7 +186,7 @@ func (s *side) sender(in *Incoming, known Ref) Ref {
 	return named
 }
 
-// read returns ctx with the trace context of the message.
+// read returns ctx with the trace context of the message, or with that of the headers it came with if it names no span.
 func (s *side) read(ctx context.Context, in *Incoming) context.Context {
 	c := carriers.Get().(*carrier)
 	c.traceparent = in.Traceparent // parsed into bytes
@@ -180,7 +200,24 @@ func (s *side) read(ctx context.Context, in *Incoming) context.Context {
 	}
 	ctx = s.tel.Propagator.Extract(ctx, c)
 	c.release()
-	return ctx
+	if in.Header == nil || trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx
+	}
+	return s.readHeader(ctx, in.Header)
+}
+
+func (s *side) readHeader(ctx context.Context, h http.Header) context.Context {
+	c := carriers.Get().(*carrier)
+	defer c.release()
+	c.traceparent = strings.Clone(h.Get(headerTraceparent))
+	c.tracestate = clipList(strings.Join(h[headerTracestate], ","), maxTracestate)
+	c.baggage = clipList(strings.Join(h[headerBaggage], ","), maxBaggage)
+	for _, key := range s.tel.declared(true) {
+		if value := h.Get(key); value != "" {
+			c.Set(key, strings.Clone(value))
+		}
+	}
+	return s.tel.Propagator.Extract(ctx, c)
 }
 
 // clipList returns a copy of as many whole members of a list as fit into limit bytes.

@@ -3,6 +3,7 @@ package instrument
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
@@ -91,6 +92,10 @@ type Incoming struct {
 	// TraceContext.Others: what other propagators than the W3C's read is then taken from it, if there are any.
 	TraceContext
 	Meta []byte
+
+	// Header has the headers of the HTTP request that brought the message, nil for none. They are read if the message
+	// names no span and the context has none: for senders that know of HTTP only.
+	Header http.Header
 
 	// Untrusted says that the sender is not trusted with this side's traces: its span is linked to and is no parent, and
 	// its baggage is not read. What the context has of its own counts, unlike with [telemetry.WithPublicEndpointFn].

@@ -1,0 +1,111 @@
+package mcpclient
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+)
+
+// wishes are the requests that have asked to be told of something before their answers. So what a server says, on a
+// stream that all requests share, finds the one that it belongs to.
+type wishes struct {
+	mu       sync.Mutex
+	progress map[jsonrpc.ID]*relayedRequest // guarded by mu; by the token that the server knows
+	logs     map[*relayedRequest]struct{}   // guarded by mu; for log messages, in modern revisions
+	replaced uint64                         // guarded by mu; tokens
+}
+
+// maxToken is the longest token by which progress is told apart, in bytes.
+const maxToken = 1 << 10
+
+// enter notes what a request asks for that is about to be sent. Where several peers are in front, two may have chosen
+// one token: then the server gets another one.
+func (w *wishes) enter(q *relayedRequest) {
+	token, logs := q.params.Asks()
+	text, _ := token.Text()
+	if len(text) > maxToken {
+		token = jsonrpc.ID{}
+	}
+	if token.IsZero() && !logs {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if logs {
+		if w.logs == nil {
+			w.logs = map[*relayedRequest]struct{}{}
+		}
+		w.logs[q] = struct{}{}
+	}
+	if token.IsZero() {
+		return
+	}
+	q.token = token
+	for w.progress[q.token] != nil {
+		w.replaced++
+		q.token = jsonrpc.StringID(fmt.Sprint("progress-", w.replaced))
+	}
+	if q.token != token {
+		q.params.Replace(q.token)
+	}
+	if q.given.IsZero() {
+		q.given = token
+	}
+	if w.progress == nil {
+		w.progress = map[jsonrpc.ID]*relayedRequest{}
+	}
+	w.progress[q.token] = q
+}
+
+// leave forgets a request.
+func (w *wishes) leave(q *relayedRequest) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.logs, q)
+	if !q.token.IsZero() {
+		delete(w.progress, q.token)
+	}
+}
+
+// origin returns the request that a notification belongs to, nil if that is unknown.
+func (c *relayed) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *relayedRequest {
+	if q, ok := r.Request().(*relayedRequest); ok {
+		return q
+	}
+	if p.SubscriptionID != nil {
+		return c.restored.of(p.SubscriptionID)
+	}
+	w := &c.wishes
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case m.Method == mcp.NotificationProgress:
+		raw, _ := mcp.Object(m.Middle()).Lookup(progressToken)
+		token, _ := jsonrpc.ParseID(raw)
+		return w.progress[token]
+	case m.Method == mcp.NotificationMessage && len(w.logs) == 1: // else any of them may have been meant
+		for q := range w.logs {
+			return q
+		}
+	}
+	return nil
+}
+
+const progressToken = "progressToken"
+
+// withToken returns params of notifications/progress with the token that the peer in front has given.
+func (q *relayedRequest) withToken(params []byte) []byte {
+	if q.token == q.given {
+		return params
+	}
+	for o := jsonscan.ObjectAt(params, 0); o.Next(); {
+		if string(o.Key()) == progressToken {
+			return spliced(params, o.At(), len(o.Raw()), q.given.AppendJSON(nil))
+		}
+	}
+	return params
+}
