@@ -13,7 +13,7 @@ const module = "github.com/mcpotel/mcpotel"
 // leaves import nothing of this module. Every package may import them.
 var leaves = []string{
 	"internal/jsonscan", "internal/grow", "internal/broadcast", "internal/lock", "internal/oversize",
-	"internal/keepalive", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
+	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
 	"mcpclient/internal/loops",

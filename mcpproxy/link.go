@@ -118,12 +118,11 @@ func (l *link) answerFirst(result json.RawMessage, err error) {
 	}
 }
 
-// givesWayTo reports whether a request of this method, which introduces a host, is to take the place of the introduction
-// that the server has not answered. Hosts that share a link may each begin with server/discover.
-func (l *link) givesWayTo(method string) bool {
+// answered reports whether the server has accepted the introduction.
+func (l *link) answered() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.first != nil && (method != mcp.MethodDiscover || l.intro.Method != mcp.MethodDiscover)
+	return l.first == nil
 }
 
 // ready reports whether there is a session with the server.

@@ -43,15 +43,15 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 	}
 }
 
-// connected returns the connection on which to pass on a request, and begins one if there is none. A request that begins
-// one by itself, as the introduction, is passed on with that.
+// connected returns the connection on which to pass on a request, and begins one if there is none. An introduction that
+// begins one is passed on with that.
 func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	l = p.current()
 	switch {
-	case introduces(m.Method) && (l == nil || l.givesWayTo(m.Method)):
-		if l != nil { // the host has lost patience, and introduces itself in another way
+	case p.begins(l, m.Method):
+		if l != nil {
 			l.stop(context.WithoutCancel(ctx), errOtherIntroduction)
 		}
 		return p.introduce(ctx, m, answer), true, nil
@@ -131,9 +131,17 @@ var (
 	errOtherIntroduction = errors.New("the host has introduced itself in another way")
 )
 
-// introduces reports whether a connection may begin with a request of this method.
-func introduces(method string) bool {
-	return method == mcp.MethodInitialize || method == mcp.MethodDiscover
+// begins reports whether a request of this method introduces the host on a connection of its own, and not on l. It takes
+// the place of l if the host has lost patience, or has learned by server/discover that it has to initialize.
+func (p *pair) begins(l *link, method string) bool {
+	shared := p.host.Shared() // then one host must not end what the others have
+	switch {
+	case method != mcp.MethodInitialize && method != mcp.MethodDiscover || shared && method == mcp.MethodInitialize:
+		return false
+	case l == nil:
+		return true
+	}
+	return !shared && (!l.answered() || method == mcp.MethodInitialize && l.intro.Method == mcp.MethodDiscover)
 }
 
 // modern reports whether a request says which revision it is of. (specification 2026-07-28, basic/index, "_meta")

@@ -95,6 +95,7 @@ type fakeHost struct {
 	t       *testing.T
 	servers []*fakeServer
 	ended   error
+	shared  bool
 
 	mu      sync.Mutex
 	answers []string
@@ -113,10 +114,17 @@ func newHost(t *testing.T) *fakeHost {
 
 func (h *fakeHost) Request(context.Context, relay.Message, relay.Answer) {}
 func (h *fakeHost) Notify(context.Context, relay.Message) error          { return nil }
+func (h *fakeHost) Shared() bool                                         { return h.shared }
 func (h *fakeHost) End(reason error)                                     { h.ended = reason }
 
-// sends has the host send a request, and notes its answer.
+// sends has the host send a request, and waits until nothing happens any more.
 func (h *fakeHost) sends(method, params string) {
+	h.asks(method, params)
+	synctest.Wait()
+}
+
+// asks has the host send a request, and notes its answer.
+func (h *fakeHost) asks(method, params string) {
 	id := ""
 	if method == "subscriptions/listen" {
 		id = "7"
@@ -132,7 +140,6 @@ func (h *fakeHost) sends(method, params string) {
 		h.answers = append(h.answers, method+": "+string(result))
 	})
 	copy(buffer, strings.Repeat("x", len(buffer))) // its memory is used again
-	synctest.Wait()
 }
 
 func (h *fakeHost) notifies(method string) {
@@ -276,6 +283,48 @@ func TestAModernRequestIntroducesTheHost(t *testing.T) {
 			t.Error("a server was started")
 		}
 		h.notifies("notifications/odd")
+	})
+}
+
+func TestAHostThatLearnsToInitializeGetsAnotherServer(t *testing.T) {
+	inPair(t, func(h *fakeHost) {
+		h.sends("server/discover", meta)
+		h.servers[0].introduced(`{"supportedVersions":["2025-11-25"]}`, nil)
+		h.sends("server/discover", meta)
+		h.got(0, "server/discover "+meta)
+		h.sends("initialize", initialize)
+		h.servers[1].introduced(accepted, nil)
+		h.heard(`server/discover: {"supportedVersions":["2025-11-25"]}`, `server/discover: {"to":"server/discover"}`,
+			"initialize: "+accepted)
+		h.sends("initialize", initialize)
+		h.got(1, "initialize "+initialize)
+		if !h.servers[0].stopped || h.servers[1].stopped || len(h.servers) != 2 {
+			t.Errorf("got %d servers, want the second in the place of the first", len(h.servers))
+		}
+	})
+}
+
+func TestHostsThatShareAPairBeginOneConnection(t *testing.T) {
+	inPair(t, func(h *fakeHost) {
+		h.shared = true
+		var asked sync.WaitGroup
+		for range 8 {
+			asked.Go(func() { h.asks("server/discover", meta) })
+			asked.Go(func() { h.asks("tools/list", meta) })
+		}
+		synctest.Wait()
+		if len(h.servers) != 1 {
+			t.Fatalf("got %d servers, want one for all hosts", len(h.servers))
+		}
+		h.servers[0].introduced(`{}`, nil)
+		asked.Wait()
+		if len(h.answers) != 16 {
+			t.Errorf("got %d answers, want one for each request: %q", len(h.answers), h.answers)
+		}
+		h.sends("initialize", meta) // which is the server's to refuse
+		if len(h.servers) != 1 {
+			t.Error("one host has ended the connection of the others")
+		}
 	})
 }
 

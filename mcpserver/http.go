@@ -29,7 +29,8 @@ import (
 //
 // Each request that is handled has a SERVER span of its own. Where otelhttp is around the handler, that makes two: one
 // of HTTP, one of MCP. The latter is below the client's span, with a link to that of otelhttp, if the client is trusted
-// with traces (see [HTTPOptions.TrustTraceContext]); or else below that of otelhttp, with a link to the client's.
+// with traces (see [HTTPOptions.TrustTraceContext]); or else below that of otelhttp, with a link to the client's. Where
+// there is no other span, and the message names none, headers such as traceparent say what the client's is.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
 	engine // of what is answered by itself

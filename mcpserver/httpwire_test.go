@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -180,6 +181,65 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 					t.Errorf("parent %v and links %v, want the client's span as parent and the server's as link", span.Parent(), links)
 				case !traced && (span.Parent().SpanID() != ambient.SpanID() || len(links) > 0):
 					t.Errorf("parent %v and links %v, want the server's span as parent", span.Parent(), links)
+				}
+			})
+		}
+	}
+}
+
+// TestTheHeadersOfHTTPTellOfATrace where nothing else does: for clients whose HTTP is instrumented, and their MCP not.
+func TestTheHeadersOfHTTPTellOfATrace(t *testing.T) {
+	const trust, inMeta, middleware = 1, 2, 4
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		for given := range 8 {
+			t.Run(fmt.Sprint(version, " ", given), func(t *testing.T) {
+				rec := telemetrytest.Recorder(t)
+				s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
+				h := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: given&trust != 0})
+				ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+					TraceFlags: trace.FlagsSampled})
+				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if given&middleware != 0 {
+						r = r.WithContext(trace.ContextWithSpanContext(r.Context(), ambient))
+					}
+					h.ServeHTTP(w, r)
+				}), h)
+				meta, headers := "", []string{"Mcp-Session-Id", ""}
+				if version == "2026-07-28" {
+					meta, headers = bothMetas, modernHeaders("tools/call", "echo")
+				} else {
+					headers[1] = w.open(version)
+				}
+				want, link := "00f067aa0ba902b7", ""
+				if given&inMeta != 0 {
+					meta, want = strings.TrimPrefix(meta+","+traceParent, ","), "b7ad6b7169203331"
+				}
+				const none = "0000000000000000"
+				around := ambient.SpanID().String()
+				switch given &^ inMeta {
+				case 0:
+					want, link = none, want
+				case middleware:
+					if want, link = around, want; given&inMeta == 0 {
+						link = ""
+					}
+				case middleware | trust:
+					if link = around; given&inMeta == 0 {
+						want, link = around, ""
+					}
+				}
+				headers = append(headers, "Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+				if p := w.post(asked(1, "tools/call", meta, `"name":"echo"`), headers...); p.status != 200 {
+					t.Fatalf("got %d with %s", p.status, p.body)
+				}
+				w.end()
+				span := rec.Span("tools/call echo")
+				var got strings.Builder
+				for _, l := range span.Links() {
+					got.WriteString(l.SpanContext.SpanID().String())
+				}
+				if parent := span.Parent().SpanID().String(); parent != want || got.String() != link {
+					t.Errorf("parent %s and links %q, want %s and %q", parent, got.String(), want, link)
 				}
 			})
 		}

@@ -40,11 +40,8 @@ func TestARelayHasSessionsOverHTTP(t *testing.T) {
 		b.receive = hello(func(r *handed) {
 			go func() {
 				must(t, r.from.Notify(r.ctx, relay.Message{Method: "acme/told"}))
-				outcome = asking(t.Context(), r.from, "acme/ask", `{}`) // there is no stream for it
-				if *outcome != "there is no stream on which the client could be asked" {
-					t.Errorf("a request without a stream had the outcome %q, want that there is none", *outcome)
-				}
-				outcome = asking(r.ctx, r.from, "acme/ask", `{}`)
+				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // by the stream that there is
+				outcome = asking(t.Context(), r.from, "acme/ask", `{}`)
 			}()
 		})
 		w := relayedWeb(t, b)
@@ -57,9 +54,15 @@ func TestARelayHasSessionsOverHTTP(t *testing.T) {
 		if p := w.post(initialized, "Mcp-Session-Id", id); p.status != http.StatusAccepted {
 			t.Errorf("notifications/initialized got %d: %s", p.status, p.body)
 		}
+		const none = "there is no stream on which the client could be asked"
+		if got := *asking(t.Context(), b.peer(t), "acme/ask", `{}`); got != none {
+			t.Errorf("a request without a stream had the outcome %q, want %q", got, none)
+		}
 		stream := w.stream("POST", requestOf(7, "tools/call", `{}`), "Mcp-Session-Id", id)
-		if m := stream.message(); m.Method != "acme/told" {
-			t.Errorf("the stream brings %+v, want the notification", m)
+		for _, want := range []string{"acme/told", "acme/loose"} {
+			if m := stream.message(); m.Method != want {
+				t.Errorf("the stream brings %+v, want the notification %s", m, want)
+			}
 		}
 		if m := stream.message(); m.Method != "acme/ask" || m.ID != 1.0 {
 			t.Errorf("the stream brings %+v, want the request", m)

@@ -50,6 +50,9 @@ func (f *front) way(ctx context.Context) *call {
 	return by
 }
 
+// Shared implements [relay.Ender].
+func (f *front) Shared() bool { return f.conn == nil }
+
 // End implements [relay.Ender].
 func (f *front) End(reason error) {
 	if f.conn != nil {

@@ -16,9 +16,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// serves starts the demo's server over HTTP as a user does, and returns its URL and what stops it, as a signal would,
-// and returns its exit code.
+// serves starts the demo's server over HTTP as a user does: see servesBy.
 func serves(t *testing.T, address string) (url string, stop func() int) {
+	t.Helper()
+	return servesBy(t, "serve-demo", "--http", address)
+}
+
+// servesBy runs a command that serves over HTTP, and returns the URL and what stops it, as a signal would, and returns
+// its exit code.
+func servesBy(t *testing.T, args ...string) (url string, stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
@@ -27,7 +33,7 @@ func serves(t *testing.T, address string) (url string, stop func() int) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		code = run(ctx, streams{strings.NewReader(""), in, &stderr, false}, []string{"serve-demo", "--http", address})
+		code = run(ctx, streams{strings.NewReader(""), in, &stderr, false}, args)
 		in.Close()
 	}()
 	stop = func() int {
@@ -41,6 +47,28 @@ func serves(t *testing.T, address string) (url string, stop func() int) {
 		t.Fatalf("the server printed no URL: %v, exit code %d: %s", err, stop(), &stderr)
 	}
 	return strings.TrimSpace(line), stop
+}
+
+// TestTheProxyListens for hosts over HTTP, in front of a server on standard input and output.
+func TestTheProxyListens(t *testing.T) {
+	noCollector(t)
+	url, stop := servesBy(t, append([]string{"proxy", "--listen", ":0"}, demoServerCommand(t)...)...)
+	if !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/mcp") {
+		t.Errorf("URL: got %q, want one on loopback that ends with /mcp", url)
+	}
+	for _, version := range []string{"", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
+		args := []string{"call", "--url", url, "--pin-version", version, "divide", `{"a":6,"b":3}`}
+		if code, out, stderr := runs(t, args...); code != exitOK || out != "{\"quotient\":2}\n" {
+			t.Errorf("a call with version %q: got exit code %d and %q, want 0 and the quotient: %s", version, code, out, stderr)
+		}
+	}
+	if code := stop(); code != exitOK {
+		t.Errorf("exit code of the proxy that was stopped: got %d, want 0", code)
+	}
+	if code, _, stderr := runs(t, "proxy", "--listen", "here", "--url", url); code != exitUsage ||
+		!strings.Contains(stderr, "no address") {
+		t.Errorf("a wrong address: got exit code %d and %q", code, stderr)
+	}
 }
 
 func TestDemoServerServesEveryVersionOverHTTPUntilItIsStopped(t *testing.T) {

@@ -29,6 +29,12 @@ var clientArea = area{
 			test: "mcpclient.TestWhatARelayRestoresIsBounded",
 		},
 		{
+			what:  "Requests on their way that have asked for progress or log messages, in a client that passes messages on",
+			where: []string{"mcpclient.wishes.progress", "mcpclient.wishes.logs"},
+			bound: "one for each request on its way, with {bytes mcpclient.maxToken} of its token",
+			full:  "progress under a longer token belongs to no request", test: "mcpclient.TestALongTokenIsNotKept",
+		},
+		{
 			what:  "Answers to a batch of the server's (revision 2025-03-26)",
 			where: []string{"mcpclient/internal/conn.batchAnswer.frames"},
 			bound: "{mcpclient/internal/conn.MaxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",

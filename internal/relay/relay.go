@@ -44,6 +44,9 @@ type Peer interface {
 // Ender is a Peer in front of a server whose connection or session can be ended, as by itself.
 type Ender interface {
 	Peer
+	// Shared reports whether it stands for any number of peers, which have no sessions: then it has no end, and its
+	// requests come at the same time.
+	Shared() bool
 	// End ends it because of reason, and does not wait. The Receiver hears that the peer is gone.
 	End(reason error)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
 // behindProxy is the proxy with a server behind it, which exports to the sink.
@@ -35,33 +37,102 @@ func TestRealServersBehindTheProxy(t *testing.T) {
 			o := observe(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			connect := func(tr transport.Transport) *mcpclient.Client {
-				c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Name: s.name, Telemetry: o.Telemetry()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { c.Stop(context.Background()) })
-				return c
-			}
+			connect := func(tr transport.Transport) *mcpclient.Client { return connected(t, ctx, o, s.name, tr) }
 			direct, c := connect(s.command(t, dir)), connect(behindProxy(o, s.command(t, dir)))
 			if got := c.ProtocolVersion(); got != s.version {
 				t.Errorf("want protocol version %s, got %s", s.version, got)
 			}
-			if got, want := c.ServerInfo(), direct.ServerInfo(); !reflect.DeepEqual(got, want) {
-				t.Errorf("want the server's own words of itself, %+v, got %+v", want, got)
-			}
-			if got, want := c.ServerCapabilities(), direct.ServerCapabilities(); !reflect.DeepEqual(got, want) {
-				t.Errorf("want the server's capabilities, %+v, got %+v", want, got)
-			}
-			if got, want := c.Instructions(), direct.Instructions(); got != want {
-				t.Errorf("want the instructions %q, got %q", want, got)
-			}
-			if changes := drift.Compare(listedTools(t, ctx, direct), listedTools(t, ctx, c)); changes != nil {
-				t.Errorf("the tools differ: %v", changes)
-			}
+			checkAlike(t, ctx, direct, c)
 			checkTools(t, ctx, c, s)
 			checkChain(t, ctx, o, c, s, dir)
+			checkAlike(t, ctx, direct, connect(proxied(t, s.command(t, dir))))
 		})
+	}
+}
+
+// TestRealServersOverHTTPBehindTheProxy is the same for servers over HTTP, with a host over HTTP and one on standard
+// input and output.
+func TestRealServersOverHTTPBehindTheProxy(t *testing.T) {
+	for _, s := range webServers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			dir := directory(t)
+			o := observe(t)
+			p := s.start(t, dir, "")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			url := p.url + s.path
+			direct := connected(t, ctx, o, s.name, &transport.HTTP{URL: url})
+			for host, tr := range map[string]transport.Transport{
+				"HTTP":  proxied(t, &transport.HTTP{URL: url}),
+				"stdio": &transport.Stdio{Command: command, Args: []string{"proxy", "--url", url}, Env: environment()},
+			} {
+				t.Run("a host on "+host, func(t *testing.T) {
+					c := connected(t, ctx, o, s.name, tr)
+					if got := c.ProtocolVersion(); got != s.version {
+						t.Errorf("want protocol version %s, got %s", s.version, got)
+					}
+					checkAlike(t, ctx, direct, c)
+					s.use(t, ctx, c, dir)
+				})
+			}
+		})
+	}
+}
+
+// TestOtherClientsUseOurServerBehindTheProxy in each era and transport.
+func TestOtherClientsUseOurServerBehindTheProxy(t *testing.T) {
+	url := proxied(t, &transport.HTTP{URL: ourURL(t, nil)}).URL
+	for _, d := range drivers {
+		for mode, version := range d.modes {
+			t.Run(d.name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				d.check(t, url, mode, version)
+			})
+		}
+	}
+}
+
+// proxied is a proxy for hosts over HTTP, in front of the server that t reaches.
+func proxied(t *testing.T, server transport.Transport) *transport.HTTP {
+	t.Helper()
+	p, err := mcpproxy.New(server, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := p.HTTPHandler(nil)
+	web := httptest.NewServer(h)
+	t.Cleanup(func() {
+		shutdown(t, context.Background(), h)
+		web.Close()
+	})
+	return &transport.HTTP{URL: web.URL}
+}
+
+func connected(t *testing.T, ctx context.Context, o observed, name string, tr transport.Transport) *mcpclient.Client {
+	t.Helper()
+	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Name: name, Telemetry: o.Telemetry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	return c
+}
+
+// checkAlike wants a client behind a proxy to see what another one sees that is not.
+func checkAlike(t *testing.T, ctx context.Context, direct, c *mcpclient.Client) {
+	t.Helper()
+	if got, want := c.ServerInfo(), direct.ServerInfo(); !reflect.DeepEqual(got, want) {
+		t.Errorf("want the server's own words of itself, %+v, got %+v", want, got)
+	}
+	if got, want := c.ServerCapabilities(), direct.ServerCapabilities(); !reflect.DeepEqual(got, want) {
+		t.Errorf("want the server's capabilities, %+v, got %+v", want, got)
+	}
+	if got, want := c.Instructions(), direct.Instructions(); got != want {
+		t.Errorf("want the instructions %q, got %q", want, got)
+	}
+	if changes := drift.Compare(listedTools(t, ctx, direct), listedTools(t, ctx, c)); changes != nil {
+		t.Errorf("the tools differ: %v", changes)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func written(
 	return op.TraceContext()
 }
 
-func TestWhatAnyPropagatorWritesArrivesFromRawAndFromDecodedMeta(t *testing.T) {
+func TestWhatAnyPropagatorWritesArrives(t *testing.T) {
 	for name, p := range propagators.All() {
 		for _, sampled := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, " sampled=", sampled), func(t *testing.T) {
@@ -73,8 +74,12 @@ func TestWhatAnyPropagatorWritesArrivesFromRawAndFromDecodedMeta(t *testing.T) {
 				}
 				asRaw := instrument.TraceContextIn(decoded)
 				asRaw.Others = nil
+				header := http.Header{"Accept": {"x"}}
+				for key, value := range told.All() {
+					header.Set(key, value)
+				}
 				for _, in := range []instrument.Incoming{{TraceContext: instrument.TraceContextIn(decoded)},
-					{TraceContext: asRaw, Meta: raw}} {
+					{TraceContext: asRaw, Meta: raw}, {Header: header, Meta: []byte(`{"progressToken":"t"}`)}} {
 					in.Method, in.Known, in.ID = "ping", true, "1"
 					ctx, handling := s.StartHandler(t.Context(), in)
 					got := trace.SpanContextFromContext(ctx)

@@ -1,0 +1,186 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcptest"
+)
+
+type host struct{}
+
+// hostOf says which host the context of a message leads back to, empty for none.
+func hostOf(ctx context.Context) string {
+	name, _ := ctx.Value(host{}).(string)
+	return name
+}
+
+// TestWhatAServerSaysFindsTheRequestItIsAbout has two hosts in front of one server on a stream.
+func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
+	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+		var leads []string
+		b.blocked = func(ctx context.Context, _ string) { leads = append(leads, hostOf(ctx)) }
+		asks := func(name, meta string) mcptest.Message {
+			ctx := context.WithValue(t.Context(), host{}, name)
+			b.asks(ctx, mcp.MethodCallTool, `{"name":"x","_meta":`+meta+`}`)
+			return v.Expect(mcp.MethodCallTool)
+		}
+		a := asks("a", `{"progressToken": 7}`)
+		c := asks("c", `{"x":1,"progressToken":7}`) // as the other host's
+		d := asks("d", `{"progressToken":"7","io.modelcontextprotocol/logLevel":"info"}`)
+		if want := `{"name":"x","_meta":{"x":1,"progressToken":"progress-1"}}`; string(c.Params) != want {
+			t.Errorf("got %s, want %s", c.Params, want)
+		}
+		progress := func(token string) {
+			v.Send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":1}}`)
+		}
+		heard := func(lead, want string) {
+			t.Helper()
+			leads = nil
+			if got := b.heard(); !slices.Equal(got, []string{want}) || !slices.Equal(leads, []string{lead}) {
+				t.Errorf("got %q of %q, want %q of %q", got, leads, want, lead)
+			}
+		}
+		const told = "notification notifications/progress "
+		for token, c := range map[string]struct{ host, own string }{
+			`"progress-1"`: {"c", "7"}, "7": {"a", "7"}, `"\u0037"`: {"d", `"\u0037"`}, "8": {"", "8"}, "null": {"", "null"},
+		} {
+			b.heard()
+			progress(token)
+			heard(c.host, told+`{"progressToken":`+c.own+`,"progress":1}`)
+		}
+		log := `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
+		v.Send(log)
+		heard("d", "notification notifications/message {}")
+		e := asks("e", `{"io.modelcontextprotocol/logLevel":"info"}`)
+		v.Send(log) // which of the two it is for is not known
+		heard("", "notification notifications/message {}")
+		for _, m := range []mcptest.Message{d, a, c, e} {
+			v.Answer(m, `{}`)
+		}
+		b.heard()
+		progress(`"progress-1"`)
+		heard("", told+`{"progressToken":"progress-1","progress":1}`)
+		next := asks("f", `{"progressToken":7}`)
+		if want := `{"name":"x","_meta":{"progressToken":7}}`; string(next.Params) != want {
+			t.Errorf("got %s, want %s", next.Params, want)
+		}
+		v.Answer(next, `{}`)
+	})
+}
+
+func TestARequestThatIsMadeOnceMoreKeepsItsToken(t *testing.T) {
+	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+		b.confirm()
+		for range 2 {
+			b.asks(t.Context(), mcp.MethodReadResource, `{"_meta":{"progressToken":1}}`)
+			v.Receive()
+		}
+		v.Close()
+		v = b.again(s.next(t))
+		for range 2 {
+			m := v.Receive()
+			token, _ := mcp.Object(m.Params).Lookup("_meta")
+			raw, _ := mcp.Object(token).Lookup("progressToken")
+			v.Send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(raw) + `}}`)
+			b.wants(`notification notifications/progress {"progressToken":1}`)
+			v.Answer(m, `{}`)
+			b.wants("resources/read result {}")
+		}
+	})
+}
+
+// TestWhatIsSaidOnAStreamBelongsToItsRequest has a server over HTTP, where each request has a stream.
+func TestWhatIsSaidOnAStreamBelongsToItsRequest(t *testing.T) {
+	var stream atomic.Int64 // on which the server speaks
+	rig := &rigged{receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
+		f, err := next(ctx)
+		f.Request = stream.Load()
+		return f, err
+	}}
+	relayedSession(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
+		var leads []string
+		b.blocked = func(ctx context.Context, method string) { leads = append(leads, method+" of "+hostOf(ctx)) }
+		b.asks(context.WithValue(t.Context(), host{}, "a"), mcp.MethodCallTool, `{"name":"x"}`)
+		m := v.Expect(mcp.MethodCallTool)
+		id, _ := jsonrpc.ParseID(m.ID)
+		n, _ := id.Int()
+		stream.Store(n)
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`,
+			`{"jsonrpc":"2.0","id":"s","method":"elicitation/create"}`)
+		b.wants("notification notifications/message {}", "request elicitation/create ")
+		if want := []string{"notifications/message of a"}; !slices.Equal(leads, want) {
+			t.Errorf("got %q, want %q", leads, want)
+		}
+		if got := hostOf(b.contexts[0]); got != "a" {
+			t.Errorf("the request leads to %q, want a", got)
+		}
+		v.Answer(m, `{}`)
+		b.wants("tools/call result {}")
+		if b.contexts[0].Err() != nil {
+			t.Error("the request of the server ends with the request of the host")
+		}
+		b.requests[0](json.RawMessage(`{}`), nil)
+		v.Receive()
+	})
+}
+
+func TestALongTokenIsNotKept(t *testing.T) {
+	for n, kept := range map[int]int{maxToken: 1, maxToken + 1: 0} {
+		w := new(wishes)
+		params := `{"_meta":{"progressToken":"` + strings.Repeat("x", n) + `"}}`
+		q := &relayedRequest{params: conn.ReadParams(json.RawMessage(params))}
+		w.enter(q)
+		if len(w.progress) != kept || string(q.params.Raw()) != params {
+			t.Errorf("a token of %d bytes: %d are kept, want %d, and the same params", n, len(w.progress), kept)
+		}
+		w.leave(q)
+		if len(w.progress) != 0 {
+			t.Error("a token is kept for longer than its request")
+		}
+	}
+}
+
+// TestTokensAreToldApart holds tokens, of any number of hosts, against a model: no two that are on their way are one
+// for the server, and each host hears its own.
+func TestTokensAreToldApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := new(wishes)
+		var running []*relayedRequest
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			if len(running) > 0 && rapid.Bool().Draw(t, "ends") {
+				i := rapid.IntRange(0, len(running)-1).Draw(t, "which")
+				w.leave(running[i])
+				running = slices.Delete(running, i, i+1)
+				continue
+			}
+			given := rapid.SampledFrom([]string{`1`, `2`, `"1"`, `"progress-1"`, `"progress-2"`, `"a\u0062"`}).Draw(t, "token")
+			q := &relayedRequest{params: conn.ReadParams(json.RawMessage(`{"_meta":{"progressToken":` + given + `}}`))}
+			w.enter(q)
+			running = append(running, q)
+			sent, _ := q.params.Asks()
+			said := fmt.Sprintf(`{"progressToken":%s,"x":[1]}`, sent.AppendJSON(nil))
+			if w.progress[sent] != q {
+				t.Fatalf("progress under %v does not lead to its request", sent)
+			}
+			want, _ := jsonrpc.ParseID([]byte(given))
+			if got := string(q.withToken([]byte(said))); !strings.Contains(got, string(want.AppendJSON(nil))+`,"x":[1]`) {
+				t.Fatalf("the host hears %s, want its own token %s", got, given)
+			}
+		}
+		if len(w.progress) != len(running) {
+			t.Fatalf("%d tokens are kept for %d requests", len(w.progress), len(running))
+		}
+	})
+}
