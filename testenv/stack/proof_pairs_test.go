@@ -29,6 +29,8 @@ type pair struct {
 	hidden bool
 
 	server string // its service name; empty for one of the pair's own
+	proxy  string // the service name of the proxy in between; empty for none
+	rounds int    // how often all calls are made, once if it is zero
 
 	// propagator is what both ends carry traces by, if it is not the W3C's; such a pair exports over HTTP, too.
 	propagator string

@@ -125,7 +125,7 @@ func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *ot
 	for round := 0; ; round++ {
 		n := len(turns)
 		for _, k := range kinds {
-			if round < k.times {
+			if round < k.times*max(1, p.rounds) {
 				turns = append(turns, k)
 			}
 		}
@@ -201,11 +201,14 @@ func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
 func check(t *testing.T, ctx context.Context, p *pair, m placed) bool {
 	t.Helper()
 	want := node{kind: "INTERNAL", name: callerSpan, service: p.clientName(), below: m.calling.below(p)}
+	if p.proxy != "" {
+		want = through(p, want)
+	}
 	waiting, cancel := context.WithTimeoutCause(ctx, 3*time.Second, errors.New("3 s have passed"))
 	defer cancel()
 	var wrong []string
 	trace, err := up.Traces.Await(waiting, m.trace, func(tr *jaeger.Trace) bool {
-		wrong = append(verify(tr, want), correlation(tr)...)
+		wrong = append(verify(tr, want), correlation(tr, p.clientName())...)
 		return len(wrong) == 0
 	})
 	switch {
@@ -217,13 +220,13 @@ func check(t *testing.T, ctx context.Context, p *pair, m placed) bool {
 	return err == nil
 }
 
-// correlation wants one correlation id on all requests of a trace, and another JSON-RPC id on each; a server's span has
-// that of the request it answers.
-func correlation(tr *jaeger.Trace) (wrong []string) {
+// correlation wants one correlation id on all requests of a client in a trace, and another JSON-RPC id on each; a
+// server's span has that of the request it answers.
+func correlation(tr *jaeger.Trace, client string) (wrong []string) {
 	var corr any
 	ids := map[any]bool{}
 	for _, s := range tr.Find("CLIENT", "") {
-		if !strings.HasPrefix(s.Name, "tools/call") {
+		if !strings.HasPrefix(s.Name, "tools/call") || s.Service != client {
 			continue
 		}
 		if corr == nil {

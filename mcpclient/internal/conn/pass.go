@@ -38,8 +38,9 @@ type passing struct {
 
 	// Written by what has decided.
 	outcome Outcome
-	size    int // of the answer, in bytes
-	tool    int // of a tool's result, in bytes
+	decided time.Time // if the goroutine that sends ends it
+	size    int       // of the answer, in bytes
+	tool    int       // of a tool's result, in bytes
 	content []byte
 	result  instrument.Result
 }
@@ -169,11 +170,21 @@ func (p *passing) decide() bool {
 	for {
 		switch {
 		case p.state.CompareAndSwap(passWaiting, passDecided):
+			p.decided = time.Time{}
 			return true
-		case p.state.CompareAndSwap(passSending, passLeft):
+		case p.left():
 			return false
 		}
 	}
+}
+
+// left leaves the end to the goroutine that is sending, and notes when it was: the peer that asked hears at once.
+func (p *passing) left() bool {
+	if p.state.Load() != passSending {
+		return false
+	}
+	p.decided = time.Now()
+	return p.state.CompareAndSwap(passSending, passLeft)
 }
 
 // over ends the operation of the request, which err has ended, if it is not nil, or what has decided it.
@@ -185,6 +196,9 @@ func (r *Request) over(err *Fault) {
 	switch o := p.outcome; {
 	case err != nil:
 	case o.Cause == 0:
+		if !p.decided.IsZero() {
+			r.Op.AnsweredAt(p.decided)
+		}
 		r.Op.Received(p.size)
 		if p.content != nil {
 			r.Op.Answer(p.content)

@@ -56,8 +56,8 @@ func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 // no signal needs it.
 func (op *Op) elapsed() time.Duration {
 	switch {
-	case !op.answered.IsZero():
-		return op.answered.Sub(op.start)
+	case !op.answered.IsZero() && !op.start.IsZero():
+		return op.answered.Sub(op.start) - op.sent
 	case !op.start.IsZero():
 		return time.Since(op.start) - op.sent
 	case op.sending:

@@ -29,7 +29,7 @@ type Op struct {
 	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
 	entry uint64        // of the flight recorder; zero for none yet
 
-	answered time.Time // when the answer was handed over; zero if there is none, or no signal needs the time
+	answered time.Time // when the answer was handed over, or came; zero if that is now, or no signal needs the time
 
 	corr            Corr
 	corrText        string // the ids, once they were asked for
@@ -106,6 +106,9 @@ func (op *Op) Sending() {
 	op.sending = true
 	op.takeOff()
 }
+
+// AnsweredAt says when the answer came, for an operation that ends after its caller has heard.
+func (op *Op) AnsweredAt(at time.Time) { op.answered = at }
 
 // Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is
 // a size that is not known. For what is being handled, the message is the answer.

@@ -120,6 +120,9 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 	case !sender.IsValid(): // the propagator took nothing for something
 		return origin{ctx: trace.ContextWithSpanContext(ctx, ambient)}
 	}
+	if s.which == telemetry.ClientSide { // the span is that of the request for which the server asks, in the same trace
+		return origin{ctx: ctx}
+	}
 	return origin{ctx: ctx, link: newRef(ambient)}
 }
 

@@ -1,0 +1,113 @@
+package stack_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpproxy"
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
+)
+
+// proxyRounds is how often the calls through a proxy are made: a thousand in all.
+const proxyRounds = 3
+
+// proxied are the pairs with a proxy in between: hosts in this process and over HTTP, servers that are processes and
+// over HTTP.
+func proxied() []*pair {
+	all := slices.Concat(
+		eras(pair{name: "proxy, stdio", connect: oursThroughPipes}),
+		eras(pair{name: "proxy, HTTP", connect: oursThroughHTTP, closesToCancel: true}),
+		eras(pair{name: "proxy, Go SDK, HTTP to stdio", connect: theirsThroughHTTP, hidden: true,
+			callings: theirCallings}),
+		eras(pair{name: "proxy, node, stdio", connect: nodeThroughPipes, callings: nodeCallings}),
+	)
+	for _, p := range all {
+		p.proxy, p.rounds = "proxy, "+p.name, proxyRounds
+	}
+	return all
+}
+
+// TestEveryCallThroughAProxyIsOneTraceInJaeger is [TestEveryCallIsOneTraceInJaeger] with a proxy in between, which has
+// two spans in each trace: below that of the one that asks, and above that of the one that is asked.
+func TestEveryCallThroughAProxyIsOneTraceInJaeger(t *testing.T) {
+	for _, p := range proxied() {
+		t.Run(p.name, func(t *testing.T) { prove(t, p) })
+	}
+}
+
+// proxyOf returns a proxy in front of a server.
+func proxyOf(t *testing.T, pr *pair, server transport.Transport) *mcpproxy.Proxy {
+	t.Helper()
+	p, err := mcpproxy.New(server, &mcpproxy.Options{Telemetry: service(t, up, pr.proxy).Telemetry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func throughPipes(p *mcpproxy.Proxy) transport.Transport {
+	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = p.Serve(ctx, peer) })
+}
+
+func throughHTTP(t *testing.T, p *mcpproxy.Proxy) (url string) {
+	h := p.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
+	t.Cleanup(func() { h.Shutdown(context.Background()) })
+	return shopURL(t, h)
+}
+
+func oursThroughPipes(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
+	return connectOurs(ctx, throughPipes(proxyOf(t, pr, shopProcess(t, pr.serverName()))), pr.version(), p)
+}
+
+func oursThroughHTTP(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
+	server := &transport.HTTP{URL: shopURL(t, shopHandler(t, pr.serverName()))}
+	return connectOurs(ctx, &transport.HTTP{URL: throughHTTP(t, proxyOf(t, pr, server))}, pr.version(), p)
+}
+
+func theirsThroughHTTP(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
+	url := throughHTTP(t, proxyOf(t, pr, shopProcess(t, pr.serverName())))
+	return connectTheirs(ctx, &mcp.StreamableClientTransport{Endpoint: url}, pr, p)
+}
+
+func nodeThroughPipes(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
+	s, err := traffic.Node(up.OTLPHTTP(), pr.serverName())
+	if err != nil {
+		return nil, err
+	}
+	return connectOurs(ctx, throughPipes(proxyOf(t, pr, s)), pr.version(), p)
+}
+
+// through returns what a trace has to be if p has a proxy between the spans of n that ask and those that are asked.
+func through(p *pair, n node) node {
+	var asked, others []node
+	for _, b := range n.below {
+		if b = through(p, b); n.kind == "CLIENT" && b.kind == "SERVER" {
+			asked = append(asked, b)
+		} else {
+			others = append(others, b)
+		}
+	}
+	n.below = others
+	for _, b := range asked {
+		out := node{kind: "CLIENT", name: n.name, service: p.proxy, errorType: n.errorType, below: []node{b}}
+		in := node{kind: "SERVER", name: n.name, service: p.proxy, errorType: b.errorType}
+		switch {
+		case n.errorType == "timeout" || n.errorType == "cancelled": // the host has left
+			in.errorType, out.errorType = "cancelled", "cancelled"
+			if !p.closesToCancel {
+				out.below = append(out.below, node{kind: "CLIENT", name: "notifications/cancelled", service: p.proxy})
+			}
+		case b.loose: // of a program that says nothing of errors
+			in.errorType = n.errorType
+		}
+		in.below = []node{out}
+		n.below = append(n.below, in)
+	}
+	return n
+}
