@@ -131,7 +131,7 @@ var (
 	errOtherIntroduction = errors.New("the host has introduced itself in another way")
 )
 
-// begins reports whether a request of this method introduces the host on a connection of its own, and not on l. It takes
+// begins reports whether a request of this method introduces the host on a connection of its own, not on l. That takes
 // the place of l if the host has lost patience, or has learned by server/discover that it has to initialize.
 func (p *pair) begins(l *link, method string) bool {
 	shared := p.host.Shared() // then one host must not end what the others have
