@@ -97,7 +97,7 @@ func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) boo
 	case c.flight.isFull(&m, c.bound.limit):
 		return nil, ErrBusy
 	}
-	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
+	if beginsSession(&m) && c.session.begun() {
 		c.drop()
 		c.session = new(session)
 	}

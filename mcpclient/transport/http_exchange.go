@@ -94,9 +94,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
 	ex.begin()
 	ex.values = ctx
-	if m.Kind == Request {
-		ex.initialize = m.Method == methodInitialize
-	} else {
+	if ex.initialize = beginsSession(&m); m.Kind != Request {
 		ex.m.ID, ex.errand = 0, &errand{limit: noticeLimit}
 		if ex.initialized = m.Method == methodInitialized && !ex.modern; ex.initialized {
 			ex.errand.open = s.shut()
@@ -105,6 +103,11 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 	}
 	ex.usual = c.usuals.of(ex)
 	return ex
+}
+
+// beginsSession reports whether m is the request that a session begins with. Modern revisions have none.
+func beginsSession(m *Message) bool {
+	return m.Kind == Request && m.Method == methodInitialize && m.ProtocolVersion < firstModern
 }
 
 // leaves reports whether the message may have left already. If it has not, it does not leave any more.

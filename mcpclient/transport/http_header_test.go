@@ -80,7 +80,9 @@ func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 		"Authorization": "stolen"}
 	plain := modernCall(2)
 	plain.Method, plain.Name = "tools/list", ""
-	got := headersOf(t, &transport.HTTP{}, m, plain)
+	odd := plain // no session begins with it
+	odd.ID, odd.Method = 3, "initialize"
+	got := headersOf(t, &transport.HTTP{}, m, plain, odd)
 	want := []http.Header{
 		{
 			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
@@ -91,6 +93,10 @@ func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 		{
 			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"},
+		},
+		{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"initialize"},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

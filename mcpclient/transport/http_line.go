@@ -10,7 +10,7 @@ const (
 // takesPlace reports whether m is one of those of which MaxInFlight may be on their way. Other messages do not wait
 // behind these: the server may need them to answer. A subscription lasts as long as it likes.
 func takesPlace(m *Message) bool {
-	return m.Kind == Request && m.Method != methodInitialize && m.Method != methodListen
+	return m.Kind == Request && !beginsSession(m) && m.Method != methodListen
 }
 
 // line is where requests wait for a place, first come first served: MaxInFlight of them may be on their way. A place is
