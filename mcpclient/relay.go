@@ -95,6 +95,7 @@ type relayed struct {
 	serving  serving
 	restored restored
 	wishes   wishes
+	tools    listedTools
 	heard    atomic.Uint64 // messages of the server that may be about a request which is on its way
 
 	mu         sync.Mutex
@@ -105,7 +106,7 @@ type relayed struct {
 // Request sends a request of the peer in front.
 func (c *relayed) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
 	q := c.newRequest(ctx, m.Method, answer)
-	q.params = conn.ReadParams(m.Params)
+	q.params, q.Header = conn.ReadParams(m.Params), m.Header
 	if m.Method == mcp.MethodSubscriptionsListen {
 		q.id = bytes.Clone(m.ID)
 	}

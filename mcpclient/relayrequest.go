@@ -57,6 +57,9 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 		}
 		q.Version = string(q.params.Version())
 	}
+	if s.OwnStreams && q.Method == mcp.MethodCallTool && q.Header == nil {
+		q.Header = q.c.tools.header(q.Name, q.params.Arguments)
+	}
 	q.heard = q.c.heard.Load()
 	q.c.wishes.enter(q)
 	q.EncodePassed(&q.params)
@@ -98,6 +101,10 @@ func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
 	switch q.Method {
 	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		q.c.restored.done(q.Method, q.Passed())
+	case mcp.MethodListTools:
+		if q.Session.OwnStreams && q.Header == nil {
+			q.c.tools.learn(r.raw)
+		}
 	}
 	if q.id != nil {
 		q.result = withSubscription(r.raw, q.id)
@@ -156,7 +163,7 @@ func (q *relayedRequest) repeat() {
 func (q *relayedRequest) again() *relayedRequest {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
 	next.corr, next.before, next.anew = q.Corr, q.Ref, true
-	next.params, next.id, next.given = q.Passed(), q.id, q.given
+	next.params, next.Header, next.id, next.given = q.Passed(), q.Header, q.id, q.given
 	return next
 }
 

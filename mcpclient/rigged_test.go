@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"testing/synctest"
@@ -17,7 +18,10 @@ type rigged struct {
 	send    func(m transport.Message) (error, bool)
 	cancel  func(id int64, notice transport.Message) bool
 	receive func(ctx context.Context, next receiver) (transport.Frame, error)
+	network transport.Network // that it says it is; the zero value for its own
 }
+
+func (r *rigged) Network() transport.Network { return cmp.Or(r.network, r.Transport.Network()) }
 
 // receiver is the Receive of the connection itself.
 type receiver func(ctx context.Context) (transport.Frame, error)

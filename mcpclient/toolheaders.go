@@ -96,9 +96,18 @@ func headerOf(p *mcp.CallToolParams, params []mirror.Param) (map[string]string, 
 		return nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: err}
 	}
 	p.Arguments = json.RawMessage(raw)
-	values, err := mirror.Values(params, raw)
+	header, err := mirroredIn(raw, params)
 	if err != nil {
 		return nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: err}
+	}
+	return header, nil
+}
+
+// mirroredIn returns the headers for arguments of which these are repeated.
+func mirroredIn(arguments []byte, params []mirror.Param) (map[string]string, error) {
+	values, err := mirror.Values(params, arguments)
+	if err != nil {
+		return nil, err
 	}
 	header := make(map[string]string, len(values))
 	for _, v := range values {

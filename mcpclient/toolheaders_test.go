@@ -19,20 +19,26 @@ type overHTTP struct {
 	header map[string]string
 }
 
-func (overHTTP) Network() transport.Network {
-	return transport.Network{Transport: "tcp", Protocol: "http", Address: "localhost", Port: 80}
+var web = transport.Network{Transport: "tcp", Protocol: "http", Address: "localhost", Port: 80}
+
+func (overHTTP) Network() transport.Network { return web }
+
+func newOverHTTP() *overHTTP {
+	h := new(overHTTP)
+	h.rigged = &rigged{network: web, send: func(m transport.Message) (error, bool) {
+		if m.Method == mcp.MethodCallTool {
+			h.header = m.Header
+		}
+		return nil, false
+	}}
+	return h
 }
 
 func mirrored(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client, h *overHTTP)) {
 	t.Helper()
-	h := new(overHTTP)
+	h := newOverHTTP()
 	bubbleWith(t, o, func(s *script) transport.Transport {
-		h.rigged = &rigged{Transport: s, send: func(m transport.Message) (error, bool) {
-			if m.Method == mcp.MethodCallTool {
-				h.header = m.Header
-			}
-			return nil, false
-		}}
+		h.Transport = s
 		return h
 	}, func(t *testing.T, s *script, c *Client) { f(t, s, c, h) })
 }

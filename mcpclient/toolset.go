@@ -49,10 +49,7 @@ func (t *toolSchema) params() []mirror.Param {
 
 // put keeps a tool, in the place of another one of the name, as far as there is room.
 func (s *toolSet) put(name string, t *toolSchema) {
-	if old := s.tools[name]; old != nil {
-		s.size -= int32(cost(name, old))
-		delete(s.tools, name)
-	}
+	s.drop(name)
 	if int(s.size)+cost(name, t) > schemaRoom {
 		t = nameOnly
 	}
@@ -65,6 +62,14 @@ func (s *toolSet) put(name string, t *toolSchema) {
 	}
 	s.tools[name] = t
 	s.size += int32(cost(name, t))
+}
+
+// drop forgets a tool, if it is kept.
+func (s *toolSet) drop(name string) {
+	if old := s.tools[name]; old != nil {
+		s.size -= int32(cost(name, old))
+		delete(s.tools, name)
+	}
 }
 
 func cost(name string, t *toolSchema) int { return len(name) + t.size + toolOverhead }
@@ -85,12 +90,18 @@ func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 		s.compile, s.size = compiler(t.OutputSchema)
 	}
 	if mirrors {
-		s.mirrored, _ = mirror.Params(t.InputSchema) // it has been checked
-		for _, p := range s.mirrored {
-			s.size += sizeOf(p)
-		}
+		params, _ := mirror.Params(t.InputSchema) // it has been checked
+		s.mirror(params)
 	}
 	return s
+}
+
+// mirror notes the parameters that are repeated in headers.
+func (t *toolSchema) mirror(params []mirror.Param) {
+	t.mirrored = params
+	for _, p := range params {
+		t.size += sizeOf(p)
+	}
 }
 
 func noSchema() (*schema.Schema, error) { return nil, nil }

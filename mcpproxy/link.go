@@ -34,7 +34,7 @@ type link struct {
 	first   relay.Answer // guarded by mu; for what the host introduced itself with; nil once answered
 	version mcp.Version  // guarded by mu; that was agreed on; empty before
 	waiting []waiting    // guarded by mu; in the order in which they came
-	size    int          // guarded by mu; of their params, in bytes
+	size    int          // guarded by mu; theirs, in bytes
 	running bool         // guarded by mu; forward is
 	refused error        // guarded by mu; why the server did not accept the introduction
 }
@@ -140,7 +140,7 @@ func (l *link) send(m relay.Message, answer relay.Answer, f func(relay.Message))
 		f(m)
 		return
 	}
-	if len(l.waiting) == maxWaiting || len(l.waiting) > 0 && l.size+len(m.Params) > maxWaitingBytes {
+	if len(l.waiting) == maxWaiting || len(l.waiting) > 0 && l.size+m.Size() > maxWaitingBytes {
 		l.mu.Unlock()
 		if answer != nil {
 			answer(nil, errTooManyWait)
@@ -148,7 +148,7 @@ func (l *link) send(m relay.Message, answer relay.Answer, f func(relay.Message))
 		return
 	}
 	l.waiting = append(l.waiting, waiting{kept(m), answer, f})
-	l.size += len(m.Params)
+	l.size += m.Size()
 	if !l.running {
 		l.running = true
 		l.pair.tasks.Go(l.forward)
@@ -182,7 +182,7 @@ func (l *link) next() (w waiting, refused error, ok bool) {
 	}
 	w, l.waiting[0] = l.waiting[0], waiting{}
 	l.waiting = l.waiting[1:]
-	l.size -= len(w.Params)
+	l.size -= w.Size()
 	return w, l.refused, true
 }
 

@@ -369,6 +369,16 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		h.sends("tools/call", large)
 		h.heard("tools/call: " + errTooManyWait.Error())
 	})
+	inPair(t, func(h *fakeHost) {
+		h.sends("initialize", initialize)
+		h.sends("tools/list", "")
+		h.request(t.Context(), relay.Message{Method: "tools/call", Header: map[string]string{
+			"Mcp-Param-A": strings.Repeat("x", maxWaitingBytes)}}, func(_ json.RawMessage, err error) {
+			if err != errTooManyWait {
+				t.Errorf("large headers: got %v", err)
+			}
+		})
+	})
 }
 
 func TestAHostThatLeavesEndsItsServer(t *testing.T) {

@@ -136,13 +136,9 @@ func (h headers) checkArguments(params []mirror.Param, arguments []byte) error {
 			}
 			continue
 		}
-		said, err := h.single(p.Header)
+		decoded, err := h.decoded(p.Header)
 		if err != nil {
 			return err
-		}
-		decoded, err := mirror.Decode(said)
-		if err != nil {
-			return headerMismatch("%s: %w", p.Header, err)
 		}
 		if !mirror.Equal(p, decoded, values[0].Value) {
 			return headerMismatch("the header %s is not what the arguments say", p.Header)
@@ -150,4 +146,33 @@ func (h headers) checkArguments(params []mirror.Param, arguments []byte) error {
 		values = values[1:]
 	}
 	return nil
+}
+
+// decoded returns what a header says, which must be there once.
+func (h headers) decoded(name string) (string, error) {
+	said, err := h.single(name)
+	if err != nil {
+		return "", err
+	}
+	decoded, err := mirror.Decode(said)
+	if err != nil {
+		return "", headerMismatch("%s: %w", name, err)
+	}
+	return decoded, nil
+}
+
+// params returns what all headers Mcp-Param-* say, by name; nil if there are no headers at all.
+func (h headers) params() (said map[string]string, err error) {
+	if h != nil {
+		said = map[string]string{}
+	}
+	for name := range h {
+		if !strings.HasPrefix(name, mirror.HeaderPrefix) {
+			continue
+		}
+		if said[name], err = h.decoded(name); err != nil {
+			return nil, err
+		}
+	}
+	return said, nil
 }

@@ -35,12 +35,13 @@ type handed struct {
 	id     string
 	method string
 	params string
+	header map[string]string
 	from   relay.Peer
 	answer relay.Answer
 }
 
 func (b *behind) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
-	r := &handed{ctx, string(m.ID), m.Method, string(m.Params), from, answer}
+	r := &handed{ctx, string(m.ID), m.Method, string(m.Params), m.Header, from, answer}
 	b.note(m.Method+" "+r.params, from)
 	b.mu.Lock()
 	b.calls = append(b.calls, r)

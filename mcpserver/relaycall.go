@@ -83,20 +83,15 @@ func (c *call) readRelayed(p *jsonrpc.Params) {
 	}
 }
 
-// readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body.
-func (c *call) readHeaders(p *jsonrpc.Params) error {
+// readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body. A revision
+// that is not known here is one for the server behind the receiver.
+func (c *call) readHeaders(p *jsonrpc.Params) (err error) {
+	h := c.x.headers
 	c.info.from.info = p.ClientInfo
-	version, err := c.x.headers.single(headerVersion)
-	if err != nil {
-		return err
+	if c.info.Version, _, err = h.terms(c.x.s, c.info.Method, p); wireError(err).Code == mcp.CodeUnsupportedVersion {
+		c.info.Version, err = "", h.mirrors(headerMethod, c.info.Method)
 	}
-	if p.ProtocolVersion != nil && text(p.ProtocolVersion) != version {
-		return headerMismatch("the header %s is %.64q, and params._meta says otherwise", headerVersion, version)
-	}
-	if c.info.Version = mcp.Version(version); len(version) > len(mcp.Version20260728) {
-		c.info.Version = ""
-	}
-	return cmp.Or(c.x.headers.mirrors(headerMethod, c.info.Method), c.x.headers.checkName(c, p))
+	return cmp.Or(err, h.checkName(c, p))
 }
 
 // greeting returns what the params of initialize say of the client, as far as that can be read.
@@ -118,7 +113,10 @@ func (r *relayedCall) handOn() {
 	c := r.call
 	m := relay.Message{ID: c.info.ID.AppendJSON(nil), Method: c.info.Method, Params: oneLine(c.params)}
 	c.params, c.arguments, c.task, c.info.from.info, c.here = nil, nil, nil, nil, true
-	if c.refused = c.x.calls.admit(c); c.refused != nil {
+	if m.Header, c.refused = c.x.headers.params(); c.refused == nil {
+		c.refused = c.x.calls.admit(c)
+	}
+	if c.refused != nil {
 		r.conclude(nil, c.refused)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -189,6 +190,16 @@ func TestARelayAnswersModernClientsOverHTTP(t *testing.T) {
 			p.body != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"novel"}}` {
 			t.Errorf("a call got %d: %s", p.status, p.body)
 		}
+		if h := b.last(t).header; h == nil || len(h) > 0 {
+			t.Errorf("a call that repeats nothing has the headers %v, want none", h)
+		}
+		w.post(body, append(headers, "Mcp-Param-A", "=?base64?w6Q=?=", "Mcp-Param-B", "b")...)
+		if h := b.last(t).header; !maps.Equal(h, map[string]string{"Mcp-Param-A": "ä", "Mcp-Param-B": "b"}) {
+			t.Errorf("a call has the headers %v, want those that came", h)
+		}
+		if p := w.post(body, append(headers, "Mcp-Param-A", "=?base64?_?=")...); p.status != http.StatusBadRequest {
+			t.Errorf("a call with a header that cannot be read got %d: %s", p.status, p.body)
+		}
 		novel := strings.NewReplacer("2026-07-28", "2099-01-01")
 		for i := range headers {
 			headers[i] = novel.Replace(headers[i])
@@ -207,6 +218,12 @@ func TestARelayAnswersModernClientsOverHTTP(t *testing.T) {
 		b.taken()
 		if p := w.post(body, modernHeaders("tools/call", "b")...); p.status != http.StatusBadRequest {
 			t.Errorf("a call with a header that says otherwise got %d: %s", p.status, p.body)
+		}
+		for _, lacks := range []string{"", `"_meta":{}`, `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`} {
+			p := w.post(requestOf(3, "tools/call", "{"+lacks+"}"), modernHeaders("tools/call", "")...)
+			if p.status != http.StatusBadRequest || !strings.Contains(p.body, `"code":-32602`) {
+				t.Errorf("a call without what _meta has to say got %d: %s", p.status, p.body)
+			}
 		}
 		wantBehind(t, b)
 

@@ -35,6 +35,12 @@ var clientArea = area{
 			full:  "progress under a longer token belongs to no request", test: "mcpclient.TestALongTokenIsNotKept",
 		},
 		{
+			what:  "Parameters of tools that a client repeats in headers for a host that does not, when it passes messages on",
+			where: []string{"mcpclient.listedTools.tools"},
+			bound: "{bytes mcpclient.toolRoom}", full: "calls of the other tools have no such headers",
+			test: "mcpclient.TestWhatARelayKnowsOfToolsIsBounded",
+		},
+		{
 			what:  "Answers to a batch of the server's (revision 2025-03-26)",
 			where: []string{"mcpclient/internal/conn.batchAnswer.frames"},
 			bound: "{mcpclient/internal/conn.MaxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",

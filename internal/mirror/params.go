@@ -23,7 +23,7 @@ const annotation = "x-mcp-header"
 // which mark breaks which rule: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
 // basic/transports/streamable-http, "Schema Extension")
 func Params(inputSchema []byte) ([]Param, error) {
-	if !bytes.Contains(inputSchema, []byte(annotation)) && !bytes.Contains(inputSchema, []byte(`\u`)) {
+	if !MayMark(inputSchema) {
 		return nil, nil
 	}
 	if err := jsonscan.Valid(inputSchema); err != nil { // bounds the depth, and with it the recursion
@@ -37,6 +37,11 @@ func Params(inputSchema []byte) ([]Param, error) {
 		return nil, w.twice
 	}
 	return w.found, nil
+}
+
+// MayMark reports whether a mark can be in text, JSON. It is quick.
+func MayMark(text []byte) bool {
+	return bytes.Contains(text, []byte(annotation)) || bytes.Contains(text, []byte(`\u`))
 }
 
 // walk goes through the subschemas of one schema, whose text is valid.

@@ -23,6 +23,19 @@ type Message struct {
 	ID     json.RawMessage
 	Method string
 	Params json.RawMessage // a JSON object in one line; nil for none. It is valid as long as the call that has it
+
+	// Header has the headers Mcp-Param-… that came with a request, by name, with what they say. It is nil for a peer that
+	// repeats nothing in headers: then a client that has to finds out by itself what to repeat.
+	Header map[string]string
+}
+
+// Size returns how much memory a message takes that waits, in bytes.
+func (m *Message) Size() int {
+	n := len(m.Params)
+	for name, value := range m.Header {
+		n += len(name) + len(value)
+	}
+	return n
 }
 
 // Answer takes what becomes of a request: the result as the peer wrote it, in one line, or an error. An error that the

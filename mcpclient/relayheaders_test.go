@@ -1,0 +1,83 @@
+package mcpclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// relayedOverHTTP runs f with a server of 2026-07-28 over HTTP. call has a tool called by a peer with headers of its
+// own, and returns those that the server gets.
+func relayedOverHTTP(t *testing.T, f func(list func(tools string), call func(params string, own map[string]string,
+) map[string]string, b *front)) {
+	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
+	intro := relay.Introduction{Message: relay.Message{Method: mcp.MethodDiscover, Params: json.RawMessage(meta)}}
+	h := newOverHTTP()
+	relaying(t, nil, intro, h.rigged, func(t *testing.T, s *script, b *front) {
+		v := s.next(t)
+		v.Answer(v.Expect(mcp.MethodDiscover), `{"supportedVersions":["2026-07-28"]}`)
+		b.heard()
+		f(func(tools string) {
+			b.asks(t.Context(), mcp.MethodListTools, `{}`)
+			v.Answer(v.Expect(mcp.MethodListTools), listOf(tools))
+			b.wants("tools/list result " + listOf(tools))
+		}, func(params string, own map[string]string) map[string]string {
+			b.server.Request(t.Context(), relay.Message{
+				Method: mcp.MethodCallTool, Params: json.RawMessage(params), Header: own,
+			}, func(json.RawMessage, error) {})
+			v.Answer(v.Expect(mcp.MethodCallTool), `{}`)
+			return h.header
+		}, b)
+	})
+}
+
+func TestARelayRepeatsInHeadersWhatListsHaveTold(t *testing.T) {
+	relayedOverHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
+		const query = `{"name":"query","arguments":{"region":"us","rows":3}}`
+		for _, test := range []struct {
+			lists, params string
+			own, want     map[string]string
+		}{
+			{"", query, nil, nil},
+			{regionTool + "," + brokenTool + "," + plainTool, query, nil, map[string]string{"Mcp-Param-Region": "us"}},
+			{"", query, map[string]string{}, nil},
+			{"", query, map[string]string{"Mcp-Param-X": "y"}, map[string]string{"Mcp-Param-X": "y"}},
+			{"", `{"name":"query","arguments":{"region":7}}`, nil, nil}, // for the server to refuse
+			{"", `{"name":"plain","arguments":{"region":"us"}}`, nil, nil},
+			{plainTool, query, nil, map[string]string{"Mcp-Param-Region": "us"}}, // a page of several
+			{rowsTool, query, nil, map[string]string{"Mcp-Param-Region": "us", "Mcp-Param-Rows": "3"}},
+			{`{"name":"query","inputSchema":{"type":"object"}}`, query, nil, nil},
+		} {
+			if test.lists != "" {
+				list(test.lists)
+			}
+			if got := call(test.params, test.own); !maps.Equal(got, test.want) {
+				t.Errorf("behind the list %s, %s with %v: got the headers %v, want %v", test.lists, test.params, test.own, got,
+					test.want)
+			}
+		}
+	})
+}
+
+func TestWhatARelayKnowsOfToolsIsBounded(t *testing.T) {
+	relayedOverHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
+		for i := range 12 {
+			list(fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string",`+
+				`"x-mcp-header":"A"}}}}`, i, pad))
+		}
+		if size := b.server.(*relayed).tools.tools.size; size > toolRoom {
+			t.Errorf("%d bytes are kept, want %d at most", size, toolRoom)
+		}
+		params := func(i int) string { return fmt.Sprintf(`{"name":"%d","arguments":{%q:"a"}}`, i, pad) }
+		if got := call(params(0), nil); got["Mcp-Param-A"] != "a" {
+			t.Errorf("got the headers %v, want that of the argument", got)
+		}
+		if got := call(params(11), nil); got != nil {
+			t.Errorf("got the headers %v, want none", got)
+		}
+	})
+}
