@@ -15,6 +15,7 @@ import (
 var (
 	client  string // the programs under test; TestMain builds them once
 	server  string
+	command string // mcpotel
 	results string // where the suite writes; what failed stays there
 )
 
@@ -37,13 +38,14 @@ func buildAndRun(m *testing.M) (status int, err error) {
 		return 0, err
 	}
 	defer os.Remove(results) // fails if something is left to look at
-	client, server = filepath.Join(dir, "client"), filepath.Join(dir, "server")
+	client, server, command = filepath.Join(dir, "client"), filepath.Join(dir, "server"), filepath.Join(dir, "mcpotel")
 	if strings.Contains(client, " ") {
 		return 0, fmt.Errorf("the suite splits the client's command at spaces: set TMPDIR to a folder without, not %q", dir)
 	}
-	build := exec.Command("go", "build", "-o", dir, "./client", "./server")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("build the programs under test: %w\n%s", err, out)
+	for _, args := range [][]string{{"-o", dir, "./client", "./server"}, {"-C", "../..", "-o", dir, "./cmd/mcpotel"}} {
+		if out, err := exec.Command("go", append([]string{"build"}, args...)...).CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("build the programs under test: %w\n%s", err, out)
+		}
 	}
 	return m.Run(), nil
 }
@@ -54,10 +56,15 @@ func TestClient(t *testing.T) {
 	runAll(t, "client", revisions, s.run)
 }
 
-// TestServer runs every scenario for servers, one at a time, against one process and one URL.
+// TestServer runs every scenario for servers, one at a time, against one process at one URL, or the proxy in front.
 func TestServer(t *testing.T) {
-	s, url := installed(t), startServer(t)
+	s, direct := installed(t), start(t, server)
+	between := start(t, command, "proxy", "--listen", "127.0.0.1:0", "--url", direct)
 	runAll(t, "server", serverRevisions, func(t *testing.T, r revision, scenario string) outcome {
+		url := direct
+		if r.way == proxied {
+			url = between
+		}
 		return s.runServer(t, url, r, scenario)
 	})
 }

@@ -1,23 +1,36 @@
 package conformance
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// revision is a revision of the specification and what the client has to pass at it.
+// revision is a revision of the specification and what the client or the server has to pass at it.
 type revision struct {
 	version    string
-	unpinned   bool     // the client may speak every revision it knows and finds out by itself which one the server does
+	way        way
 	required   []string // scored: the suite's frozen requirements, where it has some for the revision
 	extensions []string // not required by the suite, but of us
 	skills     []string // of the Skills extension (SEP-2640), which the suite assigns to no revision
 	skipped    []string // that the suite skips, whatever is under test
 }
 
+// way is how a program is run.
+type way string
+
+const (
+	usual    way = ""
+	unpinned way = "unpinned" // the client may speak every revision that it knows, and finds out which the server does
+	proxied  way = "proxied"  // the proxy is in between, to which the client speaks over HTTP
+	piped    way = "piped"    // likewise, on standard input and output
+)
+
 // name is what the tests and the baseline call it.
 func (r revision) name() string {
-	if r.unpinned {
-		return r.version + "-unpinned"
+	if r.way == usual {
+		return r.version
 	}
-	return r.version
+	return r.version + "-" + string(r.way)
 }
 
 func (r revision) runs(scenario string) bool {
@@ -40,11 +53,20 @@ func find(revisions []revision, name string) (revision, bool) {
 var revisions = []revision{
 	{version: "2026-07-28", required: required20260728, extensions: extensions, skills: skills},
 	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills},
-	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills, unpinned: true},
+	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills, way: unpinned},
 	{version: "2025-06-18", required: required20250618},
-	{version: "2025-06-18", required: required20250618, unpinned: true},
+	{version: "2025-06-18", required: required20250618, way: unpinned},
 	{version: "2025-03-26", required: required20250326},
-	{version: "2025-03-26", required: required20250326, unpinned: true},
+	{version: "2025-03-26", required: required20250326, way: unpinned},
+	{version: "2026-07-28", required: required20260728, extensions: extensions, skills: skills, way: proxied},
+	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills, way: proxied},
+	{version: "2026-07-28", required: unauthorized(required20260728), skills: skills, way: piped},
+	{version: "2025-11-25", required: unauthorized(required20251125), skills: skills, way: piped},
+}
+
+// unauthorized are the scenarios in which the server demands no authorization.
+func unauthorized(scenarios []string) []string {
+	return slices.DeleteFunc(slices.Clone(scenarios), func(name string) bool { return strings.HasPrefix(name, "auth/") })
 }
 
 var required20260728 = []string{

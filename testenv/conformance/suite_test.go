@@ -82,9 +82,7 @@ const runLimit = time.Minute
 func (s suite) run(t *testing.T, r revision, scenario string) outcome {
 	t.Helper()
 	o := outcome{dir: filepath.Join(s.dir, strings.ReplaceAll(r.name()+"/"+scenario, "/", "-"))}
-	if r.unpinned {
-		s.env = append(s.env, "MCPOTEL_UNPINNED=1")
-	}
+	s.env = append(s.env, "MCPOTEL_WAY="+string(r.way), "MCPOTEL_COMMAND="+command)
 	o.exit, o.output = s.execute(t, "client", "--command", s.client, "--scenario", scenario,
 		"--spec-version", r.version, "--force", "-o", o.dir)
 	if _, status, found := strings.Cut(o.output, "\nClient exited with code "); found {
@@ -96,30 +94,27 @@ func (s suite) run(t *testing.T, r revision, scenario string) outcome {
 	return o
 }
 
-// startServer starts the server under test for the time of a test and returns its URL.
-func startServer(t *testing.T) string {
+// start starts a program that serves for the time of a test, and returns the URL that it prints.
+func start(t *testing.T, command string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(server, "-addr", "127.0.0.1:0")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cmd := exec.Command(command, args...)
+	_, noInput := cmd.StdinPipe() // the server ends with it, should this process be killed
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
+	if err := errors.Join(noInput, err); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // its standard input ends, and so does it
-		if err := errors.Join(stdin.Close(), cmd.Wait()); err != nil {
-			t.Errorf("the server: %v", err)
+	t.Cleanup(func() {
+		if err := errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()); err != nil {
+			t.Errorf("%s: %v", filepath.Base(command), err)
 		}
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the server does not say where it listens: %v", err)
+		t.Fatalf("%s does not say where it listens: %v", filepath.Base(command), err)
 	}
 	return strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // one scenario insists on that name
 }

@@ -73,7 +73,7 @@ func readTask(args []string) (task, error) {
 	}
 	// The revision asked for is the newest to offer: some mock servers answer with an older one. Unpinned, the client
 	// finds out by itself.
-	if newest := mcp.Version(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")); os.Getenv("MCPOTEL_UNPINNED") == "" {
+	if newest := mcp.Version(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")); os.Getenv("MCPOTEL_WAY") != "unpinned" {
 		for _, v := range mcp.SupportedVersions() {
 			if v <= newest {
 				t.versions = append(t.versions, v)
@@ -103,23 +103,32 @@ func run(ctx context.Context, args []string) error {
 }
 
 // perform connects, makes the steps and disconnects.
-func (t *task) perform(ctx context.Context, s scenario) error {
+func (t *task) perform(ctx context.Context, s scenario) (err error) {
 	server := &transport.HTTP{URL: t.url}
+	var seen witness
 	if s.authorization != nil {
 		authorizer, err := newAuthorizer(s.authorization(t.details))
 		if err != nil {
 			return err
 		}
 		defer authorizer.Close()
-		server.Authorizer = authorizer
+		seen.Authorizer = authorizer
+		server.Authorizer = &seen
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{
+	tel := telemetry.New(telemetry.WithLogger(log))
+	reached, end, err := reach(server, tel)
+	if err != nil {
+		return err
+	}
+	defer end()
+	defer func() { err = seen.explain(err) }()
+	client, err := mcpclient.Connect(ctx, reached, &mcpclient.Options{
 		ClientInfo:   mcp.Implementation{Name: "mcpotel-conformance", Version: "1"},
 		Versions:     t.versions,
 		Features:     s.features,
 		CloseTimeout: 2 * time.Second,
-		Telemetry:    telemetry.New(telemetry.WithLogger(log)),
+		Telemetry:    tel,
 	})
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
