@@ -1,5 +1,5 @@
-// Package within joins two contexts: what is done for a request of one peer on a connection to another has the values of
-// the request, its span among them, and lasts as long as the connection.
+// Package within joins two contexts: what is done for a request of one peer on a connection to another has the values
+// of the request, its span among them, and lasts as long as the connection.
 package within
 
 import "context"
