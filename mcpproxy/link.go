@@ -118,8 +118,8 @@ func (l *link) answerFirst(result json.RawMessage, err error) {
 	}
 }
 
-// givesWayTo reports whether a request of this method, which introduces a host, is to take the place of the introduction
-// that the server has not answered. Hosts that share a link may each begin with server/discover.
+// givesWayTo reports whether a request of this method, which introduces a host, is to take the place of the
+// introduction that the server has not answered. Hosts that share a link may each begin with server/discover.
 func (l *link) givesWayTo(method string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,11 +212,17 @@ func (l *link) stop(ctx context.Context, why error) {
 
 // ReceiveRequest passes on a request of the server.
 func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer, answer relay.Answer) {
+	if g := l.pair.guard; g != nil {
+		ctx, m, answer = g.asks(ctx, m, answer)
+	}
 	l.pair.host.Request(ctx, m, answer)
 }
 
 // ReceiveNotification passes on a notification of the server.
 func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay.Peer) {
+	if g := l.pair.guard; g != nil {
+		m = g.forHost(ctx, m)
+	}
 	_ = l.pair.host.Notify(ctx, m) // a host that is gone has no use for it
 }
 
