@@ -62,8 +62,8 @@ type Rate struct {
 type Redaction struct {
 	// Keys are the names of members whose values are replaced as a whole, whatever they are and at any depth, upper and
 	// lower case being the same. Where names of members are those of properties, they do not count: in the answers that
-	// introduce a server or list what it has, and in the requestedSchema of an elicitation. A text that has JSON in it is
-	// a text.
+	// introduce a server or list what it has, and in the requestedSchema of an elicitation. They count in a text that is
+	// JSON as a whole, such as the one that repeats structuredContent; a text in that is a text.
 	Keys []string
 
 	// Patterns are regular expressions of package [regexp]. What they match in a string, or in the name of a member, is
@@ -166,6 +166,8 @@ func newRedactor(o *Redaction) (*redactor, error) {
 	}
 	r := &redactor{quoted: jsonscan.AppendString(nil, with)}
 	r.with = r.quoted[1 : len(r.quoted)-1]
+	inText := jsonscan.AppendString(nil, string(r.quoted))
+	r.inText = inText[1 : len(inText)-1]
 	for _, k := range o.Keys {
 		if k == "" {
 			return nil, errors.New("policy: redaction: a key is empty")

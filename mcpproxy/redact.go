@@ -16,6 +16,7 @@ type redactor struct {
 	keys         [][]byte
 	patterns     []*regexp.Regexp
 	with, quoted []byte // what stands instead, as the contents of a JSON string, and as one
+	inText       []byte // quoted, as contents likewise
 }
 
 // part says where in a text the keys count.
@@ -49,28 +50,68 @@ func (r *redactor) redact(b json.RawMessage, in part) (redacted json.RawMessage,
 		if err != nil {
 			return r.quoted, replaced + 1 // which cannot be
 		}
-		n := 0
-		if s.begin(b[start+1:end-1], escaped); r.hide(&s) {
+		value := valueOf(b, end)
+		keys := !in.noKeys && start >= schemaEnd
+		s.begin(b[start+1:end-1], escaped)
+		if r.hide(&s, keys) {
 			w.replace(start+1, end-1, s.raw)
-			n = s.replaced
+			replaced += s.replaced
+			s.begin(b[start+1:end-1], escaped)
 		}
-		i = end
-		if colon := jsonscan.Space(b, end); colon < len(b) && b[colon] == ':' {
-			value := jsonscan.Space(b, colon+1)
-			name := s.text(b[start+1:end-1], escaped)
-			if at.enter(name) {
-				schemaEnd, _ = jsonscan.Value(b, value)
-			} else if !in.noKeys && at.depth > in.below && start >= schemaEnd && r.hasKey(name) {
-				if i, err = jsonscan.Value(b, value); err != nil {
-					return r.quoted, replaced + 1
-				}
-				if !bytes.Equal(b[value:i], r.quoted) {
-					w.replace(value, i, r.quoted)
-					n++
-				}
+		if i = end; value < 0 {
+			continue
+		}
+		name := s.text()
+		if at.enter(name) {
+			schemaEnd, _ = jsonscan.Value(b, value)
+		} else if keys && at.depth > in.below && r.hasKey(name) {
+			if i, err = jsonscan.Value(b, value); err != nil {
+				return r.quoted, replaced + 1
+			}
+			if !bytes.Equal(b[value:i], r.quoted) {
+				w.replace(value, i, r.quoted)
+				replaced++
 			}
 		}
-		replaced += n
+	}
+}
+
+// valueOf returns where the value of a member begins, if b[end] is behind a string that is its name, and -1 if not.
+func valueOf(b []byte, end int) int {
+	colon := jsonscan.Space(b, end)
+	if colon == len(b) || b[colon] != ':' {
+		return -1
+	}
+	return jsonscan.Space(b, colon+1)
+}
+
+// valuesIn returns where the values of the keys are in a text, if that is JSON as a whole. A text in it is a text.
+func (r *redactor) valuesIn(text []byte) (values [][]int) {
+	i := jsonscan.Space(text, 0)
+	if i == len(text) || text[i] != '{' && text[i] != '[' || jsonscan.Valid(text) != nil {
+		return nil
+	}
+	var at place
+	for {
+		start := at.nextString(text, i)
+		if start == len(text) || len(values) > maxMatches {
+			return values
+		}
+		end, escaped, _ := jsonscan.String(text, start)
+		i = end
+		value := valueOf(text, end)
+		if value < 0 {
+			continue
+		}
+		name := text[start+1 : end-1]
+		if escaped {
+			name = jsonscan.Unquote(bytes.Clone(name))
+		}
+		if r.hasKey(name) {
+			if i, _ = jsonscan.Value(text, value); !bytes.Equal(text[value:i], r.quoted) {
+				values = append(values, []int{value, i})
+			}
+		}
 	}
 }
 
@@ -88,41 +129,49 @@ type hiding struct {
 	raw      []byte // the contents
 	escaped  bool   // something in it is
 	replaced int
-	decoded  []byte // memory
+	decoded  []byte // what raw means, if known
+	known    bool
+	memory   []byte
 }
 
-func (s *hiding) begin(raw []byte, escaped bool) { s.raw, s.escaped, s.replaced = raw, escaped, 0 }
+func (s *hiding) begin(raw []byte, escaped bool) {
+	s.raw, s.escaped, s.replaced, s.known = raw, escaped, 0, false
+}
 
 // text returns what raw means.
-func (s *hiding) text(raw []byte, escaped bool) []byte {
-	if !escaped {
-		return raw
+func (s *hiding) text() []byte {
+	switch {
+	case !s.escaped:
+		return s.raw
+	case !s.known:
+		s.memory = append(s.memory[:0], s.raw...)
+		s.decoded, s.known = jsonscan.Unquote(s.memory), true
 	}
-	s.decoded = append(s.decoded[:0], raw...)
-	return jsonscan.Unquote(s.decoded)
+	return s.decoded
 }
 
-// hide replaces in s what the patterns match, until they match nothing any more, and reports whether that was anything.
-// If there is no end to it, or too much of it, or if the string grows by it to more than twice what it was, it is
-// replaced as a whole.
-func (r *redactor) hide(s *hiding) bool {
-	if len(r.patterns) == 0 {
+// hide replaces in s the values of keys, if they count, and what the patterns match, until they match nothing any more.
+// It reports whether that was anything. If there is no end to it, or too much of it, or if the string grows by it to
+// more than three times what it was, it is replaced as a whole.
+func (r *redactor) hide(s *hiding, keys bool) bool {
+	keys = keys && len(r.keys) > 0
+	if !keys && len(r.patterns) == 0 {
 		return false
 	}
-	limit := 2*len(s.raw) + len(r.with)
+	limit := 3*len(s.raw) + len(r.with)
 	for range maxPasses {
 		before := s.replaced
-		text := s.text(s.raw, s.escaped)
-		for _, p := range r.patterns {
-			found := p.FindAllIndex(text, maxMatches+1)
-			if found == nil {
-				continue
-			}
-			if s.replace(found, r.with); len(found) > maxMatches || len(s.raw) > limit {
+		if keys {
+			if !s.replace(r.valuesIn(s.text()), r.inText, limit) {
 				s.raw = r.with
 				return true
 			}
-			text = s.text(s.raw, s.escaped)
+		}
+		for _, p := range r.patterns {
+			if !s.replace(p.FindAllIndex(s.text(), maxMatches+1), r.with, limit) {
+				s.raw = r.with
+				return true
+			}
 		}
 		if s.replaced == before {
 			return s.replaced > 0
@@ -132,8 +181,12 @@ func (r *redactor) hide(s *hiding) bool {
 	return true
 }
 
-// replace replaces parts of s, by their offsets in what it means.
-func (s *hiding) replace(parts [][]int, with []byte) {
+// replace replaces parts of s, by their offsets in what it means, and reports false if they are too many, or make more
+// than limit bytes of it.
+func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
+	if parts == nil {
+		return true
+	}
 	offset := func(from, bytes int) int { return from + bytes }
 	if s.escaped {
 		offset = func(from, bytes int) int { return skip(s.raw, from, bytes) }
@@ -148,6 +201,8 @@ func (s *hiding) replace(parts [][]int, with []byte) {
 	s.raw = append(raw, s.raw[at:]...)
 	s.escaped = s.escaped || bytes.IndexByte(with, '\\') >= 0
 	s.replaced += len(parts)
+	s.known = false
+	return len(parts) <= maxMatches && len(s.raw) <= limit
 }
 
 // skip returns the offset behind what means n bytes from raw[i] on.

@@ -53,6 +53,10 @@ func TestWhatIsRedacted(t *testing.T) {
 		{"a text alone", secret, `"sk-abcd"`, `"[redacted]"`, 1},
 		{"what makes a match", Redaction{Patterns: []string{`a\[`, "x"}}, `"ax, and more"`,
 			`"[redacted]redacted], and more"`, 2},
+		{"JSON that is a text", keys, `["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": [1,\"x\"] }","{\"token\":1","{token:1}"]`,
+			`["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": \"[redacted]\" }","{\"token\":1","{token:1}"]`, 1},
+		{"a name in it with escapes", keys, `["[{\"tok\\u0065n\":1}]"]`, `["[{\"tok\\u0065n\":\"[redacted]\"}]"]`, 1},
+		{"a text in such a text", keys, `["{\"a\":\"{\\\"token\\\":1}\"}"]`, `["{\"a\":\"{\\\"token\\\":1}\"}"]`, 0},
 		{"without an end", Redaction{Patterns: []string{`\[y`, "x+"}, With: "[yy"}, `"xx"`, ``, -1},
 		{"what would grow", Redaction{Patterns: []string{"x"}}, `"` + strings.Repeat("x", 40) + `"`, `"[redacted]"`, 40},
 	} {
@@ -107,7 +111,7 @@ func drawJSON(t *rapid.T, depth int) string {
 	text := rapid.Custom(func(t *rapid.T) string {
 		return `"` + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
 			"token", "tok", "en", "a", "b", "sk-", "12", "é", `\u0061`, `\u00e9`, `\n`, `\\`, `\"`, `\ud83d\ude00`, `\ud83d`,
-			`\u0073k-1`, "[", "]", "x",
+			`\u0073k-1`, "[", "]", "x", `{\"token\":1}`, `[{\"a\":{\"b\":\"\\u0061\"}}]`,
 		}), 0, 6).Draw(t, "parts"), "") + `"`
 	})
 	kind := rapid.IntRange(0, 4).Draw(t, "kind")
@@ -189,17 +193,21 @@ func TestRedactedTextsAreValidAndShowNothing(t *testing.T) {
 		if (n == 0) != (string(got) == in) {
 			t.Errorf("%s became %s, of which %d were replaced", in, got, n)
 		}
+		shows := func(name, raw string) {
+			if r.hasKey([]byte(name)) && raw != string(r.quoted) {
+				t.Errorf("%s became %s, in which %q has the value %s", in, got, name, raw)
+			}
+		}
 		visit(got, func(s string) {
+			if s != "" && (s[0] == '{' || s[0] == '[') && jsonscan.Valid([]byte(s)) == nil {
+				visit([]byte(s), func(string) {}, shows)
+			}
 			for _, p := range r.patterns {
 				if p.MatchString(s) {
 					t.Errorf("%s became %s, in which %s matches %q", in, got, p, s)
 				}
 			}
-		}, func(name, raw string) {
-			if r.hasKey([]byte(name)) && raw != string(r.quoted) {
-				t.Errorf("%s became %s, in which %q has the value %s", in, got, name, raw)
-			}
-		})
+		}, shows)
 		if again, n := r.redact(got, part{}); n != 0 || string(again) != string(got) {
 			t.Errorf("%s became %s, and then %s", in, got, again)
 		}
