@@ -85,6 +85,12 @@ func valueOf(b []byte, end int) int {
 	return jsonscan.Space(b, colon+1)
 }
 
+// mayBeNested reports whether the contents of a string may be an object or an array, which may begin with an escape.
+func mayBeNested(raw []byte) bool {
+	i := jsonscan.Space(raw, 0)
+	return i < len(raw) && (raw[i] == '{' || raw[i] == '[' || raw[i] == '\\')
+}
+
 // valuesIn returns where the values of the keys are in a text, if that is JSON as a whole. A text in it is a text.
 func (r *redactor) valuesIn(text []byte) (values [][]int) {
 	i := jsonscan.Space(text, 0)
@@ -154,7 +160,7 @@ func (s *hiding) text() []byte {
 // It reports whether that was anything. If there is no end to it, or too much of it, or if the string grows by it to
 // more than three times what it was, it is replaced as a whole.
 func (r *redactor) hide(s *hiding, keys bool) bool {
-	keys = keys && len(r.keys) > 0
+	keys = keys && len(r.keys) > 0 && mayBeNested(s.raw)
 	if !keys && len(r.patterns) == 0 {
 		return false
 	}

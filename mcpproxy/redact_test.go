@@ -55,6 +55,7 @@ func TestWhatIsRedacted(t *testing.T) {
 			`"[redacted]redacted], and more"`, 2},
 		{"JSON that is a text", keys, `["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": [1,\"x\"] }","{\"token\":1","{token:1}"]`,
 			`["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": \"[redacted]\" }","{\"token\":1","{token:1}"]`, 1},
+		{"escaped from its beginning", keys, `["\n\u007b\"token\":1}"]`, `["\n\u007b\"token\":\"[redacted]\"}"]`, 1},
 		{"a name in it with escapes", keys, `["[{\"tok\\u0065n\":1}]"]`, `["[{\"tok\\u0065n\":\"[redacted]\"}]"]`, 1},
 		{"a text in such a text", keys, `["{\"a\":\"{\\\"token\\\":1}\"}"]`, `["{\"a\":\"{\\\"token\\\":1}\"}"]`, 0},
 		{"without an end", Redaction{Patterns: []string{`\[y`, "x+"}, With: "[yy"}, `"xx"`, ``, -1},

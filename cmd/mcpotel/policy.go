@@ -25,13 +25,13 @@ type policyFlags struct {
 }
 
 func (p *policyFlags) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.allow, "allow-tool", nil, "let the host list and call only tools whose names match this `PATTERN`, "+
-		"such as 'read_*'; may be repeated")
-	f.StringArrayVar(&p.deny, "deny-tool", nil, "do not let the host list or call tools whose names match this `PATTERN`; "+
-		"may be repeated, and wins")
+	f.StringArrayVar(&p.allow, "allow-tool", nil, "let the host list and call only tools whose names match this "+
+		"`PATTERN`, such as 'read_*'; may be repeated")
+	f.StringArrayVar(&p.deny, "deny-tool", nil, "do not let the host list or call tools whose names match this "+
+		"`PATTERN`; may be repeated, and goes before --allow-tool")
 	f.DurationVar(&p.timeout, "timeout", 0, "end a call of a tool that takes longer than this `DURATION`, such as 30s")
-	f.StringVar(&p.file, "policy", "", "read from this YAML `FILE` which tools the host may call, how long, how often, and "+
-		"what is redacted. Flags add to its tools, and --timeout goes before its timeout")
+	f.StringVar(&p.file, "policy", "", "read from this YAML `FILE` which tools the host may call, how long, how often, "+
+		"and what is redacted. Flags add to its tools, and --timeout goes before its timeout")
 	p.timed = f.Lookup("timeout")
 }
 

@@ -92,11 +92,13 @@ func TestAHostMayDoWhatThePolicySays(t *testing.T) {
 	}{
 		{[]string{"call", "forecast", "city=Oslo"}, exitOK,
 			`{"city":"[redacted]","days":[{"sky":"clear","celsius_max":"[redacted]"}]}`},
-		{[]string{"call", "--json", "wait", "seconds=60"}, exitTool, "longer than the 100ms that the policy of the proxy allows"},
+		{[]string{"call", "--json", "wait", "seconds=60"}, exitTool,
+			"longer than the 100ms that the policy of the proxy allows"},
 		{[]string{"call", "divide", "a=6", "b=3"}, exitTool, `no tool "divide"`},
 		{[]string{"call", "crash"}, exitTool, `unknown tool "crash": the policy of the proxy does not allow it`},
 	} {
-		if code, out, stderr := runs(t, append(c.args, behind...)...); code != c.code || !strings.Contains(out+stderr, c.want) {
+		code, out, stderr := runs(t, append(c.args, behind...)...)
+		if code != c.code || !strings.Contains(out+stderr, c.want) {
 			t.Errorf("%v: got exit code %d, %s%s, want %d and %s", c.args, code, out, stderr, c.code, c.want)
 		}
 	}
