@@ -20,8 +20,8 @@ import (
 // guard sees to it that what passes keeps to a policy, and has each decision seen. It is safe for concurrent use.
 type guard struct {
 	*rules
-	gate *gate // nil if any number of calls may be made
-	tel  *instrument.Server
+	limiter *limiter // nil if any number of calls may be made
+	tel     *instrument.Server
 }
 
 // newGuard returns what sees to a policy, of the proxy with this name and instance.
@@ -31,7 +31,7 @@ func newGuard(p *Policy, t *telemetry.Telemetry, name, instance string) (*guard,
 		return nil, err
 	}
 	tel := instrument.NewServer(t, name, instrument.Network{}, instrument.WithInstanceID(instance))
-	return &guard{r, newGate(p), tel}, nil
+	return &guard{r, newLimiter(p), tel}, nil
 }
 
 // request passes on a request of the host of p, if it may pass.
@@ -41,7 +41,7 @@ func (g *guard) request(ctx context.Context, p *pair, m relay.Message, answer re
 	if m.Method == mcp.MethodCallTool {
 		about.Tool, single = called(m.Params)
 	}
-	if g.redactor != nil {
+	if g.secrets != nil {
 		answer = g.redacted(ctx, about, answer)
 	}
 	switch {
@@ -54,7 +54,7 @@ func (g *guard) request(ctx context.Context, p *pair, m relay.Message, answer re
 	}
 	m.Params = g.withoutSecrets(ctx, about, m.Params)
 	if m.Method == mcp.MethodCallTool {
-		if d := g.timeoutOf(about.Tool); d > 0 || g.gate != nil {
+		if d := g.timeoutOf(about.Tool); d > 0 || g.limiter != nil {
 			g.call(ctx, p, &toolCall{g: g, p: p, m: m, about: about, answer: answer}, d)
 			return
 		}
@@ -108,9 +108,9 @@ func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer 
 	return func(result json.RawMessage, err error) {
 		n := 0
 		if err == nil {
-			result, n = g.redactor.redact(result, in)
+			result, n = g.secrets.redact(result, in)
 		} else {
-			n, err = g.redactor.redactError(err)
+			n, err = g.secrets.redactError(err)
 		}
 		if n > 0 {
 			g.decided(ctx, about, names.PolicyRedacted, n)
@@ -120,7 +120,7 @@ func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer 
 }
 
 // redactError returns what the host may see of an error that the server has answered with, and how much was replaced.
-func (r *redactor) redactError(err error) (replaced int, redacted error) {
+func (r *secrets) redactError(err error) (replaced int, redacted error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		reason, n := r.redactText(none.Reason)
 		return n, &relay.Cancelled{Reason: reason}
@@ -140,7 +140,7 @@ func (r *redactor) redactError(err error) (replaced int, redacted error) {
 }
 
 // redactText is redact for a text that is not in JSON.
-func (r *redactor) redactText(text string) (redacted string, replaced int) {
+func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	raw, n := r.redact(jsonscan.AppendString(nil, text), part{})
 	if n == 0 {
 		return text, 0
@@ -151,7 +151,7 @@ func (r *redactor) redactText(text string) (redacted string, replaced int) {
 
 // withoutSecrets returns the params of a request of the host as the server may see them.
 func (g *guard) withoutSecrets(ctx context.Context, about instrument.Decision, params json.RawMessage) json.RawMessage {
-	if !g.arguments || g.redactor == nil || about.Method != mcp.MethodCallTool && about.Method != mcp.MethodGetPrompt {
+	if !g.arguments || g.secrets == nil || about.Method != mcp.MethodCallTool && about.Method != mcp.MethodGetPrompt {
 		return params
 	}
 	w, replaced := rewriter{from: params}, 0
@@ -162,7 +162,7 @@ func (g *guard) withoutSecrets(ctx context.Context, about instrument.Decision, p
 		}
 		at := o.At()
 		raw := o.Raw()
-		if redacted, n := g.redactor.redact(raw, part{}); n > 0 {
+		if redacted, n := g.secrets.redact(raw, part{}); n > 0 {
 			w.replace(at, at+len(raw), redacted)
 			replaced += n
 		}
@@ -176,7 +176,7 @@ func (g *guard) withoutSecrets(ctx context.Context, about instrument.Decision, p
 // forHost returns a message of the server as the host may see it. No span has the decision: it belongs to no request of
 // the host.
 func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
-	if g.redactor == nil || m.Params == nil {
+	if g.secrets == nil || m.Params == nil {
 		return m
 	}
 	in := part{}
@@ -184,7 +184,7 @@ func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 		in.schema = asksAtOnce
 	}
 	var n int
-	if m.Params, n = g.redactor.redact(m.Params, in); n > 0 {
+	if m.Params, n = g.secrets.redact(m.Params, in); n > 0 {
 		g.decided(ctx, instrument.Decision{Method: m.Method}, names.PolicyRedacted, n)
 	}
 	return m
@@ -194,13 +194,13 @@ func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 func (g *guard) asks(ctx context.Context, m relay.Message, answer relay.Answer) (
 	context.Context, relay.Message, relay.Answer,
 ) {
-	if g.redactor == nil {
+	if g.secrets == nil {
 		return ctx, m, answer
 	}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
-		if text, n := g.redactor.redactText(why.Error()); n > 0 {
+		if text, n := g.secrets.redactText(why.Error()); n > 0 {
 			why = errors.New(text)
 		}
 		cancel(why)
@@ -238,10 +238,10 @@ func (e *timeoutError) Error() string {
 
 // call makes a call, now or when it is its turn, which may take so long, zero for without end.
 func (g *guard) call(ctx context.Context, p *pair, c *toolCall, d time.Duration) {
-	if g.gate != nil {
-		if wait := g.gate.admit(time.Now()); wait > 0 {
+	if g.limiter != nil {
+		if wait := g.limiter.admit(time.Now()); wait > 0 {
 			g.decided(ctx, c.about, names.PolicyLimited, 0)
-			c.answer(nil, g.gate.tooMany(wait))
+			c.answer(nil, g.limiter.tooMany(wait))
 			return
 		}
 	}
@@ -251,11 +251,11 @@ func (g *guard) call(ctx context.Context, p *pair, c *toolCall, d time.Duration)
 		c.ctx, c.cancel = context.WithCancel(ctx)
 	}
 	c.stop = context.AfterFunc(c.ctx, c.left)
-	if g.gate == nil {
+	if g.limiter == nil {
 		c.pass()
 		return
 	}
-	switch now, err := g.gate.enter(c); {
+	switch now, err := g.limiter.enter(c); {
 	case err != nil:
 		g.decided(ctx, c.about, names.PolicyLimited, 0)
 		c.end(nil, err)
@@ -265,7 +265,7 @@ func (g *guard) call(ctx context.Context, p *pair, c *toolCall, d time.Duration)
 }
 
 // tooMany says when to try again.
-func (g *gate) tooMany(wait time.Duration) error {
+func (g *limiter) tooMany(wait time.Duration) error {
 	seconds := strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
 	return &mcp.Error{
 		Code: mcp.CodeInternalError,
@@ -280,7 +280,7 @@ func (c *toolCall) pass() { c.p.request(c.ctx, c.m, c.answered) }
 
 // left hears that the call has taken too long, or that the host does not want it any more.
 func (c *toolCall) left() {
-	waited := c.g.gate != nil && c.g.gate.forget(c)
+	waited := c.g.limiter != nil && c.g.limiter.forget(c)
 	c.conclude(nil, context.Cause(c.ctx))
 	if waited {
 		c.cancel()
@@ -289,7 +289,7 @@ func (c *toolCall) left() {
 
 // answered is the answer to a call that was handed on.
 func (c *toolCall) answered(result json.RawMessage, err error) {
-	if g := c.g.gate; g != nil {
+	if g := c.g.limiter; g != nil {
 		g.leave()
 	}
 	c.end(result, err)

@@ -310,7 +310,7 @@ func TestSoManyCallsAreMadeInATime(t *testing.T) {
 }
 
 func TestWhatWaitsForItsTurnIsBounded(t *testing.T) {
-	g := newGate(&Policy{MaxConcurrent: 1})
+	g := newLimiter(&Policy{MaxConcurrent: 1})
 	enter := func(size int) (*toolCall, bool, error) {
 		c := &toolCall{m: relay.Message{Params: make([]byte, size)}}
 		now, err := g.enter(c)

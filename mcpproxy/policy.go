@@ -85,7 +85,7 @@ type rules struct {
 	allow, deny []*regexp.Regexp
 	timeout     time.Duration
 	timeouts    []toolTimeout // the longest pattern first
-	redactor    *redactor     // nil if nothing is redacted
+	secrets     *secrets      // nil if nothing is redacted
 	arguments   bool          // are redacted as well
 }
 
@@ -124,7 +124,7 @@ func (p *Policy) compile() (*rules, error) {
 	if p.Rate != (Rate{}) && (p.Rate.Calls <= 0 || p.Rate.Per <= 0) {
 		return nil, errors.New("policy: a rate is a number of calls in a time, both above zero")
 	}
-	r.redactor, err = newRedactor(&p.Redaction)
+	r.secrets, err = newSecrets(&p.Redaction)
 	return r, err
 }
 
@@ -153,7 +153,7 @@ func (r *rules) timeoutOf(name string) time.Duration {
 	return r.timeout
 }
 
-func newRedactor(o *Redaction) (*redactor, error) {
+func newSecrets(o *Redaction) (*secrets, error) {
 	if len(o.Keys) == 0 && len(o.Patterns) == 0 {
 		return nil, nil
 	}
@@ -164,7 +164,7 @@ func newRedactor(o *Redaction) (*redactor, error) {
 	if len(with) > maxWith {
 		return nil, fmt.Errorf("policy: redaction: what stands instead has more than %d bytes", maxWith)
 	}
-	r := &redactor{quoted: jsonscan.AppendString(nil, with)}
+	r := &secrets{quoted: jsonscan.AppendString(nil, with)}
 	r.with = r.quoted[1 : len(r.quoted)-1]
 	inText := jsonscan.AppendString(nil, string(r.quoted))
 	r.inText = inText[1 : len(inText)-1]

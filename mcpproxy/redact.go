@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// redactor replaces what is not to be seen in JSON. It is immutable.
-type redactor struct {
+// secrets replaces what is not to be seen in JSON. It is immutable.
+type secrets struct {
 	keys         [][]byte
 	patterns     []*regexp.Regexp
 	with, quoted []byte // what stands instead, as the contents of a JSON string, and as one
@@ -36,9 +36,9 @@ const (
 
 // redact returns b, which is valid JSON, with what is to be seen of it, and how much was replaced. It is b itself if
 // that is nothing, and else a copy.
-func (r *redactor) redact(b json.RawMessage, in part) (redacted json.RawMessage, replaced int) {
+func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, replaced int) {
 	w := rewriter{from: b}
-	at := place{path: in.schema}
+	at := position{path: in.schema}
 	schemaEnd := 0
 	var s hiding
 	for i := 0; ; {
@@ -92,12 +92,12 @@ func mayBeNested(raw []byte) bool {
 }
 
 // valuesIn returns where the values of the keys are in a text, if that is JSON as a whole. A text in it is a text.
-func (r *redactor) valuesIn(text []byte) (values [][]int) {
+func (r *secrets) valuesIn(text []byte) (values [][]int) {
 	i := jsonscan.Space(text, 0)
 	if i == len(text) || text[i] != '{' && text[i] != '[' || jsonscan.Valid(text) != nil {
 		return nil
 	}
-	var at place
+	var at position
 	for {
 		start := at.nextString(text, i)
 		if start == len(text) || len(values) > maxMatches {
@@ -121,7 +121,7 @@ func (r *redactor) valuesIn(text []byte) (values [][]int) {
 	}
 }
 
-func (r *redactor) hasKey(name []byte) bool {
+func (r *secrets) hasKey(name []byte) bool {
 	for _, k := range r.keys {
 		if bytes.EqualFold(k, name) {
 			return true
@@ -159,7 +159,7 @@ func (s *hiding) text() []byte {
 // hide replaces in s the values of keys, if they count, and what the patterns match, until they match nothing any more.
 // It reports whether that was anything. If there is no end to it, or too much of it, or if the string grows by it to
 // more than three times what it was, it is replaced as a whole.
-func (r *redactor) hide(s *hiding, keys bool) bool {
+func (r *secrets) hide(s *hiding, keys bool) bool {
 	keys = keys && len(r.keys) > 0 && mayBeNested(s.raw)
 	if !keys && len(r.patterns) == 0 {
 		return false
@@ -246,15 +246,15 @@ func hexRune(b []byte) rune {
 	return rune(n)
 }
 
-// place is where in nested JSON a walk is.
-type place struct {
+// position is where in nested JSON a walk is.
+type position struct {
 	depth   int // of objects and arrays
 	path    []string
 	matched int // names of the path that lead here
 }
 
 // nextString returns the offset of the next string from b[i] on, which is in none, and len(b) if there is no other.
-func (p *place) nextString(b []byte, i int) int {
+func (p *position) nextString(b []byte, i int) int {
 	for ; i < len(b); i++ {
 		switch b[i] {
 		case '"':
@@ -269,7 +269,7 @@ func (p *place) nextString(b []byte, i int) int {
 }
 
 // enter notes the name of a member, and reports whether the path leads to it.
-func (p *place) enter(name []byte) bool {
+func (p *position) enter(name []byte) bool {
 	p.matched = min(p.matched, p.depth-1)
 	if d := p.depth; p.matched == d-1 && d <= len(p.path) && (p.path[d-1] == "*" || p.path[d-1] == string(name)) {
 		p.matched = d

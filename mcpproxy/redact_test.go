@@ -13,9 +13,9 @@ import (
 )
 
 // redacting returns what redacts by these options.
-func redacting(t testing.TB, o Redaction) *redactor {
+func redacting(t testing.TB, o Redaction) *secrets {
 	t.Helper()
-	r, err := newRedactor(&o)
+	r, err := newSecrets(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWhatIsRedacted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.replaced < 0 {
-				if _, err := newRedactor(&c.o); err == nil {
+				if _, err := newSecrets(&c.o); err == nil {
 					t.Error("want an error")
 				}
 				return
@@ -179,7 +179,7 @@ func TestRedactedTextsAreValidAndShowNothing(t *testing.T) {
 			}), 0, 3).Draw(t, "patterns"),
 			With: rapid.SampledFrom([]string{"", "***", `"`}).Draw(t, "with"),
 		}
-		r, err := newRedactor(&o)
+		r, err := newSecrets(&o)
 		if err != nil || r == nil {
 			return
 		}

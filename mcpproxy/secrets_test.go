@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// secrets are what hosts must not see in these tests: sk- and a number, and what a token is.
-var secrets = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}}
+// notSeen are what hosts must not see in these tests: sk- and a number, and what a token is.
+var notSeen = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}}
 
 type login struct {
 	User  string `json:"user"`
@@ -83,7 +83,7 @@ func TestAHostSeesNoSecrets(t *testing.T) {
 		t.Run(string(v), func(t *testing.T) {
 			var host *guarded
 			serve := func(g *guarded, s *mcpserver.Server) { host = g; telling(g, s) }
-			guarding(t, Policy{Redaction: secrets}, hearing(&host, v), serve, func(t *testing.T, g *guarded) {
+			guarding(t, Policy{Redaction: notSeen}, hearing(&host, v), serve, func(t *testing.T, g *guarded) {
 				logging := mcpclient.WithLogLevel(mcp.LevelDebug)
 				if v.Era() == mcp.Legacy {
 					logging = mcpclient.WithTimeout(time.Minute)
@@ -142,7 +142,7 @@ func TestAHostSeesNoSecrets(t *testing.T) {
 
 func TestAServerSeesNoSecretsInArguments(t *testing.T) {
 	var host *guarded
-	o := secrets
+	o := notSeen
 	o.Arguments = true
 	serve := func(g *guarded, s *mcpserver.Server) { host = g; telling(g, s) }
 	guarding(t, Policy{Redaction: o}, hearing(&host, mcp.Version20260728), serve, func(t *testing.T, g *guarded) {
@@ -160,7 +160,7 @@ func TestAServerSeesNoSecretsInArguments(t *testing.T) {
 }
 
 func TestWhyAServerCancelsIsRedacted(t *testing.T) {
-	r, err := (&Policy{Redaction: secrets}).compile()
+	r, err := (&Policy{Redaction: notSeen}).compile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestWhyAServerCancelsIsRedacted(t *testing.T) {
 		{errNoServer, errNoServer},
 		{errMethod, errMethod},
 	} {
-		if _, got := r.redactor.redactError(c.in); got.Error() != c.want.Error() {
+		if _, got := r.secrets.redactError(c.in); got.Error() != c.want.Error() {
 			t.Errorf("got %v, want %v", got, c.want)
 		}
 	}

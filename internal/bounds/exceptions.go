@@ -14,7 +14,7 @@ var exceptions = []exception{
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
 		"mcpclient.loopWatch.exempt",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
-		"mcpproxy.Proxy.pairs", "mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.redactor.*",
+		"mcpproxy.Proxy.pairs", "mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.secrets.*",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",
 		"mcpserver.registry.*", "mcpserver.sealer.keys", "mcpserver.shape.properties",

@@ -12,7 +12,7 @@ var proxyArea = area{
 		},
 		{
 			what:  "Calls of tools that wait for their turn, with Policy.MaxConcurrent: those of all hosts",
-			where: []string{"mcpproxy.gate.waiting", "mcpproxy.pair.due"},
+			where: []string{"mcpproxy.limiter.waiting", "mcpproxy.pair.due"},
 			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one that is larger by itself; " +
 				"those whose turn it is are as many as MaxConcurrent",
 			full: "the call is answered with an error", test: "mcpproxy.TestWhatWaitsForItsTurnIsBounded",
