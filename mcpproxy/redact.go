@@ -287,7 +287,7 @@ type rewriter struct {
 // replace replaces from[start:end], which is behind what was replaced before.
 func (w *rewriter) replace(start, end int, with []byte) {
 	if w.to == nil {
-		w.to = make([]byte, 0, len(w.from)+len(with))
+		w.to = make([]byte, 0, len(w.from)+max(0, len(with)-(end-start)))
 	}
 	w.to = append(append(w.to, w.from[w.done:start]...), with...)
 	w.done = end
