@@ -109,7 +109,8 @@ var arrows = map[string][]string{
 		"mcpclient/telemetry/instrument", "mcpserver/store",
 	},
 	"mcpproxy": {
-		"internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/transport", "mcpserver",
+		"internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpclient/transport",
+		"mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

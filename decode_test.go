@@ -23,7 +23,7 @@ var decodesInPlace = map[string][]string{
 	},
 	"jsonscan.Unquote": {
 		"internal/jsonrpc/id.go", "internal/mirror/params.go", // of copies
-		"mcpclient/telemetry/instrument/carrier.go",
+		"mcpclient/telemetry/instrument/carrier.go", "mcpproxy/redact.go",
 	},
 	"jsonscan.Alias": {},
 }

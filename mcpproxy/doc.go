@@ -16,4 +16,7 @@
 // Host and server agree on a revision of the protocol by themselves, since the first request of the host, initialize or
 // server/discover, passes as well. If the server dies or the network breaks, it is started or connected to anew and
 // introduced as before, and the session of the host goes on; see [Options].
+//
+// A [Policy] says which tools the host may call, how long and how often, and what it does not get to see. Then all else
+// passes as it is.
 package mcpproxy

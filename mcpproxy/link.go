@@ -211,11 +211,17 @@ func (l *link) stop(ctx context.Context, why error) {
 
 // ReceiveRequest passes on a request of the server.
 func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer, answer relay.Answer) {
+	if g := l.pair.guard; g != nil {
+		ctx, m, answer = g.asks(ctx, m, answer)
+	}
 	l.pair.host.Request(ctx, m, answer)
 }
 
 // ReceiveNotification passes on a notification of the server.
 func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay.Peer) {
+	if g := l.pair.guard; g != nil {
+		m = g.forHost(ctx, m)
+	}
 	_ = l.pair.host.Notify(ctx, m) // a host that is gone has no use for it
 }
 

@@ -16,12 +16,16 @@ import (
 type pair struct {
 	connect func(*relay.Client) (relay.Server, error)
 	host    relay.Ender
+	guard   *guard         // nil if there is no policy
 	tasks   sync.WaitGroup // what waits for its turn
 	turn    sync.Mutex     // held while a message may begin a connection
 
 	mu        sync.Mutex
-	confirmed bool  // guarded by mu; the host has sent notifications/initialized
-	link      *link // guarded by mu; nil until the host has introduced itself, and when the server did not accept that
+	due       []func() // guarded by mu; calls that have waited for their turn
+	sending   bool     // guarded by mu; a goroutine makes those
+	left      bool     // guarded by mu; the host has
+	confirmed bool     // guarded by mu; the host has sent notifications/initialized
+	link      *link    // guarded by mu; nil until the host has introduced itself, and when the server did not accept that
 }
 
 var errNotIntroduced = &mcp.Error{
@@ -50,6 +54,8 @@ func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answ
 	defer p.turn.Unlock()
 	l = p.current()
 	switch {
+	case p.over():
+		return nil, false, errHostGone
 	case p.begins(l, m.Method):
 		if l != nil {
 			l.stop(context.WithoutCancel(ctx), errOtherIntroduction)
@@ -82,6 +88,13 @@ func (p *pair) notify(ctx context.Context, m relay.Message) {
 		defer done()
 		_ = l.server.Notify(ctx, m) // its span has what went wrong
 	})
+}
+
+// over reports whether the host has left.
+func (p *pair) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.left
 }
 
 func (p *pair) current() *link {
@@ -117,8 +130,44 @@ func (p *pair) forget(l *link) {
 	}
 }
 
+// begin makes a call that has waited for its turn, behind those before it, and reports false if the host has left.
+func (p *pair) begin(call func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left {
+		return false
+	}
+	p.due = append(p.due, call)
+	if !p.sending {
+		p.sending = true
+		p.tasks.Go(p.send)
+	}
+	return true
+}
+
+// send makes the calls that are due.
+func (p *pair) send() {
+	for {
+		p.mu.Lock()
+		if len(p.due) == 0 {
+			p.due, p.sending = nil, false
+			p.mu.Unlock()
+			return
+		}
+		call := p.due[0]
+		p.due = p.due[1:]
+		p.mu.Unlock()
+		call()
+	}
+}
+
 // gone ends the connection to the server, and what waits for it.
 func (p *pair) gone(ctx context.Context) {
+	p.turn.Lock() // no other connection begins behind this one
+	p.mu.Lock()
+	p.left = true
+	p.mu.Unlock()
+	p.turn.Unlock()
 	if l := p.current(); l != nil {
 		l.stop(ctx, errHostGone)
 	}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -30,6 +32,9 @@ type Options struct {
 	// CloseTimeout is how long the server may take to end when its host has left. Zero means 1 s.
 	CloseTimeout time.Duration
 
+	// Policy says which messages pass, and how. Nil means that all pass as they are.
+	Policy *Policy
+
 	// Telemetry is where spans, metrics and log records go. Nil means telemetry.New().
 	Telemetry *telemetry.Telemetry
 }
@@ -46,6 +51,7 @@ type Proxy struct {
 	o       Options
 	server  *mcpserver.Server
 	connect func(*relay.Client) (relay.Server, error)
+	guard   *guard // nil if there is no policy
 
 	mu    sync.Mutex
 	pairs map[relay.Peer]*pair // guarded by mu; by host
@@ -75,9 +81,16 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		own := client
 		return mcpclient.NewRelay(t, &own, c)
 	}
+	instance := instrument.NewInstanceID()
 	var err error
+	if p.o.Policy != nil {
+		if p.guard, err = newGuard(p.o.Policy, p.o.Telemetry, p.o.Name, instance); err != nil {
+			return nil, fmt.Errorf("mcpproxy: %w", err)
+		}
+	}
 	if p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
-		Name: p.o.Name, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout, Telemetry: p.o.Telemetry,
+		Name: p.o.Name, InstanceID: instance, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout,
+		Telemetry: p.o.Telemetry,
 	}); err != nil {
 		return nil, err
 	}
@@ -109,7 +122,12 @@ type hosts Proxy
 
 // ReceiveRequest passes on a request of a host.
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
-	h.pairOf(from).request(ctx, m, answer)
+	p := h.pairOf(from)
+	if p.guard != nil {
+		p.guard.request(ctx, p, m, answer)
+		return
+	}
+	p.request(ctx, m, answer)
 }
 
 // ReceiveNotification passes on a notification of a host.
@@ -129,6 +147,9 @@ func (h *hosts) Gone(from relay.Peer) {
 	ctx, cancel := context.WithTimeout(context.Background(), h.o.CloseTimeout+h.o.CloseTimeout/2)
 	defer cancel()
 	p.gone(ctx)
+	if h.guard != nil {
+		h.guard.tel.Close()
+	}
 }
 
 // pairOf returns the pair of a host, which is made with its first message.
@@ -137,7 +158,7 @@ func (h *hosts) pairOf(from relay.Peer) *pair {
 	defer h.mu.Unlock()
 	p := h.pairs[from]
 	if p == nil {
-		p = &pair{connect: h.connect, host: from.(relay.Ender)} // as those of mcpserver are
+		p = &pair{connect: h.connect, host: from.(relay.Ender), guard: h.guard} // as those of mcpserver are
 		h.pairs[from] = p
 	}
 	return p

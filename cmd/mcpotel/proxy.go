@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +21,7 @@ type proxy struct {
 	connection
 	name   string // in telemetry
 	listen string // address for hosts over HTTP; empty for one on standard input and output
+	limits policyFlags
 }
 
 func newProxy(s streams) *cobra.Command {
@@ -32,6 +34,7 @@ func newProxy(s streams) *cobra.Command {
 			"session of the host goes on.",
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
+			"mcpotel proxy --deny-tool 'delete_*' --timeout 30s -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
@@ -39,11 +42,16 @@ func newProxy(s streams) *cobra.Command {
 			"Unless it is given, by that in --config or of --server, or else by the program's")
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
+		p.limits.flags(f)
 	})
 }
 
 func (p *proxy) run(ctx context.Context) error {
 	if err := p.none(); err != nil {
+		return err
+	}
+	policy, err := p.limits.policy()
+	if err != nil {
 		return err
 	}
 	o, err := observe(ctx, proxyService, p.level(), p.streams.err, p.web.wanted)
@@ -64,10 +72,10 @@ func (p *proxy) run(ctx context.Context) error {
 		m.Transport = t
 	}
 	between, err := mcpproxy.New(m.Transport, &mcpproxy.Options{
-		Name: cmp.Or(p.name, m.Options.Name), Telemetry: o.telemetry(),
+		Name: cmp.Or(p.name, m.Options.Name), Policy: policy, Telemetry: o.telemetry(),
 	})
 	if err != nil {
-		return err
+		return misuse("%s", strings.TrimPrefix(err.Error(), "mcpproxy: "))
 	}
 	if p.listen != "" {
 		err := serveHTTP(ctx, between, p.listen, "use the server behind this proxy", p.streams.out, p.streams.err)

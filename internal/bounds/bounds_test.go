@@ -19,6 +19,7 @@ var watched = []string{
 	"mcpclient/auth/internal/metadata",
 	"mcpclient/internal/conn", "mcpclient/internal/inflight", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
 	"mcpclient/telemetry/internal/settings", "mcpclient/telemetry/tailsampling",
+	"mcpproxy",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",
 	"internal/schema",
 	"internal/otlpsink",

@@ -38,5 +38,6 @@ type area struct {
 
 // areas are the sections in the order of the page.
 var areas = []area{
-	clientArea, transportArea, authArea, telemetryArea, serverArea, httpArea, taskArea, storeArea, schemaArea, viewerArea,
+	clientArea, transportArea, authArea, telemetryArea, serverArea, httpArea, taskArea, storeArea, proxyArea, schemaArea,
+	viewerArea,
 }

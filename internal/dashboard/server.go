@@ -65,6 +65,12 @@ var server = Dashboard{
 				Queries: []Query{{Expr: sumBy("mcp_method_name, rpc_response_status_code",
 					growth(served.with(`rpc_response_status_code!="",error_type=""`).count(), perPoint)),
 					Legend: "{{mcp_method_name}} {{rpc_response_status_code}}"}}},
+			{Title: "What policies of proxies did", Width: 24, Unit: "short", Empty: "no proxy has a policy, or none was needed",
+				Text: "Within the rate window, by proxy and tool. denied: a host asks for tools that it may not call. limited, " +
+					"timed_out: the bound is too low, or a host asks for too much. Records of mcp_server.policy.decided say which.",
+				Queries: []Query{{Expr: sumBy("mcp_server_name, mcp_server_policy_decision, gen_ai_tool_name",
+					growth(serverSeries("mcp_server_policy_decisions_total"), perPoint)),
+					Legend: "{{mcp_server_name}} {{mcp_server_policy_decision}} {{gen_ai_tool_name}}"}}},
 			{Title: "Clients", Kind: Table, Empty: "no client has said what it is called", Width: 24,
 				Text: "What clients call themselves, and how much each asks in the time shown. One that asks much more than " +
 					"before, or a version that came with the failures above: start there. _OTHER: there are more than 256.",

@@ -80,12 +80,12 @@ func (b *budget) roomForTools(names int) int {
 // each has the same sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
-	session, transition, attempt, lookup, execution, result, loop, toolChange, task, taskEnd budget
+	session, transition, attempt, lookup, execution, result, loop, toolChange, task, taskEnd, policy budget
 }
 
 // init keeps the places of the shortest forms, of which each group has as many as the words that it keeps.
 func (p *places) init() {
-	const directions, kinds, failedOrNot, usual = 2, 4, 2, words.SetsForGroups
+	const directions, kinds, failedOrNot, withToolOrNot, usual = 2, 4, 2, 2, words.SetsForGroups
 	for _, b := range []struct {
 		*budget
 		forGroups, least int
@@ -113,6 +113,7 @@ func (p *places) init() {
 		{&p.toolChange, 0, len(words.ToolChanges)},
 		{&p.task, 0, 1},
 		{&p.taskEnd, 0, anyOf(len(words.TaskStatuses)) * failedOrNot},
+		{&p.policy, 0, anyOf(len(words.PolicyDecisions)) * withToolOrNot},
 	} {
 		b.budget.keep(b.forGroups, b.least)
 	}

@@ -115,6 +115,8 @@ func (s *side) flush() {
 			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
 		case names.EventMCPClientToolChanged:
 			reason = names.KeyMCPClientToolChangeKind
+		case names.EventMCPServerPolicyDecided:
+			reason = names.KeyMCPServerPolicyDecision
 		}
 		if s.logs(ctx, k.level) {
 			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)

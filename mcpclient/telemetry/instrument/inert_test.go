@@ -106,6 +106,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	got, task := s.StartTask(ctx, "add")
 	same = same && got == ctx
 	task.End("completed", instrument.Result{})
+	s.Decided(ctx, instrument.Decision{Kind: names.PolicyRedacted, Method: "tools/call", Tool: "add", Redactions: 1})
 	s.Peer(stdio, "").SessionEnd(time.Second, "")
 	s.Close()
 	if !same {

@@ -42,6 +42,7 @@ type metricOptions struct {
 	// Of servers.
 	task    cache[string, []metric.AddOption]
 	taskEnd cache[taskEnd, []metric.RecordOption]
+	policy  cache[policyKey, []metric.AddOption]
 }
 
 type (
@@ -59,6 +60,7 @@ type (
 	}
 	executionKey struct{ tool, errorType string }
 	loopKey      struct{ tool, kind string }
+	policyKey    struct{ tool, decision string } // no tool is empty
 	decodeKey    struct {
 		kind      MessageKind
 		errorType string
@@ -155,6 +157,15 @@ func newMetricOptions(s *side) *metricOptions {
 		m := failing(k.errorType, attribute.String(names.KeyGenAIToolName, names.Other), status)
 		m.precise = failing(k.errorType, attribute.String(names.KeyGenAIToolName, k.tool), status).own
 		return s.place(&p.taskEnd, m).recording
+	}
+	o.policy.build = func(k policyKey) []metric.AddOption {
+		decision := attribute.String(names.KeyMCPServerPolicyDecision, k.decision)
+		m := same(decision)
+		if k.tool != "" {
+			m = same(attribute.String(names.KeyGenAIToolName, names.Other), decision)
+			m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), decision}
+		}
+		return s.place(&p.policy, m).adding
 	}
 	return o
 }

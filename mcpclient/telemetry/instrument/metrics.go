@@ -38,6 +38,7 @@ type instruments struct {
 	lookups     metric.Int64Counter       // in the cache of results
 	tasks       metric.Int64UpDownCounter // of servers
 	task        metric.Float64Histogram
+	policy      metric.Int64Counter // of proxies
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 	serverInfo  metric.Int64ObservableUpDownCounter
@@ -150,6 +151,7 @@ func newInstruments(m metric.Meter) *instruments {
 		lookups:     build(m.Int64Counter, names.MetricMCPClientCacheLookups),
 		tasks:       build(m.Int64UpDownCounter, names.MetricMCPServerTasksActive),
 		task:        histogram(m.Float64Histogram, names.MetricMCPServerTaskDuration),
+		policy:      build(m.Int64Counter, names.MetricMCPServerPolicyDecisions),
 		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
 		queueLength: build(m.Int64ObservableGauge, names.MetricMCPClientSendQueueLength),
 

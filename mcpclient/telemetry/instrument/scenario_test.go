@@ -367,6 +367,27 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
 	working(t, s)
+	deciding(t, s)
+}
+
+// deciding has a policy decide on a call, on what is told beside all calls, and on more than is logged.
+func deciding(t *testing.T, s *instrument.Server) {
+	ctx, op := s.StartHandler(t.Context(), instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool,
+		Target: "search", TargetKnown: true})
+	for range 6 { // one more than are logged at once
+		s.Decided(ctx, instrument.Decision{Kind: names.PolicyRedacted, Method: "tools/call", Tool: "search", Redactions: 2,
+			Request: true})
+	}
+	passes(time.Second)
+	s.Decided(ctx, instrument.Decision{Kind: names.PolicyRedacted, Method: "notifications/message", Redactions: 1})
+	for _, kind := range []string{names.PolicyDenied, names.PolicyLimited, names.PolicyTimedOut} {
+		s.Decided(ctx, instrument.Decision{Kind: kind, Method: "tools/call", Tool: "search", Request: true})
+	}
+	s.Decided(t.Context(), instrument.Decision{Kind: names.PolicyHidden, Method: "tools/list"})
+	for range 6 {
+		s.Decided(ctx, instrument.Decision{Kind: names.PolicyDenied, Method: "tools/call", Tool: "search"})
+	}
+	op.End(instrument.Result{Code: -32602, HasCode: true})
 }
 
 // working ends tasks in each way.

@@ -37,10 +37,7 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 	if s == nil {
 		return ctx, Task{}
 	}
-	t := Task{s: s, tool: truncate(tool, maxName), label: names.Other, start: time.Now()}
-	if own, ok := s.targets.intern(tool, s.tel.ToolLimit); ok {
-		t.label = own
-	}
+	t := Task{s: s, tool: truncate(tool, maxName), label: s.toolLabel(tool), start: time.Now()}
 	t.ctx, t.span = s.tel.tracer.Start(ctx, names.SpanMCPServerTask+" "+t.label,
 		trace.WithAttributes(attribute.String(names.KeyGenAIToolName, t.tool)))
 	if active := s.tel.ins.tasks; active.Enabled(t.ctx) {

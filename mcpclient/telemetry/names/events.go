@@ -133,6 +133,10 @@ const (
 	EventMCPServerLogLost = "mcp_server.log.lost"
 	// The work of a task is over. Error for an internal error.
 	EventMCPServerTaskEnd = "mcp_server.task.end"
+	// The policy of a proxy has not passed on a message as it was. Info for what was redacted, Debug for tools that
+	// are left out of a list. As rare as records of violations, of each decision; a last one may be without a
+	// method.
+	EventMCPServerPolicyDecided = "mcp_server.policy.decided"
 	// A connection to a client broke: what the server did before over this kind of network, as far as no record like
 	// this has said it. Once a minute at most.
 	EventMCPServerConnectionFlightRecord = "mcp_server.connection.flight_record"

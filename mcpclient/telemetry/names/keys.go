@@ -203,6 +203,10 @@ const (
 	KeyMCPServerDropReason = "mcp_server.drop.reason"
 	// Final status of a task.
 	KeyMCPServerTaskStatus = "mcp_server.task.status"
+	// What the policy of a proxy did with a message: see mcpproxy.Policy. Of several things, the last.
+	KeyMCPServerPolicyDecision = "mcp_server.policy.decision"
+	// How much of the message was replaced.
+	KeyMCPServerPolicyRedactions = "mcp_server.policy.redactions"
 	// What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions.
 	KeyMCPServerStreamKind = "mcp_server.stream.kind"
 	// Time since the request ended that the response answers.

@@ -105,6 +105,9 @@ const (
 	MetricMCPServerTasksActive = "mcp_server.tasks.active"
 	// Time from the creation of a task to its outcome. In s.
 	MetricMCPServerTaskDuration = "mcp_server.task.duration"
+	// Messages that the policy of a proxy has not passed on as they were, by what it did; with the tool, if they are
+	// about one: see mcpproxy.Policy. In {decision}.
+	MetricMCPServerPolicyDecisions = "mcp_server.policy.decisions"
 	// Time a message waited before it was written. HTTP has no queue. In s.
 	MetricMCPServerSendQueueWait = "mcp_server.send.queue.wait"
 	// Requests received, by what clients call themselves. In {request}.

@@ -134,7 +134,7 @@ func TestEachWordIsAValueOfItsAttribute(t *testing.T) {
 		"Drop": names.KeyMCPClientDropReason, "Retry": names.KeyMCPClientRetryReason,
 		"Stream": names.KeyMCPClientStreamKind, "Auth": names.KeyMCPClientAuthStep,
 		"Definition": names.KeyMCPClientToolDefinitionPart, "Loop": names.KeyMCPClientLoopKind,
-		"Change": names.KeyMCPClientToolChangeKind,
+		"Change": names.KeyMCPClientToolChangeKind, "Policy": names.KeyMCPServerPolicyDecision,
 	} {
 		i := slices.IndexFunc(schema.Current.Attributes, func(a schema.Attribute) bool { return a.Key == key })
 		var got []string

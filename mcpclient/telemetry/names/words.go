@@ -68,6 +68,15 @@ const (
 	ChangeChanged = "changed" // in its definition
 )
 
+// Values of mcp_server.policy.decision: what the policy of a proxy did with a message.
+const (
+	PolicyDenied   = "denied"    // a call of a tool that it does not allow was not passed on
+	PolicyHidden   = "hidden"    // tools that it does not allow were left out of a list
+	PolicyLimited  = "limited"   // a call was not passed on, because there were too many
+	PolicyTimedOut = "timed_out" // a call was ended, because it took too long
+	PolicyRedacted = "redacted"  // something in a message was replaced
+)
+
 // Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.
 const (
 	AuthDiscoverResource = "discover_resource" // the metadata of the protected resource

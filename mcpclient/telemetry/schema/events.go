@@ -303,6 +303,13 @@ var allEvents = identifiedEvents([]Event{
 		names.KeyMCPServerDuration, spanServerTask,
 		[]string{names.MetricMCPServerTaskDuration, names.MetricMCPServerTasksActive}, Experimental,
 		"The work of a task is over. Error for an internal error."},
+	{names.EventMCPServerPolicyDecided, []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn},
+		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerPolicyDecision),
+			when(names.KeyMCPMethodName, names.KeyGenAIToolName, names.KeyMCPServerPolicyRedactions,
+				names.KeyMCPServerSuppressed)), false, "", spanServerHandler,
+		[]string{names.MetricMCPServerPolicyDecisions}, Experimental,
+		"The policy of a proxy has not passed on a message as it was. Info for what was redacted, Debug for tools that are " +
+			"left out of a list. As rare as records of violations, of each decision; a last one may be without a method."},
 	{names.EventMCPServerConnectionFlightRecord, atInfo,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerFlightRecordText,
 			names.KeyMCPServerFlightRecordEntries), when(names.KeyMCPServerFlightRecordOmitted, names.KeyMCPServerSuppressed)),

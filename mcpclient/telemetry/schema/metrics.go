@@ -196,6 +196,11 @@ var metrics = counted([]metricRow{
 		slices.Concat(required(names.KeyMCPServerName, names.KeyGenAIToolName, names.KeyMCPServerTaskStatus),
 			when(names.KeyErrorType)), Experimental,
 		"Time from the creation of a task to its outcome."},
+	{names.MetricMCPServerPolicyDecisions, Counter, "{decision}", nil,
+		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerPolicyDecision), when(names.KeyGenAIToolName)),
+		Experimental,
+		"Messages that the policy of a proxy has not passed on as they were, by what it did; with the tool, if they are " +
+			"about one: see mcpproxy.Policy."},
 	{names.MetricMCPServerSendQueueWait, Histogram, "s", queueSeconds, required(names.KeyMCPServerName), Experimental,
 		"Time a message waited before it was written. HTTP has no queue."},
 	{names.MetricMCPServerClientRequests, ObservableCounter, "{request}", nil,

@@ -43,6 +43,7 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_client.icon.rejected",
 		"a client has icons for its implementation only, of which a server makes no more than it says"},
 	{"mcp_server.task*", "a client sees a task as the requests that ask for it"},
+	{"mcp_server.policy.*", "a proxy has one policy, which its end towards the host tells of"},
 	{"mcp_server.http.*", "a client has no http.ResponseWriter"},
 	{"mcp_server.ask.*", "what a server asks is what a client calls a request"},
 	{"mcp_server.active_asks", "likewise"},

@@ -84,7 +84,7 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPServerResultType, names.KeyMCPServerRequestSize,
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion, names.KeyClientAddress, names.KeyClientPort, names.KeyMCPServerClientName,
-			names.KeyMCPServerClientVersion)),
+			names.KeyMCPServerClientVersion, names.KeyMCPServerPolicyDecision, names.KeyMCPServerPolicyRedactions)),
 		[]string{"the span around the handler, if the sender named another as parent",
 			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, " +
 				"and where WithPublicEndpointFn says so"},

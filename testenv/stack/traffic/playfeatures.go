@@ -219,3 +219,26 @@ func everythingServer(ctx context.Context, f *Fleet) error {
 			mcpclient.WithProgress(func(*mcp.ProgressParams) {}))),
 	)
 }
+
+// policed calls a tool that is denied, one that takes too long, and one more often than the policy allows.
+func policed(ctx context.Context, f *Fleet) error {
+	c, err := f.client(ctx, assistant, "guarded", f.guarded, mcpclient.Options{})
+	if err != nil {
+		return err
+	}
+	for _, err := range c.Tools(ctx) {
+		if err != nil {
+			return err
+		}
+	}
+	_, denied := c.CallTool(ctx, "divide", args{"a": 6, "b": 3})
+	_, late := c.CallTool(ctx, "wait", args{"seconds": 30})
+	failed := []error{fails("a denial", denied, kind(mcpclient.KindJSONRPC)),
+		fails("a timeout of the proxy", late, kind(mcpclient.KindJSONRPC)),
+		succeeds(c.CallTool(ctx, "forecast", args{"city": "Narvik"}))}
+	var limited error
+	for limited == nil && ctx.Err() == nil {
+		_, limited = c.CallTool(ctx, "forecast", args{"city": "Narvik"})
+	}
+	return errors.Join(append(failed, fails("too many calls", limited, kind(mcpclient.KindJSONRPC)))...)
+}

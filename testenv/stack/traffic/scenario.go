@@ -15,6 +15,20 @@ type Scenario struct {
 // and everything are servers of a healthy fleet, the others have their troubles.
 var Scenarios = []Scenario{
 	{
+		Name: "policy", Makes: "calls through a proxy whose policy decides on them", play: policed,
+		Moves: []string{
+			`mcp_server_policy_decisions_total{mcp_server_name="guarded",mcp_server_policy_decision="hidden"}`,
+			`mcp_server_policy_decisions_total{mcp_server_name="guarded",mcp_server_policy_decision="denied",` +
+				`gen_ai_tool_name="divide"}`,
+			`mcp_server_policy_decisions_total{mcp_server_name="guarded",mcp_server_policy_decision="timed_out",` +
+				`gen_ai_tool_name="wait"}`,
+			`mcp_server_policy_decisions_total{mcp_server_name="guarded",mcp_server_policy_decision="limited",` +
+				`gen_ai_tool_name="forecast"}`,
+			`mcp_server_policy_decisions_total{mcp_server_name="guarded",mcp_server_policy_decision="redacted",` +
+				`gen_ai_tool_name="forecast"}`,
+		},
+	},
+	{
 		Name: "ok", Makes: "calls that succeed, over HTTP and standard streams, from two services", play: succeed,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{job="assistant",mcp_client_name="shop",gen_ai_tool_name="add",` +

@@ -24,6 +24,26 @@ func (f *Fleet) weather() (transport.Transport, error) {
 		Env: f.environment("OTEL_SERVICE_NAME=weather", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+f.options.OTLP)}, nil
 }
 
+// policy denies one tool of the weather, has another wait in vain, and lets two calls pass in a second.
+const policy = `
+tools: {deny: [divide]}
+timeouts: {wait: 50ms}
+limit: {rate: 2/s}
+redact: {patterns: [Narvik]}
+`
+
+// guarded is the weather behind a proxy with a policy.
+func (f *Fleet) guarded() (transport.Transport, error) {
+	file := filepath.Join(f.dir, "policy.yaml")
+	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
+		return nil, err
+	}
+	return transport.Stdio{Command: f.command(),
+		Args: []string{"proxy", "--name", "guarded", "--policy", file, "--", f.command(), "serve-demo"},
+		Env: f.environment("OTEL_SERVICE_NAME=guard", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+f.options.OTLP,
+			"OTEL_METRIC_EXPORT_INTERVAL=1000")}, nil
+}
+
 // Node is the command line of the node server, which exports to otlpHTTP.
 func Node(otlpHTTP, service string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_STACK")

@@ -171,6 +171,11 @@ var LoopKinds = []string{names.LoopSameCall, names.LoopSameResult, names.LoopCyc
 // ToolChanges are the Change words of package names.
 var ToolChanges = []string{names.ChangeAdded, names.ChangeRemoved, names.ChangeChanged}
 
+// PolicyDecisions are the Policy words of package names.
+var PolicyDecisions = []string{
+	names.PolicyDenied, names.PolicyHidden, names.PolicyLimited, names.PolicyTimedOut, names.PolicyRedacted,
+}
+
 // StreamKinds are the Stream words of package names.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
 

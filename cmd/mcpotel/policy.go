@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mcpotel/mcpotel/mcpproxy"
+)
+
+// policyFlags are the flags of "mcpotel proxy" that say what a host may do.
+type policyFlags struct {
+	allow, deny []string
+	timeout     time.Duration
+	file        string
+	timed       *pflag.Flag // --timeout
+}
+
+func (p *policyFlags) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&p.allow, "allow-tool", nil, "let the host list and call only tools whose names match this "+
+		"`PATTERN`, such as 'read_*'; may be repeated")
+	f.StringArrayVar(&p.deny, "deny-tool", nil, "do not let the host list or call tools whose names match this "+
+		"`PATTERN`; may be repeated, and goes before --allow-tool")
+	f.DurationVar(&p.timeout, "timeout", 0, "end a call of a tool that takes longer than this `DURATION`, such as 30s")
+	f.StringVar(&p.file, "policy", "", "read from this YAML `FILE` which tools the host may call, how long, how often, "+
+		"and what is redacted. Flags add to its tools, and --timeout goes before its timeout")
+	p.timed = f.Lookup("timeout")
+}
+
+// policy returns what the flags and the file say, nil for nothing.
+func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
+	if p.file == "" && p.allow == nil && p.deny == nil && !p.timed.Changed {
+		return nil, nil
+	}
+	var own mcpproxy.Policy
+	if p.file != "" {
+		text, err := os.ReadFile(p.file)
+		if err != nil {
+			return nil, misuse("%v", err)
+		}
+		if own, err = parsePolicy(text); err != nil {
+			return nil, misuse("%s: %v", p.file, err)
+		}
+	}
+	own.AllowTools = append(own.AllowTools, p.allow...)
+	own.DenyTools = append(own.DenyTools, p.deny...)
+	if p.timed.Changed {
+		own.Timeout = p.timeout
+	}
+	return &own, nil
+}
+
+// policyFile is a file of --policy.
+type policyFile struct {
+	Tools struct {
+		Allow []string `yaml:"allow"`
+		Deny  []string `yaml:"deny"`
+	} `yaml:"tools"`
+	Timeout  time.Duration            `yaml:"timeout"`
+	Timeouts map[string]time.Duration `yaml:"timeouts"`
+	Limit    struct {
+		Concurrent int  `yaml:"concurrent"`
+		Rate       rate `yaml:"rate"`
+	} `yaml:"limit"`
+	Redact struct {
+		Keys      []string `yaml:"keys"`
+		Patterns  []string `yaml:"patterns"`
+		With      string   `yaml:"with"`
+		Arguments bool     `yaml:"arguments"`
+	} `yaml:"redact"`
+}
+
+// parsePolicy reads a file of --policy. An error names the line, if it is about one.
+func parsePolicy(text []byte) (mcpproxy.Policy, error) {
+	var f policyFile
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	err := d.Decode(&f)
+	if err == nil {
+		if err = d.Decode(new(yaml.Node)); err == nil {
+			err = errors.New("there is more than one document in it")
+		}
+	}
+	if err != nil && err != io.EOF {
+		return mcpproxy.Policy{}, plainYAML(err)
+	}
+	return mcpproxy.Policy{
+		AllowTools: f.Tools.Allow, DenyTools: f.Tools.Deny,
+		Timeout: f.Timeout, Timeouts: f.Timeouts,
+		MaxConcurrent: f.Limit.Concurrent, Rate: mcpproxy.Rate(f.Limit.Rate),
+		Redaction: mcpproxy.Redaction{
+			Keys: f.Redact.Keys, Patterns: f.Redact.Patterns, With: f.Redact.With, Arguments: f.Redact.Arguments,
+		},
+	}, nil
+}
+
+// plainYAML returns an error of the YAML package without what it says of Go's types.
+func plainYAML(err error) error {
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var lines []string
+	for _, line := range wrong.Errors {
+		line, _, _ = strings.Cut(line, " not found in type ")
+		line, _, _ = strings.Cut(line, " into ")
+		lines = append(lines, strings.NewReplacer("field ", "unknown key ", "cannot unmarshal !!", "not understood: ").
+			Replace(line))
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+// rate is written as 10/s.
+type rate mcpproxy.Rate
+
+// UnmarshalYAML reads a number of calls, a slash, and s, m or h.
+func (r *rate) UnmarshalYAML(n *yaml.Node) error {
+	per := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
+	calls, unit, _ := strings.Cut(n.Value, "/")
+	count, err := strconv.Atoi(calls)
+	if err != nil || count <= 0 || per[unit] == 0 {
+		return fmt.Errorf("line %d: %q is no rate, such as 10/s, 100/m or 1000/h", n.Line, n.Value)
+	}
+	*r = rate{Calls: count, Per: per[unit]}
+	return nil
+}

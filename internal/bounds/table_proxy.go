@@ -1,0 +1,21 @@
+package bounds
+
+var proxyArea = area{
+	title: "The proxy",
+	intro: "What a proxy holds of its hosts' messages before it has passed them on. Its ends are a server and a client.",
+	rows: []row{
+		{
+			what: "Messages of a host that wait for a session with the server", where: []string{"mcpproxy.link.waiting"},
+			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one that is larger by itself",
+			full:  "a request is answered with an error, a notification is dropped",
+			test:  "mcpproxy.TestWhatWaitsIsBounded",
+		},
+		{
+			what:  "Calls of tools that wait for their turn, with Policy.MaxConcurrent: those of all hosts",
+			where: []string{"mcpproxy.limiter.waiting", "mcpproxy.pair.due"},
+			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one that is larger by itself; " +
+				"those whose turn it is are as many as MaxConcurrent",
+			full: "the call is answered with an error", test: "mcpproxy.TestWhatWaitsForItsTurnIsBounded",
+		},
+	},
+}

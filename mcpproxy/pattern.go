@@ -1,0 +1,98 @@
+package mcpproxy
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// compilePatterns compiles the patterns of what is called so.
+func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
+	var all []*regexp.Regexp
+	for _, pattern := range patterns {
+		p, err := compilePattern(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("policy: %s: %w", what, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// compilePattern makes a regular expression of a pattern of [path.Match] in which a slash is a character like any
+// other.
+func compilePattern(pattern string) (*regexp.Regexp, error) {
+	if pattern == "" {
+		return nil, errors.New("a pattern is empty")
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("%q is no pattern, such as read_*: %w", pattern, err)
+	}
+	var b strings.Builder
+	b.WriteString("^(?s:")
+	for rest := []rune(pattern); len(rest) > 0; {
+		c := rest[0]
+		rest = rest[1:]
+		switch c {
+		case '*':
+			b.WriteString(".*")
+		case '?':
+			b.WriteByte('.')
+		case '[':
+			rest = writeClass(&b, rest)
+		case '\\':
+			c, rest = rest[0], rest[1:]
+			fallthrough
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	b.WriteString(")$")
+	return regexp.Compile(b.String())
+}
+
+// writeClass writes the class of characters that rest begins with, behind its bracket, and returns what follows it. A
+// range that is upside down has no characters.
+func writeClass(b *strings.Builder, rest []rune) []rune {
+	negated := rest[0] == '^'
+	if negated {
+		rest = rest[1:]
+	}
+	next := func() rune {
+		c := rest[0]
+		if rest = rest[1:]; c == '\\' {
+			c, rest = rest[0], rest[1:]
+		}
+		return c
+	}
+	var class strings.Builder
+	for first := true; first || rest[0] != ']'; first = false {
+		lo := next()
+		hi := lo
+		if rest[0] == '-' {
+			rest = rest[1:]
+			hi = next()
+		}
+		if lo <= hi {
+			fmt.Fprintf(&class, `\x{%x}-\x{%x}`, lo, hi)
+		}
+	}
+	switch {
+	case class.Len() > 0 && negated:
+		fmt.Fprintf(b, "[^%s]", &class)
+	case class.Len() > 0:
+		fmt.Fprintf(b, "[%s]", &class)
+	case negated:
+		b.WriteByte('.')
+	default:
+		b.WriteString(`[^\x{0}-\x{10ffff}]`)
+	}
+	return rest[1:]
+}
+
+func matchesAny(patterns []*regexp.Regexp, name string) bool {
+	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(name) })
+}

@@ -1,0 +1,117 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// toolsOf yields the names in a definition of a tool, or in the params of a call: members that a reader may take for
+// the name, which need not be told upper from lower case, as encoding/json does not. A value that is no string is "",
+// which is no tool's name.
+func toolsOf(object []byte) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		o := jsonscan.ObjectAt(object, 0)
+		for o.Next() {
+			if !bytes.EqualFold(o.Key(), []byte("name")) {
+				continue
+			}
+			var name string
+			if _, err := mcp.Decode(o.Raw(), &name); err != nil {
+				name = ""
+			}
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// called returns the tool that the params of tools/call name, and false unless it is one, by one name.
+func called(params json.RawMessage) (name string, only bool) {
+	n := 0
+	for one := range toolsOf(params) {
+		name, n = one, n+1
+	}
+	if n != 1 {
+		name = ""
+	}
+	return name, name != ""
+}
+
+// lists reports whether a definition of a tool may be in a list.
+func (r *rules) lists(tool []byte) bool {
+	named := false
+	for name := range toolsOf(tool) {
+		if named = true; !r.permit(name) {
+			return false
+		}
+	}
+	return named || r.allow == nil
+}
+
+// withoutDenied returns the result of tools/list without tools that may not be called, and how many those were. All
+// else is as it was.
+func (r *rules) withoutDenied(result json.RawMessage) (allowed json.RawMessage, denied int) {
+	w := rewriter{from: result}
+	o := jsonscan.ObjectAt(result, 0)
+	for o.Next() {
+		if string(o.Key()) == "tools" && o.First() == '[' {
+			var end, n int
+			n, end = r.cutDenied(&w, o.At())
+			denied += n
+			o.Take(end, nil)
+		}
+	}
+	return w.result(), denied
+}
+
+// cutDenied cuts the tools that may not be called from the array at w.from[i], each with one comma, and returns how
+// many those were and the offset behind the array.
+func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
+	a := jsonscan.ArrayAt(w.from, i)
+	first, last := -1, -1 // where the tools before begin, none of which is kept, and where the one before ends
+	kept := false
+	for a.Next() {
+		tool, start := a.Raw(), a.At()
+		if a.Err() != nil {
+			break
+		}
+		if first < 0 {
+			first = start
+		}
+		switch listed := r.lists(tool); {
+		case !listed && kept:
+			denied++
+			w.replace(last, start+len(tool), nil)
+		case !listed:
+			denied++
+		case !kept:
+			kept = true
+			if first < start {
+				w.replace(first, start, nil)
+			}
+		}
+		last = start + len(tool)
+	}
+	if !kept && first >= 0 {
+		w.replace(first, last, nil)
+	}
+	return denied, a.End()
+}
+
+// shown is the name of a tool for a message, of which it may be too long a part.
+func shown(name string) string {
+	const most = 64
+	if len(name) <= most {
+		return name
+	}
+	cut := most
+	for !utf8.RuneStart(name[cut]) {
+		cut--
+	}
+	return name[:cut] + "…"
+}
