@@ -16,7 +16,6 @@ var serverRevisions = []revision{
 		version: "2025-11-25", required: serverRequired20251125, extensions: serverExtensions20251125, skills: serverSkills,
 		way: proxied,
 	},
-	{version: "2025-06-18", required: serverRequired20250618, way: proxied},
 }
 
 var serverRequired20260728 = []string{
