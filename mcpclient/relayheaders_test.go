@@ -22,7 +22,9 @@ func relayedOverHTTP(t *testing.T, f func(list func(tools string), call func(par
 		v.Answer(v.Expect(mcp.MethodDiscover), `{"supportedVersions":["2026-07-28"]}`)
 		b.heard()
 		f(func(tools string) {
-			b.asks(t.Context(), mcp.MethodListTools, `{}`)
+			b.server.Request(t.Context(), relay.Message{
+				Method: mcp.MethodListTools, Params: json.RawMessage(`{}`), Header: map[string]string{},
+			}, func(result json.RawMessage, err error) { b.note("%s", b.told("tools/list", result, err)) })
 			v.Answer(v.Expect(mcp.MethodListTools), listOf(tools))
 			b.wants("tools/list result " + listOf(tools))
 		}, func(params string, own map[string]string) map[string]string {

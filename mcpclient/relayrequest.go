@@ -102,7 +102,7 @@ func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
 	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		q.c.restored.done(q.Method, q.Passed())
 	case mcp.MethodListTools:
-		if q.Session.OwnStreams && q.Header == nil {
+		if q.Session.OwnStreams {
 			q.c.tools.learn(r.raw)
 		}
 	}

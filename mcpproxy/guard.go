@@ -52,7 +52,10 @@ func (g *guard) request(ctx context.Context, p *pair, m relay.Message, answer re
 		answer(nil, errDenied(about.Tool))
 		return
 	}
-	m.Params = g.withoutSecrets(ctx, about, m.Params)
+	if params, n := g.withoutSecrets(about.Method, m.Params); n > 0 {
+		m.Params, m.Header = params, nil // which may repeat them; the client finds out what is to be repeated
+		g.decided(ctx, about, names.PolicyRedacted, n)
+	}
 	if m.Method == mcp.MethodCallTool {
 		if d := g.timeoutOf(about.Tool); d > 0 || g.limiter != nil {
 			g.call(ctx, p, &toolCall{g: g, p: p, m: m, about: about, answer: answer}, d)
@@ -149,12 +152,12 @@ func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	return redacted, n
 }
 
-// withoutSecrets returns the params of a request of the host as the server may see them.
-func (g *guard) withoutSecrets(ctx context.Context, about instrument.Decision, params json.RawMessage) json.RawMessage {
-	if !g.arguments || g.secrets == nil || about.Method != mcp.MethodCallTool && about.Method != mcp.MethodGetPrompt {
-		return params
+// withoutSecrets returns the params of a request of the host as the server may see them, and how much was replaced.
+func (g *guard) withoutSecrets(method string, params json.RawMessage) (redacted json.RawMessage, replaced int) {
+	if !g.arguments || g.secrets == nil || method != mcp.MethodCallTool && method != mcp.MethodGetPrompt {
+		return params, 0
 	}
-	w, replaced := rewriter{from: params}, 0
+	w := rewriter{from: params}
 	o := jsonscan.ObjectAt(params, 0)
 	for o.Next() {
 		if string(o.Key()) != "arguments" {
@@ -167,10 +170,7 @@ func (g *guard) withoutSecrets(ctx context.Context, about instrument.Decision, p
 			replaced += n
 		}
 	}
-	if replaced > 0 {
-		g.decided(ctx, about, names.PolicyRedacted, replaced)
-	}
-	return w.result()
+	return w.result(), replaced
 }
 
 // forHost returns a message of the server as the host may see it. No span has the decision: it belongs to no request of

@@ -16,7 +16,7 @@ type limiter struct {
 	filled  time.Time   // guarded by mu; when those were so many
 	running int         // guarded by mu
 	waiting []*toolCall // guarded by mu; in the order in which they came
-	size    int         // guarded by mu; of their params, in bytes
+	size    int         // guarded by mu; theirs, in bytes
 }
 
 // newLimiter returns what a policy says of the number of calls, nil for nothing.
@@ -52,7 +52,7 @@ func (l *limiter) enter(c *toolCall) (now bool, err error) {
 		l.running++
 		return true, nil
 	}
-	n := len(c.m.Params)
+	n := c.m.Size()
 	if len(l.waiting) == maxWaiting || len(l.waiting) > 0 && l.size+n > maxWaitingBytes {
 		return false, errTooManyWait
 	}
@@ -90,6 +90,6 @@ func (l *limiter) forget(c *toolCall) bool {
 
 // remove removes a call that waits. mu is held.
 func (l *limiter) remove(i int) {
-	l.size -= len(l.waiting[i].m.Params)
+	l.size -= l.waiting[i].m.Size()
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -157,6 +159,37 @@ func TestAServerSeesNoSecretsInArguments(t *testing.T) {
 		}
 		g.noted("wait 0 [redacted]", "p [redacted]", "wait 0 ")
 	})
+}
+
+// taking is a server that keeps the latest request.
+type taking struct {
+	quick
+	took relay.Message
+}
+
+func (s *taking) Request(_ context.Context, m relay.Message, answer relay.Answer) { s.took = m }
+
+func TestAHeaderDoesNotRepeatWhatIsRedacted(t *testing.T) {
+	r, err := (&Policy{Redaction: Redaction{Keys: []string{"token"}, Arguments: true}}).compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &guard{rules: r, tel: instrument.NewServer(telemetry.Off(), "x", instrument.Network{})}
+	s := new(taking)
+	p := &pair{host: quick{}}
+	l := newLink(p, relay.Message{}, nil)
+	l.server, l.running, p.link = s, false, l
+	for params, header := range map[string]map[string]string{
+		`{"name":"a","arguments":{"token":"mine"}}`: nil,
+		`{"name":"a","arguments":{"topic":"mine"}}`: {"Mcp-Param-A": "mine"},
+	} {
+		g.request(t.Context(), p, relay.Message{
+			Method: mcp.MethodCallTool, Params: json.RawMessage(params), Header: map[string]string{"Mcp-Param-A": "mine"},
+		}, func(json.RawMessage, error) {})
+		if !maps.Equal(s.took.Header, header) {
+			t.Errorf("%s: the server gets the headers %v, want %v", params, s.took.Header, header)
+		}
+	}
 }
 
 func TestWhyAServerCancelsIsRedacted(t *testing.T) {
