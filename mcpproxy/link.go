@@ -186,16 +186,6 @@ func (l *link) next() (w waiting, refused error, ok bool) {
 	return w, l.refused, true
 }
 
-// during returns ctx with its values, which ends with the link.
-func (l *link) during(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
 // stop ends the connection to the server. What waits is told why.
 func (l *link) stop(ctx context.Context, why error) {
 	l.pair.forget(l)

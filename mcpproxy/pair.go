@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -52,9 +53,9 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	l = p.current()
+	l, left := p.current()
 	switch {
-	case p.over():
+	case left:
 		return nil, false, errHostGone
 	case p.begins(l, m.Method):
 		if l != nil {
@@ -84,23 +85,15 @@ func (p *pair) notify(ctx context.Context, m relay.Message) {
 		return // before anything else, to a server that is not there yet
 	}
 	l.send(m, nil, func(m relay.Message) {
-		ctx, done := l.during(ctx)
-		defer done()
-		_ = l.server.Notify(ctx, m) // its span has what went wrong
+		_ = l.server.Notify(within.Values(l.ctx, ctx), m) // its span has what went wrong
 	})
 }
 
-// over reports whether the host has left.
-func (p *pair) over() bool {
+// current returns the connection to the server, nil for none, and whether the host has left.
+func (p *pair) current() (l *link, left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.left
-}
-
-func (p *pair) current() *link {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.link
+	return p.link, p.left
 }
 
 // introduce begins a connection to a server, which answers the introduction. It returns nil if that cannot be.
@@ -168,7 +161,7 @@ func (p *pair) gone(ctx context.Context) {
 	p.left = true
 	p.mu.Unlock()
 	p.turn.Unlock()
-	if l := p.current(); l != nil {
+	if l, _ := p.current(); l != nil {
 		l.stop(ctx, errHostGone)
 	}
 	p.tasks.Wait()
