@@ -94,6 +94,12 @@ type toolTimeout struct {
 	d  time.Duration
 }
 
+// Validate returns what is wrong with a policy, as [New] does.
+func (p *Policy) Validate() error {
+	_, err := p.compile()
+	return err
+}
+
 // compile returns the rules of a policy, or what is wrong with it.
 func (p *Policy) compile() (*rules, error) {
 	r := &rules{timeout: p.Timeout, arguments: p.Redaction.Arguments}

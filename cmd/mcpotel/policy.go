@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +37,14 @@ func (p *policyFlags) flags(f *pflag.FlagSet) {
 	p.timed = f.Lookup("timeout")
 }
 
+// policyArguments is how the arguments begin that [policyFlags.arguments] returns.
+var policyArguments = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--timeout="}
+
+// isPolicy reports whether an argument of the proxy is one of those.
+func isPolicy(arg string) bool {
+	return slices.ContainsFunc(policyArguments, func(start string) bool { return strings.HasPrefix(arg, start) })
+}
+
 // policy returns what the flags and the file say, nil for nothing.
 func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	if p.file == "" && p.allow == nil && p.deny == nil && !p.timed.Changed {
@@ -55,7 +65,43 @@ func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	if p.timed.Changed {
 		own.Timeout = p.timeout
 	}
+	if err := own.Validate(); err != nil {
+		return nil, misuse("%v", err)
+	}
 	return &own, nil
+}
+
+// arguments returns the flags as arguments of a proxy that a host starts, as JSON strings. The file is there by its
+// absolute path, since a host starts its servers where it likes.
+func (p *policyFlags) arguments() (args []string, _ error) {
+	policy, err := p.policy()
+	if err != nil || policy == nil {
+		return nil, err
+	}
+	var given []string
+	if p.file != "" {
+		path, err := filepath.Abs(p.file)
+		if err != nil {
+			return nil, misuse("%v", err)
+		}
+		given = append(given, "--policy="+path)
+	}
+	for _, pattern := range p.allow {
+		given = append(given, "--allow-tool="+pattern)
+	}
+	for _, pattern := range p.deny {
+		given = append(given, "--deny-tool="+pattern)
+	}
+	if p.timed.Changed {
+		given = append(given, "--timeout="+p.timeout.String())
+	}
+	for _, a := range given {
+		if strings.Contains(a, "$") {
+			return nil, misuse("%s: hosts look for variables behind $; the rules can be in a file, and --policy FILE", a)
+		}
+		args = append(args, quote(a))
+	}
+	return args, nil
 }
 
 // policyFile is a file of --policy.

@@ -168,7 +168,8 @@ func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]by
 			if err != nil || before.wrapped() {
 				continue
 			}
-			again, err := before.wrap(m.name, string(now.member("command").value), now.added(before))
+			args := append(proxyArgs(m.name), now.policy()...)
+			again, err := before.wrap(args, string(now.member("command").value), now.added(before))
 			if err == nil && bytes.Equal(again, now.text) {
 				found[m.name] = before.text
 			}

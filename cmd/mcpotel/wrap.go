@@ -24,6 +24,8 @@ type rewriting struct {
 	config      string // the file, if it is not that of a host
 	only        []string
 	env         []string // as they were given: they may hold secrets, so that nothing quotes them
+	limits      policyFlags
+	policy      []string // what those say, as arguments of a proxy
 	dryRun, yes bool
 	streams     streams
 	console     *console
@@ -38,6 +40,7 @@ func newWrap(s streams) *cobra.Command {
 			"as it is, byte for byte, and the file as it was is kept beside it. \"mcpotel unwrap\" undoes it.",
 		Example: "mcpotel wrap cursor --dry-run\n" +
 			"mcpotel wrap cursor --server files --env OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4317\n" +
+			"mcpotel wrap cursor --server files --deny-tool 'delete_*' --timeout 30s\n" +
 			"mcpotel wrap --config .mcp.json --yes",
 	}, "change this `SERVER`; may be repeated. Unless it is given, all are that are neither disabled nor changed yet")
 }
@@ -83,6 +86,7 @@ func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Comma
 			r.env = append(r.env, value)
 			return nil
 		})
+		r.limits.flags(f)
 	}
 	f.BoolVar(&r.dryRun, "dry-run", false, "show what would change, and change nothing")
 	f.BoolVar(&r.yes, "yes", false, "change it without asking")
@@ -96,7 +100,12 @@ type rewrite struct {
 	after  []byte
 }
 
-func (r *rewriting) run(ctx context.Context, args []string) error {
+func (r *rewriting) run(ctx context.Context, args []string) (err error) {
+	if !r.undo {
+		if r.policy, err = r.limits.arguments(); err != nil {
+			return err
+		}
+	}
 	path, host, err := r.locate(args)
 	if err != nil {
 		return err
@@ -252,7 +261,9 @@ func (r *rewriting) wrapped(*serversFile, []rewrite) (func(*rewrite) ([]byte, er
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		env = append(env, member{name: name, value: json.RawMessage(quote(variables[name]))})
 	}
-	return func(c *rewrite) ([]byte, error) { return c.before.wrap(c.name, quote(program), env) }, nil
+	return func(c *rewrite) ([]byte, error) {
+		return c.before.wrap(append(proxyArgs(c.name), r.policy...), quote(program), env)
+	}, nil
 }
 
 // thisProgram is the absolute path of this program, since hosts may look for programs elsewhere than shells do: the

@@ -154,6 +154,63 @@ func TestWrappedServersAreUsed(t *testing.T) {
 	}
 }
 
+// TestWrappedServersHaveAPolicy has servers changed with rules, which count for what the host then calls, and are gone
+// when the change is undone, with a backup and without.
+func TestWrappedServersHaveAPolicy(t *testing.T) {
+	noCollector(t)
+	path := atHome(t)("cursor")
+	t.Chdir(t.TempDir())
+	writeAt(t, "policy.yaml", "tools: {deny: [wait]}\n")
+	url, _ := serves(t, "0")
+	before := `{"mcpServers":{"local":{"command":` + quote(demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
+		`"far":{"url":` + quote(url) + `,"headers":{"X-Key":"k"}}}}`
+	writeAt(t, path, before)
+	own, err := filepath.Abs("policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrap := []string{"wrap", "cursor", "--env", asCommand + "=1", "--policy", "policy.yaml", "--deny-tool", "cr*",
+		"--deny-tool=X=MCPOTEL_HEADER_1", "--timeout", "90s", "--yes"}
+	steps(t, []step{{wrap, exitOK, `"--policy=` + own + `", "--deny-tool=cr*", ` +
+		`"--deny-tool=X=MCPOTEL_HEADER_1", "--timeout=1m30s", "--", `, ""}})
+	for _, server := range []string{"cursor:local", "cursor:far"} {
+		steps(t, []step{
+			{[]string{"call", "divide", "a=6", "b=3", "--server", server}, exitOK, `{"quotient":2}`, ""},
+			{[]string{"call", "crash", "--server", server}, exitTool, "", "the policy of the proxy does not allow it"},
+			{[]string{"call", "wait", "--server", server}, exitTool, "", "the policy of the proxy does not allow it"},
+		})
+	}
+	changed := content(t, path)
+	steps(t, []step{{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 2", ""}})
+	if got := content(t, path); got != before {
+		t.Errorf("got %s, want it as it was", got)
+	}
+	other := filepath.Join(t.TempDir(), "mcp.json")
+	writeAt(t, other, changed)
+	steps(t, []step{{[]string{"unwrap", "--config", other, "--yes"}, exitOK, "changed 2 of 2", "no backup has far"}})
+	if got := content(t, other); strings.Contains(got, "-tool") || strings.Count(got, "X-Key") != 1 {
+		t.Errorf("without a backup: got %s, want no rules, and the one header", got)
+	}
+}
+
+func TestAPolicyThatCannotBeOneIsNotWritten(t *testing.T) {
+	noCollector(t)
+	path := atHome(t)("cursor")
+	writeAt(t, path, ofCursor)
+	for want, args := range map[string][]string{
+		`--deny-tool=a$b: hosts look for variables behind $`: {"--deny-tool", "a$b"},
+		`mcpotel: policy: allowed tools: "[" is no pattern`:  {"--allow-tool", "["},
+		"mcpotel: policy: the timeout is negative":           {"--timeout", "-1s"},
+		"mcpotel: open nosuch.yaml":                          {"--policy", "nosuch.yaml"},
+	} {
+		steps(t, []step{{append([]string{"wrap", "cursor", "--yes"}, args...), exitUsage, "", want}})
+	}
+	steps(t, []step{{[]string{"unwrap", "cursor", "--timeout", "1s"}, exitUsage, "", "unknown flag: --timeout"}})
+	if got := content(t, path); got != ofCursor {
+		t.Errorf("got %s, want the file as it was", got)
+	}
+}
+
 func TestAPersonIsAskedBeforeAFileChanges(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("vscode")

@@ -116,6 +116,17 @@ func (s *savedServer) behindName() []string {
 	return s.args[1:]
 }
 
+// policy are the arguments of a wrapped server that say what the host may do, as wrap has written them.
+func (s *savedServer) policy() (args []string) {
+	for _, a := range s.behindName() {
+		if !isPolicy(a) {
+			break
+		}
+		args = append(args, quote(a))
+	}
+	return args
+}
+
 // variables are the members of env.
 func (s *savedServer) variables() ([]member, error) {
 	m := s.member("env")
@@ -129,10 +140,10 @@ func (s *savedServer) variables() ([]member, error) {
 	return all, nil
 }
 
-// wrap returns the server, which the file has under name, behind the proxy. program is this one, as a JSON string, and
-// more are members of env that the proxy is to have, where the server has none of this name. The text is the same
-// everywhere but at command and args; at a URL, url is these two, headers are in env, and the type is stdio.
-func (s *savedServer) wrap(name, program string, more []member) ([]byte, error) {
+// wrap returns the server behind the proxy. program is this one, and args are the proxy's, as JSON strings; more are
+// members of env that the proxy is to have, where the server has none of this name. The text is the same everywhere but
+// at command and args; at a URL, url is these two, headers are in env, and the type is stdio.
+func (s *savedServer) wrap(args []string, program string, more []member) ([]byte, error) {
 	has, err := s.variables()
 	if err != nil {
 		return nil, err
@@ -148,9 +159,9 @@ func (s *savedServer) wrap(name, program string, more []member) ([]byte, error) 
 	case command == nil && len(urls) == 0:
 		return nil, errors.New("it has neither a command nor a URL")
 	case command == nil && len(urls) == 1:
-		return s.wrapURL(proxyArgs(name), program, &urls[0], env)
+		return s.wrapURL(args, program, &urls[0], env)
 	case len(urls) == 0:
-		return s.wrapCommand(proxyArgs(name), program, command, env), nil
+		return s.wrapCommand(args, program, command, env), nil
 	}
 	return nil, errors.New("it has both a command and a URL, or several")
 }
@@ -284,7 +295,7 @@ func (s *savedServer) unwrapURL() ([]byte, error) {
 		return nil, errByHand
 	}
 	var headers []string
-	for _, a := range s.behindName() {
+	for _, a := range s.behindName()[len(s.policy()):] {
 		name, variable, _ := strings.Cut(a, "=")
 		if i := find(variables, variable); i >= 0 && isHeaderVariable(variable) {
 			headers = append(headers, (&member{name: name, value: variables[i].value}).String())

@@ -95,7 +95,7 @@ var wrappings = map[string]struct{ before, after, again string }{
 func TestServersAreWrapped(t *testing.T) {
 	for name, tc := range wrappings {
 		before := readsServer(t, tc.before)
-		after, err := before.wrap("s", `"mcpotel"`, nil)
+		after, err := before.wrap(proxyArgs("s"), `"mcpotel"`, nil)
 		if err != nil || string(after) != tc.after {
 			t.Errorf("%s: got\n%s, %v, want\n%s", name, after, err, tc.after)
 			continue
@@ -137,12 +137,12 @@ func TestVariablesAreGivenToWrappedServers(t *testing.T) {
 		},
 	} {
 		before := readsServer(t, tc.before)
-		after, err := before.wrap("s", `"mcpotel"`, more)
+		after, err := before.wrap(proxyArgs("s"), `"mcpotel"`, more)
 		if err != nil || string(after) != tc.after {
 			t.Errorf("%s: got\n%s, %v, want\n%s", tc.before, after, err, tc.after)
 			continue
 		}
-		again, err := before.wrap("s", `"mcpotel"`, readsServer(t, tc.after).added(before))
+		again, err := before.wrap(proxyArgs("s"), `"mcpotel"`, readsServer(t, tc.after).added(before))
 		if err != nil || string(again) != tc.after {
 			t.Errorf("%s, with what was added: got\n%s, %v, want\n%s", tc.before, again, err, tc.after)
 		}
@@ -165,7 +165,7 @@ func TestAnyNameIsThatOfAWrappedServer(t *testing.T) {
 			`{"command":"npx","args":["--name", "--", "s3cret"]}`: {"npx", "--name", "--", "s3cret"},
 			`{"url": "http://x/","headers": {"A": "b"}}`:          {},
 		} {
-			after, err := readsServer(t, text).wrap(name, `"mcpotel"`, nil)
+			after, err := readsServer(t, text).wrap(proxyArgs(name), `"mcpotel"`, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestServersThatCannotBeWrapped(t *testing.T) {
 	} {
 		s, err := readServer([]byte(text))
 		if err == nil {
-			_, err = s.wrap("s", `"mcpotel"`, nil)
+			_, err = s.wrap(proxyArgs("s"), `"mcpotel"`, nil)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v, want %q", text, err, want)
