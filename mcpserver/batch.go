@@ -118,7 +118,7 @@ func (b *batch) answer(ctx context.Context, a answer) error {
 func (b *batch) add(a answer) (all []byte, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	frame := a.frame
+	frame := a.whole()
 	if b.frame != nil && len(b.frame)+len(frame) > b.limit && !a.id.IsZero() {
 		frame = appendError(nil, a.id, errBatchFull)
 	}

@@ -319,13 +319,11 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	c.x.visit.drop() // before the client sees the answer, and sends its next request
 	c.op.Sending()
 	a := answer{frame: frame, err: err, refused: c.refused != nil, id: c.info.ID}
-	size := len(frame)
 	if v, ok := result.(verbatim); ok && v.apart {
 		a.rest = v.raw
-		size += len(v.raw) + len("}")
 	}
 	lost := c.out.answer(c.sending(), a)
-	c.op.Sent(size)
+	c.op.Sent(a.size())
 	if c.op.Captures() && err == nil && c.relayed == nil {
 		sent, _ := mcp.Object(frame).Lookup("result")
 		c.op.Answer(sent)

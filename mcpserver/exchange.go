@@ -69,10 +69,29 @@ func (mute) reach() reach                          { return reach{read: true} }
 // answer is what a request is answered with.
 type answer struct {
 	frame   []byte // nil for a request that gets no answer
-	rest    []byte // what follows in the same frame, down to its last bracket; nil unless the sink is apart
+	rest    []byte // what follows in the same frame, and then closing; nil for a frame in one piece
 	err     error  // that is in it, nil for a result
 	refused bool   // the request was not handled
 	id      jsonrpc.ID
+}
+
+// closing ends a frame that has a rest.
+var closing = []byte("}")
+
+// whole returns the frame in one piece, for a sink that cannot send parts.
+func (a *answer) whole() []byte {
+	if a.rest == nil {
+		return a.frame
+	}
+	return slices.Concat(a.frame, a.rest, closing)
+}
+
+// size returns that of the frame, in bytes.
+func (a *answer) size() int {
+	if a.rest == nil {
+		return len(a.frame)
+	}
+	return len(a.frame) + len(a.rest) + len(closing)
 }
 
 // take deals with one frame, which it keeps.

@@ -37,9 +37,9 @@ func (r *reply) answer(_ context.Context, a answer) error {
 		r.end(http.StatusAccepted)
 		return nil
 	case r.isOpen() || status == http.StatusOK && !r.accept.json:
-		return r.last(message(a.frame))
+		return r.last(message(a.whole()))
 	}
-	return r.document(status, a.frame)
+	return r.document(status, a)
 }
 
 // message is the event of a frame.

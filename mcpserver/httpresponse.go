@@ -37,8 +37,8 @@ var (
 	retryAfter = []string{"1"} // seconds, for refusals whose reason will pass
 )
 
-// document writes the whole response: JSON.
-func (r *response) document(status int, frame []byte) error {
+// document writes the whole response: JSON, the frame of an answer.
+func (r *response) document(status int, a answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over.is() {
@@ -50,10 +50,16 @@ func (r *response) document(status int, frame []byte) error {
 		h["Retry-After"] = retryAfter
 	}
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(frame))}
+	h["Content-Length"] = []string{strconv.Itoa(a.size())}
 	r.setDeadline()
 	r.w.WriteHeader(status)
-	_, err := r.w.Write(frame)
+	_, err := r.w.Write(a.frame)
+	if err == nil && a.rest != nil {
+		_, err = r.w.Write(a.rest)
+		if err == nil {
+			_, err = r.w.Write(closing)
+		}
+	}
 	return err
 }
 

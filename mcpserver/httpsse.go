@@ -125,5 +125,5 @@ func (b sseSink) answer(ctx context.Context, a answer) error {
 	if a.frame == nil {
 		return nil
 	}
-	return b.notify(ctx, a.frame)
+	return b.notify(ctx, a.whole())
 }

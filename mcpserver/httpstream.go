@@ -87,11 +87,11 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 	case t.reader == nil:
 		return errGone // and has no event to begin behind
 	case t.reader.accept.json || statusOf(a, false) != http.StatusOK:
-		return t.reader.document(statusOf(a, false), a.frame)
+		return t.reader.document(statusOf(a, false), a)
 	default:
 		t.begin(ctx)
 	}
-	err := t.append(ctx, a.frame, true)
+	err := t.append(ctx, a.whole(), true)
 	if t.reader != nil {
 		t.reader.close()
 	}

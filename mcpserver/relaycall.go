@@ -208,10 +208,7 @@ func (r *relayedCall) conclude(result json.RawMessage, err error) {
 	if r.hello != nil && err == nil {
 		c.x.conn.adopt(r.hello, result)
 	}
-	v := verbatim{of: c.method, raw: result}
-	if p, ok := c.out.(pipe); ok && len(result) > maxKept {
-		_, v.apart = p.conn.(apart)
-	}
+	v := verbatim{of: c.method, raw: result, apart: len(result) > maxKept}
 	buf := takeBuffer()
 	c.reply(buf, v.appendAnswer((*buf)[:0], c.info.ID, err), v, err)
 }

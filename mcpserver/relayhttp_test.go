@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -297,4 +298,50 @@ func TestARelayKeepsNothingOutsideOfSessions(t *testing.T) {
 		}
 	}()
 	s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
+}
+
+// TestALargeResultPassesAsItIsByEveryWay has a result that is sent apart from what leads to it, where that can be done.
+func TestALargeResultPassesAsItIsByEveryWay(t *testing.T) {
+	large := `{"text":"` + strings.Repeat("x", 200<<10) + `","z": 1}`
+	whole := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`
+	synctest.Test(t, func(t *testing.T) {
+		b := &behind{receive: func(r *handed) {
+			result := large
+			if r.method == mcp.MethodInitialize {
+				_, version, _ := strings.Cut(r.params, `"protocolVersion":"`)
+				result = `{"protocolVersion":"` + version[:len("2025-06-18")] + `"}`
+			}
+			go r.answer(json.RawMessage(result), nil)
+		}}
+		w := relayedWeb(t, b)
+		body, headers := askedCall(1, "a", `{}`)
+		legacy, batching := w.open("2025-06-18"), w.open("2025-03-26")
+		session := []string{"Mcp-Session-Id", legacy}
+		for way, p := range map[string]page{
+			"a modern client, JSON": w.post(body, headers...),
+			"a session, JSON":       w.post(requestOf(1, "a", `{}`), append(session, "Accept", "application/json")...),
+			"a batch of one": w.post("["+requestOf(1, "a", `{}`)+"]", "Mcp-Session-Id", batching, "Accept",
+				"application/json"),
+		} {
+			if got := strings.Trim(p.body, "[]"); got != whole || p.header.Get("Content-Length") != fmt.Sprint(len(p.body)) {
+				t.Errorf("%s got %d bytes of %s, want %d", way, len(got), p.header.Get("Content-Length"), len(whole))
+			}
+		}
+		old, address := w.oldSession("http://localhost/mcp")
+		go w.post(initializeAs("2024-11-05"), address)
+		old.message()
+		go w.post(requestOf(1, "a", `{}`), address)
+		for way, s := range map[string]*events{
+			"a modern client, a stream": w.stream("POST", body, append(headers, "Accept", "text/event-stream")...),
+			"a session, a stream":       w.stream("POST", requestOf(1, "a", `{}`), append(session, "Accept", "text/event-stream")...),
+			"HTTP+SSE":                  old,
+		} {
+			if got := string(s.next().Data); got != whole {
+				t.Errorf("%s got %d bytes, want %d", way, len(got), len(whole))
+			}
+			s.leave()
+		}
+		synctest.Wait()
+		w.end()
+	})
 }

@@ -222,13 +222,13 @@ func (p pipe) send(ctx context.Context, send func() error) (err error) {
 }
 
 func (p pipe) answer(ctx context.Context, a answer) error {
-	switch {
-	case a.frame == nil:
+	if a.frame == nil {
 		return nil
-	case a.rest != nil:
-		return p.send(ctx, func() error { return p.conn.(apart).sendParts(ctx, a.frame, a.rest, []byte("}")) })
 	}
-	return p.notify(ctx, a.frame)
+	if c, ok := p.conn.(apart); ok && a.rest != nil {
+		return p.send(ctx, func() error { return c.sendParts(ctx, a.frame, a.rest, closing) })
+	}
+	return p.notify(ctx, a.whole())
 }
 
 // apart is a connection that sends a frame in parts.

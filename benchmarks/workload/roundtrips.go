@@ -71,6 +71,14 @@ func TinyRoundtrips(b *testing.B, peers ...Peer) {
 	}), peers)
 }
 
+// TextRoundtrips is those of [TinyRoundtrips], and those of the largest text.
+func TextRoundtrips(b *testing.B, peers ...Peer) {
+	runAll(b, slices.DeleteFunc(roundtrips(), func(r roundtrip) bool {
+		return r.canned.Shape != Text || r.canned.Size != Tiny && r.canned.Size != Limit || r.callers != 1 ||
+			r.transport == HTTPSSE || r.transport == Pipe
+	}), peers)
+}
+
 func runAll(b *testing.B, cases []roundtrip, peers []Peer) {
 	for _, r := range cases {
 		for _, p := range peers {
