@@ -333,8 +333,9 @@ func TestALargeResultPassesAsItIsByEveryWay(t *testing.T) {
 		go w.post(requestOf(1, "a", `{}`), address)
 		for way, s := range map[string]*events{
 			"a modern client, a stream": w.stream("POST", body, append(headers, "Accept", "text/event-stream")...),
-			"a session, a stream":       w.stream("POST", requestOf(1, "a", `{}`), append(session, "Accept", "text/event-stream")...),
-			"HTTP+SSE":                  old,
+			"a session, a stream": w.stream("POST", requestOf(1, "a", `{}`),
+				append(session, "Accept", "text/event-stream")...),
+			"HTTP+SSE": old,
 		} {
 			if got := string(s.next().Data); got != whole {
 				t.Errorf("%s got %d bytes, want %d", way, len(got), len(whole))
