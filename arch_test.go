@@ -55,6 +55,8 @@ var arrows = map[string][]string{
 	"internal/clientinput": {"mcp"},
 	"internal/running":     {"inspect"},
 	"internal/relay":       {"mcp"},
+	"internal/recording":   {"mcp"},
+	"internal/mock":        {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
 	"internal/messages":    {},
 
 	"mcp":       {"internal/jsonrpc"},
@@ -109,8 +111,8 @@ var arrows = map[string][]string{
 		"mcpclient/telemetry/instrument", "mcpserver/store",
 	},
 	"mcpproxy": {
-		"internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpclient/transport",
-		"mcpserver",
+		"internal/recording", "internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
+		"mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},
@@ -118,7 +120,8 @@ var arrows = map[string][]string{
 	"mcpserver/store/storetest": {"mcp", "mcpserver/store"},
 	"mcpserver/bearer":          {},
 
-	"mcptest": {"mcp", "mcpclient/transport", "mcpserver"}, // not mcpclient, whose own tests use it
+	// not mcpclient, whose own tests use it
+	"mcptest": {"internal/mock", "internal/recording", "mcp", "mcpclient/transport", "mcpserver"},
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
@@ -140,6 +143,7 @@ var foreign = map[string][]string{
 	"mcpclient/config":                      {"github.com/go-json-experiment/json"},
 	"mcpserver":                             {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3"},
 	"mcpserver/bearer":                      {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
+	"mcpproxy":                              telemetryAPI,
 	"mcpclient/transport":                   {"internal/usercode", "golang.org/x/sys"},
 	"mcpclient/transport/transporttest":     {"internal/usercode", "golang.org/x/sys"},
 	"mcpclient/auth":                        {"golang.org/x/oauth2"},
