@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/mock"
 	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/testsupport/conversation"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -44,9 +45,9 @@ func TestARecordingServesWhatItsServerSaid(t *testing.T) {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told, toldAgain []string
-				first := parsed(t, recorded(t, reach(full(t)), true, func(tr transport.Transport) { told = uses(t, tr, v) }))
-				second := parsed(t, recorded(t, served(t, first, nil), true, func(tr transport.Transport) {
-					toldAgain = uses(t, tr, v)
+				first := recorded(t, func(tr transport.Transport) { told = conversation.Use(t, tr, v) })
+				second := parsed(t, conversation.Record(t, served(t, first, nil), true, func(tr transport.Transport) {
+					toldAgain = conversation.Use(t, tr, v)
 				}))
 				if !slices.Equal(told, toldAgain) {
 					t.Errorf("the host was told\n%s", cmp.Diff(told, toldAgain))
@@ -79,11 +80,11 @@ func TestARecordingIsServedAgainAndAgainWithoutAFlake(t *testing.T) {
 		var first *recording.File
 		var told []string
 		synctest.Test(t, func(t *testing.T) {
-			first = parsed(t, recorded(t, reach(full(t)), true, func(tr transport.Transport) { told = uses(t, tr, v) }))
+			first = recorded(t, func(tr transport.Transport) { told = conversation.Use(t, tr, v) })
 		})
 		for range n {
 			synctest.Test(t, func(t *testing.T) {
-				if again := uses(t, served(t, first, nil), v); !slices.Equal(told, again) {
+				if again := conversation.Use(t, served(t, first, nil), v); !slices.Equal(told, again) {
 					t.Errorf("the host was told\n%s", cmp.Diff(told, again))
 				}
 			})
@@ -96,12 +97,12 @@ func refused(t *testing.T, call func(ctx context.Context, c *mcpclient.Client) e
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		v := mcpclient.Options{Versions: revisions[1:2], NoCache: true, Telemetry: telemetry.Off()}
-		first := parsed(t, recorded(t, reach(full(t)), true, func(tr transport.Transport) {
+		first := recorded(t, func(tr transport.Transport) {
 			c, err := mcpclient.Connect(t.Context(), tr, &v)
 			must(t, err)
 			_, err = c.CallTool(t.Context(), "double", input{1})
 			must(t, err, c.Stop(context.Background()))
-		}))
+		})
 		c, e := mcpclient.Connect(t.Context(), served(t, first, &mock.Options{Problem: func(text string) {
 			problems = append(problems, text)
 		}}), &v)

@@ -101,5 +101,6 @@ func (s *session) unknown(m relay.Message, redacted string) *refusal {
 		all = append(all, d.String())
 	}
 	return refuse(mcp.CodeInvalidParams, true,
-		"the recording has no such %s; the nearest, entry %d of session %d, differs in %s", m.Method, nearest.Seq, nearest.Session, strings.Join(all, "; "))
+		"the recording has no such %s; the nearest, entry %d of session %d, differs in %s",
+		m.Method, nearest.Seq, nearest.Session, strings.Join(all, "; "))
 }

@@ -97,19 +97,25 @@ func orWhole(path string) string {
 // Compare returns where b differs from a, as many as most at most. wild, if it is not empty, is what stands in a for
 // what was redacted: it is equal to anything.
 func Compare(a, b Value, wild string, most int) []Difference {
-	c := comparison{wild: wild, most: most}
+	return CompareBut(a, b, wild, most, nil)
+}
+
+// CompareBut is Compare without what has a path, or is below one, that ignore reports true for. Nil ignores nothing.
+func CompareBut(a, b Value, wild string, most int, ignore func(path string) bool) []Difference {
+	c := comparison{wild: wild, most: most, ignore: ignore}
 	c.values("", a, b)
 	return c.found
 }
 
 type comparison struct {
-	wild  string
-	most  int
-	found []Difference
+	wild   string
+	most   int
+	ignore func(path string) bool // nil for nothing
+	found  []Difference
 }
 
 func (c *comparison) values(path string, a, b any) {
-	if len(c.found) == c.most {
+	if len(c.found) == c.most || c.ignore != nil && c.ignore(path) {
 		return
 	}
 	switch x := a.(type) {
@@ -174,7 +180,7 @@ func (c *comparison) arrays(path string, a, b []any) {
 }
 
 func (c *comparison) differ(path, a, b string) {
-	if len(c.found) < c.most {
+	if len(c.found) < c.most && (c.ignore == nil || !c.ignore(path)) {
 		c.found = append(c.found, Difference{path, a, b})
 	}
 }
