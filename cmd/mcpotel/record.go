@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -24,8 +25,8 @@ type recorder struct {
 }
 
 func (r *recorder) flags(f *pflag.FlagSet) {
-	f.StringVar(&r.path, "record", "", "write what passes to this new `FILE`, a line of JSON for each message: methods, "+
-		"names, sizes, durations, errors and trace ids, and no content")
+	f.StringVar(&r.path, "record", "", "write what passes to this new `FILE`, or to one in this directory, a line of JSON "+
+		"for each message: methods, names, sizes, durations, errors and trace ids, and no content")
 	f.BoolVar(&r.content, "record-content", false, "record arguments and results, too, so that \"mcpotel mock\" can "+
 		"serve them. What --policy redacts, and values with names such as password or token, are replaced")
 	f.Int64Var(&r.limit, "record-limit", 0, "end the recording when the file has this many `MIB`. Unless it is given, "+
@@ -42,10 +43,15 @@ func (r *recorder) open(say func(string)) (*mcpproxy.Recorder, error) {
 	case r.limit < 0 || r.limit > 1024:
 		return nil, misuse("--record-limit is between 1 and 1024 MiB")
 	}
+	if info, err := os.Stat(r.path); err == nil && info.IsDir() {
+		name := fmt.Sprintf("%s-%d.ndjson", time.Now().UTC().Format("20060102T150405.000Z"), os.Getpid())
+		r.path = filepath.Join(r.path, name)
+	}
 	var err error
 	r.file, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, misuse("--record: %s is there already; remove it, or give another name", r.path)
+		return nil, misuse("--record: %s is there already; remove it, or give another name, or a directory, in which each "+
+			"run has a file of its own", r.path)
 	}
 	if err != nil {
 		return nil, misuse("--record: %w", err)

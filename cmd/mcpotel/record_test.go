@@ -44,6 +44,16 @@ func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
 		t.Errorf("the mock ended with exit code %d", code)
 	}
 
+	each := filepath.Join(dir, "each")
+	if err := os.Mkdir(each, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", each), server...)...)
+	}
+	if all, err := filepath.Glob(filepath.Join(each, "*.ndjson")); err != nil || len(all) != 2 {
+		t.Errorf("got %q, %v; want a file for each run", all, err)
+	}
 	short := filepath.Join(dir, "short.ndjson")
 	does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", short), server...)...)
 	does(exitOK, "params and results were not compared", "diff", short, file)
