@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -204,6 +205,7 @@ func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer
 	if g := l.pair.guard; g != nil {
 		ctx, m, answer = g.asks(ctx, m, answer)
 	}
+	answer = l.pair.tape.asked(ctx, recording.Server, m, answer)
 	l.pair.host.Request(ctx, m, answer)
 }
 
@@ -212,6 +214,7 @@ func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay
 	if g := l.pair.guard; g != nil {
 		m = g.forHost(ctx, m)
 	}
+	l.pair.tape.told(ctx, recording.Server, m)
 	_ = l.pair.host.Notify(ctx, m) // a host that is gone has no use for it
 }
 

@@ -18,6 +18,7 @@ type pair struct {
 	connect func(*relay.Client) (relay.Server, error)
 	host    relay.Ender
 	guard   *guard         // nil if there is no policy
+	tape    *tape          // nil if nothing is recorded
 	tasks   sync.WaitGroup // what waits for its turn
 	turn    sync.Mutex     // held while a message may begin a connection
 

@@ -80,6 +80,8 @@ type Redaction struct {
 // maxWith bounds, in bytes, how much larger a message becomes with each value that is replaced.
 const maxWith = 64
 
+const defaultWith = "[redacted]"
+
 // rules are a policy, ready for use. They are immutable.
 type rules struct {
 	allow, deny []*regexp.Regexp
@@ -165,7 +167,7 @@ func newSecrets(o *Redaction) (*secrets, error) {
 	}
 	with := o.With
 	if with == "" {
-		with = "[redacted]"
+		with = defaultWith
 	}
 	if len(with) > maxWith {
 		return nil, fmt.Errorf("policy: redaction: what stands instead has more than %d bytes", maxWith)

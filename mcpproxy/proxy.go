@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -34,6 +35,9 @@ type Options struct {
 
 	// Policy says which messages pass, and how. Nil means that all pass as they are.
 	Policy *Policy
+
+	// Recorder has what passes written to a file, as the host has said it and as it gets it. Nil means that nothing is.
+	Recorder *Recorder
 
 	// Telemetry is where spans, metrics and log records go. Nil means telemetry.New().
 	Telemetry *telemetry.Telemetry
@@ -94,6 +98,11 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if p.o.Recorder != nil {
+		if err := p.o.Recorder.begin(p.o.Name, p.o.Policy); err != nil {
+			return nil, fmt.Errorf("mcpproxy: %w", err)
+		}
+	}
 	return p, nil
 }
 
@@ -123,6 +132,7 @@ type hosts Proxy
 // ReceiveRequest passes on a request of a host.
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	p := h.pairOf(from)
+	answer = p.tape.asked(ctx, recording.Host, m, answer)
 	if p.guard != nil {
 		p.guard.request(ctx, p, m, answer)
 		return
@@ -132,7 +142,9 @@ func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.
 
 // ReceiveNotification passes on a notification of a host.
 func (h *hosts) ReceiveNotification(ctx context.Context, m relay.Message, from relay.Peer) {
-	h.pairOf(from).notify(ctx, m)
+	p := h.pairOf(from)
+	p.tape.told(ctx, recording.Host, m)
+	p.notify(ctx, m)
 }
 
 // Gone ends the connection to the server of a host that has left.
@@ -158,7 +170,10 @@ func (h *hosts) pairOf(from relay.Peer) *pair {
 	defer h.mu.Unlock()
 	p := h.pairs[from]
 	if p == nil {
-		p = &pair{connect: h.connect, host: from.(relay.Ender), guard: h.guard} // as those of mcpserver are
+		p = &pair{
+			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // as those of mcpserver are
+			tape: h.o.Recorder.tape(),
+		}
 		h.pairs[from] = p
 	}
 	return p

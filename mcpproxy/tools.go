@@ -104,14 +104,15 @@ func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 }
 
 // shown is the name of a tool for a message, of which it may be too long a part.
-func shown(name string) string {
-	const most = 64
-	if len(name) <= most {
-		return name
+func shown(name string) string { return cut(name, 64) }
+
+// cut returns a text, of which no more than most bytes and a mark are left.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	cut := most
-	for !utf8.RuneStart(name[cut]) {
-		cut--
+	for !utf8.RuneStart(text[most]) {
+		most--
 	}
-	return name[:cut] + "…"
+	return text[:most] + "…"
 }

@@ -22,6 +22,7 @@ type proxy struct {
 	name   string // in telemetry
 	listen string // address for hosts over HTTP; empty for one on standard input and output
 	limits policyFlags
+	record recorder
 }
 
 func newProxy(s streams) *cobra.Command {
@@ -35,6 +36,7 @@ func newProxy(s streams) *cobra.Command {
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
 			"mcpotel proxy --deny-tool 'delete_*' --timeout 30s -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel proxy --record session.ndjson --record-content -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
@@ -43,10 +45,11 @@ func newProxy(s streams) *cobra.Command {
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
 		p.limits.flags(f)
+		p.record.flags(f)
 	})
 }
 
-func (p *proxy) run(ctx context.Context) error {
+func (p *proxy) run(ctx context.Context) (err error) {
 	if err := p.none(); err != nil {
 		return err
 	}
@@ -71,10 +74,16 @@ func (p *proxy) run(ctx context.Context) error {
 		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(line)) } // hosts show it
 		m.Transport = t
 	}
+	record, err := p.record.open(func(line string) { _ = printLine(p.streams.err, line) })
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, p.record.close(ctx)) }()
 	between, err := mcpproxy.New(m.Transport, &mcpproxy.Options{
-		Name: cmp.Or(p.name, m.Options.Name), Policy: policy, Telemetry: o.telemetry(),
+		Name: cmp.Or(p.name, m.Options.Name), Policy: policy, Recorder: record, Telemetry: o.telemetry(),
 	})
 	if err != nil {
+		p.record.discard()
 		return misuse("%s", strings.TrimPrefix(err.Error(), "mcpproxy: "))
 	}
 	if p.listen != "" {

@@ -23,7 +23,8 @@ var watched = []string{
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",
 	"internal/schema",
 	"internal/otlpsink",
-	"internal/running", "internal/grow", "internal/jsonrpc", "internal/jsonscan", "internal/mirror", "inspect",
+	"internal/recording", "internal/running", "internal/grow", "internal/jsonrpc", "internal/jsonscan",
+	"internal/mirror", "inspect",
 }
 
 func TestThePageIsThatOfTheTable(t *testing.T) {

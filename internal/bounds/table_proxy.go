@@ -17,5 +17,10 @@ var proxyArea = area{
 				"those whose turn it is are as many as MaxConcurrent",
 			full: "the call is answered with an error", test: "mcpproxy.TestWhatWaitsForItsTurnIsBounded",
 		},
+		{
+			what: "Lines of a recording that wait to be written", where: []string{"internal/recording.Writer.queue"},
+			bound: "{bytes internal/recording.maxQueued}, or one that is larger by itself",
+			full:  "the recording ends, and says so", test: "internal/recording.TestARecordingEndsWhereItCannotBeWritten",
+		},
 	},
 }

@@ -1,0 +1,140 @@
+package mock_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpotel/mcpotel/internal/mock"
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/testsupport/conversation"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+var revisions = []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250618}
+
+// answers are what the requests of a recording were answered with, in the order of the requests. How many subscriptions
+// a client opens depends on how quick it is.
+func answers(f *recording.File) (all []*recording.Entry) {
+	for _, reactions := range f.Reactions() {
+		for _, reaction := range reactions {
+			for _, s := range reaction.Steps {
+				if s.Answers() && s.Request == reaction.Request && s.Method != mcp.MethodSubscriptionsListen {
+					all = append(all, s.Entry)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestARecordingServesWhatItsServerSaid compares, byte by byte, what a client gets from a server and from a recording
+// of that.
+func TestARecordingServesWhatItsServerSaid(t *testing.T) {
+	for _, v := range revisions {
+		t.Run(string(v), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told, toldAgain []string
+				first := recorded(t, func(tr transport.Transport) { told = conversation.Use(t, tr, v) })
+				second := parsed(t, conversation.Record(t, served(t, first, nil), true, func(tr transport.Transport) {
+					toldAgain = conversation.Use(t, tr, v)
+				}))
+				if !slices.Equal(told, toldAgain) {
+					t.Errorf("the host was told\n%s", cmp.Diff(told, toldAgain))
+				}
+				a, b := answers(first), answers(second)
+				if len(a) != len(b) || len(a) < 15 {
+					t.Fatalf("got %d answers and then %d", len(a), len(b))
+				}
+				for i := range a {
+					if a[i].Kind != b[i].Kind || a[i].Kind != recording.Cancelled && !bytes.Equal(a[i].Content, b[i].Content) {
+						t.Errorf("%s %s was answered with\n%s %s\nand then with\n%s %s", a[i].Method, a[i].Name, a[i].Kind,
+							a[i].Content, b[i].Kind, b[i].Content)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestARecordingIsServedAgainAndAgainWithoutAFlake serves one recording to many hosts, at the same time.
+func TestARecordingIsServedAgainAndAgainWithoutAFlake(t *testing.T) {
+	n := 50
+	if s := os.Getenv("MCPOTEL_REPLAYS"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range revisions[:2] {
+		var first *recording.File
+		var told []string
+		synctest.Test(t, func(t *testing.T) {
+			first = recorded(t, func(tr transport.Transport) { told = conversation.Use(t, tr, v) })
+		})
+		for range n {
+			synctest.Test(t, func(t *testing.T) {
+				if again := conversation.Use(t, served(t, first, nil), v); !slices.Equal(told, again) {
+					t.Errorf("the host was told\n%s", cmp.Diff(told, again))
+				}
+			})
+		}
+	}
+}
+
+// refused has a host of the recording make one call, and returns the problem and the error.
+func refused(t *testing.T, call func(ctx context.Context, c *mcpclient.Client) error) (problems []string, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		v := mcpclient.Options{Versions: revisions[1:2], NoCache: true, Telemetry: telemetry.Off()}
+		first := recorded(t, func(tr transport.Transport) {
+			c, err := mcpclient.Connect(t.Context(), tr, &v)
+			must(t, err)
+			_, err = c.CallTool(t.Context(), "double", input{1})
+			must(t, err, c.Stop(context.Background()))
+		})
+		c, e := mcpclient.Connect(t.Context(), served(t, first, &mock.Options{Problem: func(text string) {
+			problems = append(problems, text)
+		}}), &v)
+		must(t, e)
+		err = call(t.Context(), c)
+		must(t, c.Stop(context.Background()))
+	})
+	return problems, err
+}
+
+func TestAnErrorSaysWhatDiffersFromTheNearestRequest(t *testing.T) {
+	for want, call := range map[string]func(ctx context.Context, c *mcpclient.Client) error{
+		"differs in .arguments.n: 2, not 1": func(ctx context.Context, c *mcpclient.Client) error {
+			_, err := c.CallTool(ctx, "double", input{2})
+			return err
+		},
+		"the recording has no resources/list": func(ctx context.Context, c *mcpclient.Client) error {
+			_, err := c.ListResources(ctx, nil)
+			return err
+		},
+		"this tools/call 1 times, and it was asked for again": func(ctx context.Context, c *mcpclient.Client) error {
+			if _, err := c.CallTool(ctx, "double", input{1}); err != nil {
+				return err
+			}
+			_, err := c.CallTool(ctx, "double", input{1})
+			return err
+		},
+	} {
+		problems, err := refused(t, call)
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			len(problems) != 1 || !strings.Contains(problems[0], want) {
+			t.Errorf("got %v and the problems %q, want %q", err, problems, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package mock
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// session is a session of a recording, to be played for any number of hosts. It is immutable but for played.
+type session struct {
+	reactions []*reaction
+	byKey     map[string][]*reaction
+	wild      []*reaction // those in which something was redacted
+	// what its subscriptions were acknowledged with, if listens
+	offered mcp.SubscriptionFilter
+	listens bool
+	played  bool // guarded by mock.mu
+}
+
+// reaction is a message of the host, with what follows it.
+type reaction struct {
+	*recording.Reaction
+	key   string
+	value recording.Value
+}
+
+func newSession(reactions []*recording.Reaction, wild string) *session {
+	s := &session{byKey: map[string][]*reaction{}}
+	s.offered, s.listens = offered(reactions)
+	for _, t := range reactions {
+		v := compared(t.Method, t.Content)
+		one := &reaction{t, keyed(t.Method, v), v}
+		s.reactions = append(s.reactions, one)
+		s.byKey[one.key] = append(s.byKey[one.key], one)
+		if wild != "" && strings.Contains(one.key, wild) {
+			s.wild = append(s.wild, one)
+		}
+	}
+	return s
+}
+
+// compared is what counts of the params of a message. Who a host is and what it can do does not, as it does not where
+// it stands in _meta.
+func compared(method string, params json.RawMessage) recording.Value {
+	v := recording.ValueOf(params)
+	if o, ok := v.(map[string]any); ok && method == mcp.MethodInitialize {
+		return map[string]any{"protocolVersion": o["protocolVersion"]}
+	}
+	return v
+}
+
+func keyOf(method string, params json.RawMessage) string {
+	return keyed(method, compared(method, params))
+}
+
+func keyed(method string, v recording.Value) string { return method + " " + recording.Text(v) }
+
+// equal returns the reactions with messages that equal m, in their order.
+func (s *session) equal(m relay.Message, redacted string) (equal []*reaction) {
+	v := compared(m.Method, m.Params)
+	if equal = s.byKey[keyed(m.Method, v)]; equal != nil {
+		return equal
+	}
+	for _, t := range s.wild {
+		if t.Method == m.Method && recording.Compare(t.value, v, redacted, 1) == nil {
+			equal = append(equal, t)
+		}
+	}
+	return equal
+}
+
+const (
+	maxSearched    = 1000 // how many messages are compared to find the nearest
+	maxDifferences = 10   // of a message
+)
+
+// unknown says why m is not in the recording: what is nearest to it there, and in what that differs.
+func (s *session) unknown(m relay.Message, redacted string) *refusal {
+	v := compared(m.Method, m.Params)
+	var nearest *reaction
+	var least []recording.Difference
+	searched := 0
+	for _, t := range s.reactions {
+		if t.Method != m.Method || searched == maxSearched {
+			continue
+		}
+		searched++
+		if d := recording.Compare(t.value, v, redacted, maxDifferences); nearest == nil || len(d) < len(least) {
+			nearest, least = t, d
+		}
+	}
+	if nearest == nil {
+		begins := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodInitialize
+		return refuse(mcp.CodeMethodNotFound, !begins, "the recording has no %s", m.Method)
+	}
+	var all []string
+	for _, d := range least {
+		all = append(all, d.String())
+	}
+	return refuse(mcp.CodeInvalidParams, true,
+		"the recording has no such %s; the nearest, entry %d of session %d, differs in %s",
+		m.Method, nearest.Seq, nearest.Session, strings.Join(all, "; "))
+}

@@ -1,0 +1,30 @@
+package recording
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// Replace returns an object with another value for the member at a path. All else stays byte for byte. An object that
+// has no such member is returned as it is.
+func Replace(object, value json.RawMessage, path ...string) json.RawMessage {
+	if i := jsonscan.Space(object, 0); i == len(object) || object[i] != '{' {
+		return object
+	}
+	o := jsonscan.ObjectAt(object, 0)
+	for o.Next() {
+		if string(o.Key()) != path[0] {
+			continue
+		}
+		at := o.At()
+		old := o.Raw()
+		with := value
+		if len(path) > 1 {
+			with = Replace(old, value, path[1:]...)
+		}
+		return slices.Concat(object[:at], with, object[at+len(old):])
+	}
+	return object
+}

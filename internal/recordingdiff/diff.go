@@ -1,0 +1,223 @@
+package recordingdiff
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/unit"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Compare says in what b differs from a. Sessions are compared in their order. In a session, the first request of a
+// side with a method and a name is compared with the first such one of the other recording, the second with the second.
+// Of requests for the state of a task the last one counts; pings do not, nor how a host divides its subscriptions.
+func Compare(a, b *recording.File, o *Options) *Report {
+	c := comparison{a: a, b: b, report: &Report{Changes: []Change{}, Durations: []Duration{}, Notes: []string{}}}
+	if o != nil {
+		c.o = *o
+	}
+	c.content = a.Content && b.Content
+	c.notes()
+	as, bs := sessionsOf(a), sessionsOf(b)
+	for i := range max(len(as), len(bs)) {
+		c.session(i+1, at(as, i), at(bs, i))
+	}
+	c.durations(as, bs)
+	c.report.Same = len(c.report.Changes) == 0
+	return c.report
+}
+
+func at(all []*session, i int) *session {
+	if i < len(all) {
+		return all[i]
+	}
+	return &session{}
+}
+
+type comparison struct {
+	a, b    *recording.File
+	o       Options
+	content bool
+	report  *Report
+}
+
+// notes says what cannot be compared.
+func (c *comparison) notes() {
+	if !c.content {
+		c.report.Notes = append(c.report.Notes, "params and results were not compared: not both recordings have content")
+	}
+	for i, f := range []*recording.File{c.a, c.b} {
+		which := []string{"first", "second"}[i]
+		switch {
+		case f.Cut:
+			c.report.Notes = append(c.report.Notes, "the "+which+" recording was cut: its end is missing")
+		case f.Why != "":
+			c.report.Notes = append(c.report.Notes, "the "+which+" recording ends early: "+f.Why)
+		}
+	}
+}
+
+// session is a session of a recording.
+type session struct {
+	asked []*exchange
+	tasks map[string]*exchange // by id; the latest request for the state of it
+	heard map[string]int       // methods of notifications, by side, with their number
+}
+
+// exchange is a request with what became of it, nil for nothing.
+type exchange struct {
+	*recording.Entry
+	answer *recording.Entry
+}
+
+// free are methods of which the number varies.
+var free = map[string]bool{mcp.MethodPing: true, mcp.MethodSubscriptionsListen: true}
+
+func sessionsOf(f *recording.File) (all []*session) {
+	byNumber, byRequest := map[int]*session{}, map[int]*exchange{}
+	for _, e := range f.Entries {
+		s := byNumber[e.Session]
+		if s == nil {
+			s = &session{heard: map[string]int{}, tasks: map[string]*exchange{}}
+			byNumber[e.Session] = s
+			all = append(all, s)
+		}
+		switch {
+		case e.Answers():
+			if x := byRequest[e.Request]; x != nil {
+				x.answer = e
+			}
+		case e.Kind == recording.Notification:
+			s.heard[string(e.From)+" "+e.Method]++
+		case !free[e.Method]:
+			byRequest[e.Request] = s.add(e)
+		}
+	}
+	return all
+}
+
+// add adds a request. Of those for the state of one task, the last one counts.
+func (s *session) add(e *recording.Entry) *exchange {
+	x := &exchange{Entry: e}
+	if e.Method == mcp.MethodGetTask {
+		task := recording.Text(recording.ValueOf(e.Content))
+		if before := s.tasks[task]; before != nil {
+			*before = *x
+			return before
+		}
+		s.tasks[task] = x
+	}
+	s.asked = append(s.asked, x)
+	return x
+}
+
+// key is by what exchanges are compared with each other.
+func (x *exchange) key() string { return string(x.From) + " " + x.Method + " " + x.Name }
+
+func (x *exchange) change(kind string, session int, text string) Change {
+	return Change{Kind: kind, Session: session, From: x.From, Method: x.Method, Name: x.Name, Text: text}
+}
+
+func (c *comparison) session(number int, a, b *session) {
+	waiting := map[string][]*exchange{}
+	for _, x := range b.asked {
+		waiting[x.key()] = append(waiting[x.key()], x)
+	}
+	paired := map[*exchange]bool{}
+	last, ordered := 0, true
+	for _, x := range a.asked {
+		same := waiting[x.key()]
+		if len(same) == 0 {
+			one := x.change(Missing, number, "only the first recording has this request")
+			one.A = x.Seq
+			c.report.add(one)
+			continue
+		}
+		y := same[0]
+		waiting[x.key()] = same[1:]
+		paired[y] = true
+		ordered = ordered && y.Seq > last
+		last = y.Seq
+		c.report.Compared++
+		c.pair(number, x, y)
+	}
+	for _, y := range b.asked {
+		if !paired[y] {
+			one := y.change(Added, number, "only the second recording has this request")
+			one.B = y.Seq
+			c.report.add(one)
+		}
+	}
+	if !ordered {
+		c.report.add(Change{Kind: Order, Session: number, Text: "the requests are in another order"})
+	}
+	c.notifications(number, a, b)
+}
+
+func (c *comparison) notifications(number int, a, b *session) {
+	for _, both := range []struct {
+		has, lacks *session
+		which      string
+	}{{a, b, "first"}, {b, a, "second"}} {
+		for _, key := range slices.Sorted(maps.Keys(both.has.heard)) {
+			if both.lacks.heard[key] == 0 {
+				from, method, _ := strings.Cut(key, " ")
+				c.report.add(Change{
+					Kind: Notifications, Session: number, From: recording.Side(from), Method: method,
+					Text: fmt.Sprintf("only the %s recording has this notification, %d times", both.which, both.has.heard[key]),
+				})
+			}
+		}
+	}
+}
+
+// durations compares the medians of what the host has asked.
+func (c *comparison) durations(as, bs []*session) {
+	took := [2]map[string][]int64{{}, {}}
+	of := map[string]*exchange{}
+	for i, sessions := range [][]*session{as, bs} {
+		for _, s := range sessions {
+			for _, x := range s.asked {
+				if x.From == recording.Host && x.answer != nil && x.answer.Kind != recording.Cancelled {
+					took[i][x.key()] = append(took[i][x.key()], x.answer.TookUS)
+					of[x.key()] = x
+				}
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		a, b, x := took[0][key], took[1][key], of[key]
+		if a == nil || b == nil {
+			continue
+		}
+		d := Duration{x.Method, x.Name, len(a) + len(b), median(a), median(b)}
+		c.report.Durations = append(c.report.Durations, d)
+		if c.o.Latency > 0 && float64(d.BUS) > c.o.Latency*float64(d.AUS) && d.BUS-d.AUS >= 1000 {
+			c.report.add(x.change(Latency, 0, fmt.Sprintf("takes %s, not %s", micros(d.BUS), micros(d.AUS))))
+		}
+	}
+}
+
+func micros(n int64) string { return unit.Duration(time.Duration(n) * time.Microsecond) }
+
+func median(all []int64) int64 {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// ignored reports whether a path in a content is not compared.
+func (c *comparison) ignored(path string) bool {
+	for _, p := range c.o.Ignore {
+		if p == path || strings.Contains(p, "[*]") && p == index.ReplaceAllString(path, "[*]") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,146 @@
+package recordingdiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// line is a request with its answer, for a recording that is written short.
+type line struct {
+	method, name, params string
+	kind                 recording.Kind // of the answer; empty for none
+	content              string
+	took                 int64
+	code                 int64
+	toolError            bool
+}
+
+// made returns the recording of one session.
+func made(content bool, lines ...line) *recording.File {
+	f := &recording.File{Header: recording.Header{Version: 1, Content: content, Redacted: "[redacted]"}}
+	add := func(e recording.Entry, text string) {
+		e.Session, e.Seq, e.Bytes = 1, len(f.Entries)+1, len(text)
+		if content && text != "" {
+			e.Content = []byte(text)
+		}
+		f.Entries = append(f.Entries, &e)
+	}
+	for i, l := range lines {
+		if l.kind == recording.Notification {
+			add(recording.Entry{From: recording.Server, Kind: l.kind, Method: l.method}, l.params)
+			continue
+		}
+		add(recording.Entry{From: recording.Host, Kind: recording.Request, Method: l.method, Name: l.name, Request: i + 1},
+			l.params)
+		if l.kind != "" {
+			add(recording.Entry{From: recording.Server, Kind: l.kind, Method: l.method, Name: l.name, Request: i + 1,
+				TookUS: l.took, Code: l.code, ToolError: l.toolError}, l.content)
+		}
+	}
+	return f
+}
+
+// call is a call of a tool with a result.
+func call(name, result string) line {
+	return line{
+		method: mcp.MethodCallTool, name: name, params: `{"a":1}`, kind: recording.Result, content: result, took: 5000,
+	}
+}
+
+// poll asks for the state of a task.
+func poll(result string) line {
+	return line{method: mcp.MethodGetTask, params: `{"taskId":"1"}`, kind: recording.Result, content: result}
+}
+
+func TestADifferenceIsSaidInPlainWords(t *testing.T) {
+	a := call("t", `{"x":[1,{"y":"sunny"}]}`)
+	with := func(change func(l *line)) line {
+		l := a
+		change(&l)
+		return l
+	}
+	lists := func(tools string) line {
+		return line{method: mcp.MethodListTools, kind: recording.Result, content: `{"tools":[` + tools + `]}`}
+	}
+	tool := func(name, more string) string {
+		return fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}%s}`, name, more)
+	}
+	changed := line{kind: recording.Notification, method: mcp.NotificationToolListChanged}
+	for name, c := range map[string]struct {
+		a, b   []line
+		o      Options
+		silent bool // the recordings have no content
+		want   []string
+	}{
+		"nothing":  {a: []line{a}, b: []line{a}},
+		"_meta":    {a: []line{a}, b: []line{call("t", `{"_meta":{"q":1},"x":[1.0,{"y":"sunny"}]}`)}},
+		"cursors":  {a: []line{call("t", `{"nextCursor":"1"}`)}, b: []line{call("t", `{"nextCursor":"2"}`)}},
+		"redacted": {a: []line{call("t", `{"x":"[redacted]"}`)}, b: []line{call("t", `{"x":5}`)}},
+		"ignored":  {a: []line{a}, b: []line{call("t", `{"x":[1,{"y":"dry"}]}`)}, o: Options{Ignore: []string{".x[*].y"}}},
+		"exactly":  {a: []line{a}, b: []line{call("t", `{"x":[1,{"y":"dry"}]}`)}, o: Options{Ignore: []string{".x"}}},
+		"a result": {a: []line{a}, b: []line{call("t", `{"x":[1,{"y":"dry"}]}`)},
+			want: []string{`content: has another result: .x[1].y: "dry", not "sunny"`}},
+		"no member": {a: []line{a}, b: []line{call("t", `{}`)},
+			want: []string{`content: has another result: .x: nothing, not [1,{"y":"sunny"}]`}},
+		"params": {a: []line{a}, b: []line{with(func(l *line) { l.params = `{"a":2}` })},
+			want: []string{"params: it was asked with other params: .a: 2, not 1"}},
+		"missing": {a: []line{a, call("u", `{}`)}, b: []line{a},
+			want: []string{"missing: only the first recording has this request"}},
+		"added": {a: []line{a}, b: []line{a, a}, want: []string{"added: only the second recording has this request"}},
+		"order": {a: []line{a, call("u", `{}`)}, b: []line{call("u", `{}`), a},
+			want: []string{"order: the requests are in another order"}},
+		"an error": {a: []line{a}, b: []line{with(func(l *line) { l.kind, l.code = recording.Error, -32602 })},
+			want: []string{"outcome: ended with the error -32602, not a result"}},
+		"an error of the tool": {a: []line{a}, b: []line{with(func(l *line) { l.toolError = true })},
+			want: []string{"outcome: ended with an error of the tool, not a result"}},
+		"no answer": {a: []line{a}, b: []line{with(func(l *line) { l.kind = "" })},
+			want: []string{"outcome: ended with no answer, not a result"}},
+		"tools": {a: []line{lists(tool("t", "") + "," + tool("u", ""))}, b: []line{lists(tool("t", `,"title":"T"`))},
+			want: []string{"tools: t changed title, u removed"}},
+		"polls": {a: []line{a, poll(`{"status":"working"}`), poll(`{"status":"done"}`)},
+			b: []line{a, poll(`{"status":"done"}`), {method: mcp.MethodPing}}},
+		"notifications": {a: []line{a}, b: []line{a, changed, changed},
+			want: []string{"notifications: only the second recording has this notification, 2 times"}},
+		"slower": {a: []line{a}, b: []line{with(func(l *line) { l.took = 20000 })}},
+		"too slow": {a: []line{a}, b: []line{with(func(l *line) { l.took = 20000 })}, o: Options{Latency: 2},
+			want: []string{"latency: takes 20.0ms, not 5.00ms"}},
+		"not slow": {a: []line{a}, b: []line{with(func(l *line) { l.took = 5900 })}, o: Options{Latency: 1}},
+		"a size": {silent: true, a: []line{a}, b: []line{call("t", strings.Repeat("x", 2048))},
+			want: []string{"size: has 2.00 KiB, not 23 B"}},
+		"a similar size": {silent: true, a: []line{a}, b: []line{call("t", strings.Repeat("x", 200))}},
+	} {
+		r := Compare(made(!c.silent, c.a...), made(!c.silent, c.b...), &c.o)
+		var got []string
+		for _, change := range r.Changes {
+			var text strings.Builder
+			text.WriteString(change.Kind + ": " + change.Text)
+			for _, w := range change.Where {
+				text.WriteString(": " + w.String())
+			}
+			got = append(got, text.String())
+		}
+		if !slices.Equal(got, c.want) || r.Same != (c.want == nil) || c.silent != (len(r.Notes) > 0) {
+			t.Errorf("%s: got %q, same %t, notes %q; want %q", name, got, r.Same, r.Notes, c.want)
+		}
+	}
+}
+
+func TestManyDifferencesAreCounted(t *testing.T) {
+	var many []line
+	for range maxChanges + 7 {
+		many = append(many, call("t", `{}`))
+	}
+	if r := Compare(made(true), made(true, many...), nil); len(r.Changes) != maxChanges || r.More != 7 {
+		t.Errorf("got %d changes and %d more", len(r.Changes), r.More)
+	}
+	f := made(true)
+	f.Cut = true
+	if r := Compare(f, f, nil); !r.Same || len(r.Notes) != 2 {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -1,0 +1,118 @@
+package recordingdiff
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/unit"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/drift"
+)
+
+// pair compares two exchanges.
+func (c *comparison) pair(number int, x, y *exchange) {
+	add := func(kind, text string, where []recording.Difference) {
+		one := x.change(kind, number, text)
+		one.A, one.B, one.Where = x.Seq, y.Seq, where
+		c.report.add(one)
+	}
+	if c.content {
+		if d := c.contents(x.Content, y.Content); d != nil {
+			add(Params, "it was asked with other params", d)
+		}
+	}
+	if a, b := outcome(x.answer), outcome(y.answer); a != b {
+		add(Outcome, fmt.Sprintf("ended with %s, not %s", b, a), nil)
+		return
+	}
+	switch {
+	case x.answer == nil || x.answer.Kind == recording.Cancelled || working(x) || working(y):
+	case !c.content:
+		if a, b := x.answer.Bytes, y.answer.Bytes; max(a, b) > 2*min(a, b) && max(a, b)-min(a, b) >= 256 {
+			add(Size, fmt.Sprintf("has %s, not %s", unit.Size(int64(b)), unit.Size(int64(a))), nil)
+		}
+	default:
+		d := c.contents(x.answer.Content, y.answer.Content)
+		if d == nil {
+			return
+		}
+		if text := toolsChanged(x, y); text != "" {
+			add(Tools, text, nil)
+			return
+		}
+		add(Content, "has another "+string(x.answer.Kind), d)
+	}
+}
+
+// working reports whether an exchange says of a task that it goes on, which depends on when it was asked for.
+func working(x *exchange) bool {
+	var status string
+	_, _ = mcp.Object(x.answer.Content).Decode("status", &status) // of another type it is none
+	return x.Method == mcp.MethodGetTask && status == "working"
+}
+
+// outcome says how a request has ended.
+func outcome(answer *recording.Entry) string {
+	switch {
+	case answer == nil:
+		return "no answer"
+	case answer.Kind == recording.Error:
+		return fmt.Sprintf("the error %d", answer.Code)
+	case answer.Kind == recording.Cancelled:
+		return "a cancellation"
+	case answer.ToolError:
+		return "an error of the tool"
+	}
+	return "a result"
+}
+
+// varying are members of params and results that the protocol lets vary: what a server has made up to be given back to
+// it, and when a task was made and changed.
+var varying = []string{"cursor", "nextCursor", "taskId", "requestState", "createdAt", "lastUpdatedAt"}
+
+// contents returns in what b differs from a, which are params, results or errors.
+func (c *comparison) contents(a, b json.RawMessage) []recording.Difference {
+	wild := cmp.Or(c.a.Redacted, c.b.Redacted)
+	return recording.CompareBut(stable(a), stable(b), wild, maxDifferences, c.ignored)
+}
+
+// stable is a content without what varies.
+func stable(raw json.RawMessage) recording.Value {
+	v := recording.ValueOf(raw)
+	if o, ok := v.(map[string]any); ok {
+		for _, name := range varying {
+			delete(o, name)
+			if task, ok := o["task"].(map[string]any); ok {
+				delete(task, name)
+			}
+		}
+	}
+	return v
+}
+
+// toolsChanged says in what lists of tools differ, empty if they are none.
+func toolsChanged(x, y *exchange) string {
+	if x.Method != mcp.MethodListTools || x.answer.Kind != recording.Result {
+		return ""
+	}
+	var a, b mcp.ListToolsResult
+	if _, err := mcp.Decode(x.answer.Content, &a); err != nil {
+		return ""
+	}
+	if _, err := mcp.Decode(y.answer.Content, &b); err != nil {
+		return ""
+	}
+	var all []string
+	for _, change := range drift.Compare(drift.ToolsOf(a.Tools), drift.ToolsOf(b.Tools)) {
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s %s", change.Tool, change.Kind)
+		for _, part := range change.Parts {
+			text.WriteString(" " + string(part))
+		}
+		all = append(all, text.String())
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,182 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// message is what a server has sent.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"`
+	Error  *mcp.Error      `json:"error"`
+}
+
+// outcome says what a message answers.
+func (m *message) outcome() string {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	switch {
+	case m.Error != nil:
+		return fmt.Sprintf("error %d: %s", m.Error.Code, m.Error.Message)
+	case json.Unmarshal(m.Result, &r) == nil && r.IsError:
+		return "an error of the tool"
+	}
+	return "a result"
+}
+
+// host is a host's end of a connection. It answers the server's requests as they were answered in the recording.
+type host struct {
+	conn transport.Conn
+	stop context.CancelFunc
+	over chan struct{} // is closed when nothing more comes
+	why  error         // set before over is closed
+
+	mu      sync.Mutex
+	last    int64                         // guarded by mu; id of a request
+	waiting map[int64]chan<- message      // guarded by mu; those who wait for an answer, by id
+	answers map[string][]*recording.Entry // guarded by mu; to the server's requests, by method, in order
+}
+
+func newHost(conn transport.Conn, steps []Step) *host {
+	h := &host{
+		conn: conn, over: make(chan struct{}), waiting: map[int64]chan<- message{}, answers: map[string][]*recording.Entry{},
+	}
+	for _, s := range steps {
+		for _, step := range s.Steps {
+			if s.Skip == "" && step.Request != s.Request && step.Answers() && step.From == recording.Host {
+				h.answers[step.Method] = append(h.answers[step.Method], step.Entry)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.stop = cancel
+	go h.read(ctx)
+	return h
+}
+
+// close ends the connection.
+func (h *host) close() error {
+	h.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := h.conn.Close(ctx)
+	<-h.over
+	return err
+}
+
+// read reads what the server sends.
+func (h *host) read(ctx context.Context) {
+	defer close(h.over)
+	for {
+		f, err := h.conn.Receive(ctx)
+		if err != nil {
+			h.why = err
+			return
+		}
+		var m message
+		if json.Unmarshal(f.Data, &m) != nil {
+			continue // what is no message is no answer
+		}
+		switch {
+		case m.Method != "" && m.ID != nil:
+			if err := h.answer(ctx, m); err != nil {
+				h.why = err
+				return
+			}
+		case m.Method == "":
+			h.deliver(m)
+		}
+	}
+}
+
+// deliver hands an answer to who waits for it.
+func (h *host) deliver(m message) {
+	id, err := strconv.ParseInt(string(m.ID), 10, 64)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w := h.waiting[id]; w != nil {
+		delete(h.waiting, id)
+		w <- m // it has room
+	}
+}
+
+// answer answers a request of the server.
+func (h *host) answer(ctx context.Context, m message) error {
+	h.mu.Lock()
+	recorded := h.answers[m.Method]
+	if len(recorded) > 0 {
+		h.answers[m.Method] = recorded[1:]
+	}
+	h.mu.Unlock()
+	frame := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
+	switch {
+	case m.Method == mcp.MethodPing:
+		frame = append(frame, `,"result":{}`...)
+	case len(recorded) == 0 || recorded[0].Content == nil || recorded[0].Kind == recording.Cancelled:
+		frame = fmt.Appendf(frame, `,"error":{"code":%d,"message":"the recording has no answer to this"}`,
+			mcp.CodeMethodNotFound)
+	case recorded[0].Kind == recording.Error:
+		frame = append(append(frame, `,"error":`...), recorded[0].Content...)
+	default:
+		frame = append(append(frame, `,"result":`...), recorded[0].Content...)
+	}
+	return h.write(ctx, transport.Message{Kind: transport.Response, Data: append(frame, '}')})
+}
+
+// request sends a request, whose answer goes to w.
+func (h *host) request(ctx context.Context, method string, params json.RawMessage, w chan<- message) (int64, error) {
+	h.mu.Lock()
+	h.last++
+	id := h.last
+	h.waiting[id] = w
+	h.mu.Unlock()
+	frame := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), id, 10)
+	return id, h.write(ctx, transport.Message{
+		Kind: transport.Request, ID: id, Method: method, Data: withParams(frame, method, params),
+	})
+}
+
+func (h *host) notify(ctx context.Context, method string, params json.RawMessage) error {
+	return h.write(ctx, transport.Message{
+		Kind: transport.Notification, Method: method, Data: withParams([]byte(`{"jsonrpc":"2.0"`), method, params),
+	})
+}
+
+func withParams(frame []byte, method string, params json.RawMessage) []byte {
+	frame = jsonscan.AppendString(append(frame, `,"method":`...), method)
+	if params != nil {
+		frame = append(append(frame, `,"params":`...), params...)
+	}
+	return append(frame, '}')
+}
+
+// write sends a frame when there is room for it.
+func (h *host) write(ctx context.Context, m transport.Message) error {
+	for {
+		err := h.conn.Send(ctx, m)
+		if !errors.Is(err, transport.ErrBusy) {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

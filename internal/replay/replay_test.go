@@ -1,0 +1,144 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/recordingdiff"
+	"github.com/mcpotel/mcpotel/internal/replay"
+	"github.com/mcpotel/mcpotel/internal/testsupport/conversation"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func parsed(t *testing.T, text []byte) *recording.File {
+	t.Helper()
+	f, err := recording.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// recorded is what a client of this revision has done with a server.
+func recorded(t *testing.T, v mcp.Version) *recording.File {
+	return parsed(t, conversation.Record(t, conversation.Reach(conversation.Full(t)), true, func(tr transport.Transport) {
+		conversation.Use(t, tr, v)
+	}))
+}
+
+// TestARecordingIsRepeated makes all requests of a recording again, of a server that is the same, and compares what
+// came.
+func TestARecordingIsRepeated(t *testing.T) {
+	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250618} {
+		t.Run(string(v), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := recorded(t, v)
+				plan, err := replay.Plan(first, &replay.Options{All: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				made := 0
+				again := conversation.Record(t, conversation.Reach(conversation.Full(t)), true, func(tr transport.Transport) {
+					err = replay.Run(t.Context(), plan, tr, time.Minute, func(s replay.Step, outcome string) {
+						made++
+						if outcome == "no answer in time" {
+							t.Errorf("%s %s: %s", s.Method, s.Name, outcome)
+						}
+					})
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				r := recordingdiff.Compare(first, parsed(t, again), nil)
+				for _, c := range r.Changes {
+					t.Errorf("%+v", c)
+				}
+				if r.Compared < 15 || made < r.Compared-5 {
+					t.Errorf("%d requests were made, and %d compared", made, r.Compared)
+				}
+			})
+		})
+	}
+}
+
+func TestOnlyCallsThatReadAreMadeUnlessTheUserSaysSo(t *testing.T) {
+	const head = `{"mcpotel_recording":1,"content":true}` + "\n"
+	const text = head +
+		`{"session":1,"seq":1,"from":"host","kind":"request","method":"tools/list","request":1}
+{"session":1,"seq":2,"from":"server","kind":"result","method":"tools/list","request":1,"result":{"tools":[` +
+		`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
+		`{"name":"write","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}},` +
+		`{"name":"silent","inputSchema":{"type":"object"}}]}}
+{"session":1,"seq":3,"from":"host","kind":"request","method":"tools/call","name":"read","request":2,"params":{}}
+{"session":1,"seq":4,"from":"host","kind":"request","method":"tools/call","name":"write","request":3,"params":{}}
+{"session":1,"seq":5,"from":"server","kind":"result","method":"tools/call","name":"write","request":3,` +
+		`"result":{"task":{"taskId":"7"}}}
+{"session":1,"seq":6,"from":"host","kind":"request","method":"tasks/get","request":4,"params":{"taskId":"7"}}
+{"session":1,"seq":7,"from":"host","kind":"request","method":"tasks/cancel","request":5,"params":{"taskId":"8"}}
+{"session":1,"seq":8,"from":"host","kind":"request","method":"tools/call","name":"silent","request":6,"params":{}}
+{"session":1,"seq":9,"from":"host","kind":"request","method":"tools/call","name":"unlisted","request":7,"params":{}}
+`
+	for _, c := range []struct {
+		o    replay.Options
+		want []int // sequence numbers of what is left out
+	}{
+		{replay.Options{}, []int{4, 6, 7, 8, 9}},
+		{replay.Options{Allow: func(tool string) bool { return strings.HasPrefix(tool, "w") }}, []int{7, 8, 9}},
+		{replay.Options{All: true}, nil},
+	} {
+		plan, err := replay.Plan(parsed(t, []byte(text)), &c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, s := range plan[0] {
+			if s.Skip != "" {
+				got = append(got, s.Seq)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: left out %v, want %v", c.o, got, c.want)
+		}
+	}
+	if _, err := replay.Plan(parsed(t, []byte(strings.Replace(head, "true", "false", 1))), nil); err == nil {
+		t.Error("got no error for a recording without content")
+	}
+}
+
+// TestASessionThatEndsIsSaid has a server that dies, and one that never answers.
+func TestASessionThatEndsIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan, err := replay.Plan(recorded(t, mcp.Version20251125), &replay.Options{All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead := transport.InMemory(func(ctx context.Context, p *transport.Peer) { _, _ = p.Receive(ctx) })
+		err = replay.Run(t.Context(), plan, dead, time.Minute, func(replay.Step, string) {})
+		if err == nil || !strings.Contains(err.Error(), "the session has ended before initialize was answered") {
+			t.Errorf("got %v", err)
+		}
+		var outcomes bytes.Buffer
+		silent := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+			for {
+				if _, err := p.Receive(ctx); err != nil {
+					return
+				}
+			}
+		})
+		if err := replay.Run(t.Context(), plan[:1], silent, time.Second, func(_ replay.Step, outcome string) {
+			outcomes.WriteString(outcome)
+		}); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(outcomes.String(), "no answer in time") {
+			t.Errorf("got %q", &outcomes)
+		}
+	})
+}

@@ -1,0 +1,263 @@
+package mcpproxy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// RecorderOptions are those of a Recorder. The zero value of each field means its default.
+type RecorderOptions struct {
+	// Content has the params, results and errors of messages recorded, which "mcpotel mock", "mcpotel replay" and
+	// mcptest.Replay need. Without it there are names of methods, tools and prompts, URIs, sizes, durations, codes of
+	// errors and trace ids. What the policy of the proxy redacts, and what has a name such as password or token (see
+	// docs/recording.md), is replaced before it is written: of what the host says, too.
+	Content bool
+
+	// Limit is how many bytes are written. A recording that would be larger ends there. Zero means 1 GiB, which is as much
+	// as can be read.
+	Limit int64
+
+	// Stopped, if it is not nil, hears why a recording has ended before Close, once: because of its limit, of an error of
+	// a write, or of writes so slow that 64 MiB wait for them. The messages of the proxy do not wait for it.
+	Stopped func(error)
+}
+
+// Recorder has the messages that pass through one proxy written, as lines of JSON. What is written has no holes: if it
+// cannot be written as fast as it comes, or not at all, the recording ends, and the messages pass as before. It is safe
+// for concurrent use.
+type Recorder struct {
+	to io.Writer
+	o  RecorderOptions
+
+	mu       sync.Mutex
+	out      *recording.Writer // guarded by mu; nil before the proxy is made
+	begun    time.Time         // guarded by mu until out is there
+	secrets  *secrets          // guarded by mu until out is there
+	sessions int               // guarded by mu
+	requests int               // guarded by mu
+	entries  int               // guarded by mu
+}
+
+// NewRecorder returns a recorder that writes to w, whole lines in calls of Write that do not overlap, from when a proxy
+// has it as [Options.Recorder]. Close it behind the last host. Nil for o means the defaults.
+func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
+	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
+}
+
+// Close writes what waits, and returns why the recording ended before, if it did. If ctx ends first, it returns its
+// cause; a write that hangs is left behind.
+func (r *Recorder) Close(ctx context.Context) error {
+	r.mu.Lock()
+	out := r.out
+	r.mu.Unlock()
+	if out == nil {
+		return nil
+	}
+	return out.Close(ctx)
+}
+
+// secretKeys are the names of members whose values are never recorded, in addition to those of the policy.
+var secretKeys = []string{
+	"password", "passwd", "passphrase", "secret", "client_secret", "clientSecret", "token", "access_token", "accessToken",
+	"refresh_token", "refreshToken", "id_token", "idToken", "auth_token", "authToken", "api_key", "apiKey", "api-key",
+	"x-api-key", "private_key", "privateKey", "authorization", "cookie", "set-cookie", "credentials",
+}
+
+// begin starts the recording of what passes through a proxy, whose server has this name.
+func (r *Recorder) begin(name string, p *Policy) error {
+	said := Redaction{}
+	if p != nil {
+		said = p.Redaction
+	}
+	hidden := Redaction{Keys: slices.Concat(said.Keys, secretKeys), Patterns: said.Patterns, With: said.With}
+	own, err := newSecrets(&hidden)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.out != nil:
+		return errors.New("the recorder is that of another proxy")
+	case r.o.Limit < 0:
+		return errors.New("the limit of the recorder is negative")
+	}
+	h := recording.Header{
+		Version: recording.Version, Recorded: time.Now().UTC(), Server: name, Program: program(), Content: r.o.Content,
+		Redacted: cmp.Or(hidden.With, defaultWith),
+	}
+	r.begun, r.secrets = time.Now(), own
+	r.out = recording.NewWriter(r.to, h, r.o.Limit, r.o.Stopped)
+	return nil
+}
+
+// program is the main module of this program, with its version.
+func program() string {
+	if b, ok := debug.ReadBuildInfo(); ok {
+		return b.Main.Path + " " + cmp.Or(b.Main.Version, "(devel)")
+	}
+	return ""
+}
+
+// tape is the part of a recording that has the session of one host.
+type tape struct {
+	*Recorder
+	session int
+}
+
+// tape returns what records another session, nil for no recorder.
+func (r *Recorder) tape() *tape {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sessions++
+	return &tape{r, r.sessions}
+}
+
+// asked records a request, and returns what records its answer as well.
+func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, answer relay.Answer) relay.Answer {
+	if t == nil {
+		return answer
+	}
+	e := t.entry(ctx, from, recording.Request, m)
+	if m.Method == mcp.MethodSubscriptionsListen && t.o.Content {
+		e.ID = m.ID
+	}
+	begun := time.Now()
+	n := t.write(e, true)
+	answered := recording.Entry{Method: e.Method, Name: e.Name, Request: n, TraceID: e.TraceID, SpanID: e.SpanID}
+	return func(result json.RawMessage, err error) {
+		own := answered
+		own.TookUS = time.Since(begun).Microseconds()
+		t.answered(ctx, from, &own, result, err)
+		answer(result, err)
+	}
+}
+
+// answered records what became of a request that a side has made.
+func (t *tape) answered(ctx context.Context, asked recording.Side, e *recording.Entry, result json.RawMessage,
+	err error) {
+	e.From, e.Kind = recording.Host, recording.Result
+	if asked == recording.Host {
+		e.From = recording.Server
+	}
+	in := part{noKeys: definitions[e.Method], schema: asksForInput}
+	content := result
+	switch {
+	case err == nil:
+		e.ToolError = e.Method == mcp.MethodCallTool && failed(result)
+	case ctx.Err() != nil:
+		e.From, e.Kind, in = asked, recording.Cancelled, part{}
+		content = reason(context.Cause(ctx))
+	default:
+		e.Kind, in = recording.Error, part{below: 1}
+		content, e.Code = errorObject(err)
+	}
+	e.Bytes, e.Content = len(content), t.content(content, in)
+	t.write(e, false)
+}
+
+// told records a notification.
+func (t *tape) told(ctx context.Context, from recording.Side, m relay.Message) {
+	if t != nil {
+		t.write(t.entry(ctx, from, recording.Notification, m), false)
+	}
+}
+
+// entry returns a request or a notification.
+func (t *tape) entry(ctx context.Context, from recording.Side, kind recording.Kind, m relay.Message) *recording.Entry {
+	span := trace.SpanContextFromContext(ctx)
+	e := &recording.Entry{
+		From: from, Kind: kind, Method: t.text(m.Method), Name: t.text(target(m)), Bytes: len(m.Params),
+	}
+	if span.IsValid() {
+		e.TraceID, e.SpanID = span.TraceID().String(), span.SpanID().String()
+	}
+	in := part{}
+	if m.Method == mcp.MethodElicit {
+		in.schema = asksAtOnce
+	}
+	e.Content = t.content(m.Params, in)
+	return e
+}
+
+// content is what is recorded of a content.
+func (t *tape) content(raw json.RawMessage, in part) json.RawMessage {
+	if !t.o.Content || raw == nil {
+		return nil
+	}
+	redacted, _ := t.secrets.redact(raw, in)
+	return redacted
+}
+
+func (t *tape) text(s string) string {
+	redacted, _ := t.secrets.redactText(s)
+	return redacted
+}
+
+// write has an entry written, in the order of the calls, and returns the number of its request.
+func (t *tape) write(e *recording.Entry, numbered bool) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if numbered {
+		t.requests++
+		e.Request = t.requests
+	}
+	t.entries++
+	e.Session, e.Seq, e.AtUS = t.session, t.entries, time.Since(t.begun).Microseconds()
+	t.out.Write(e)
+	return e.Request
+}
+
+// target is what a message is about: the tool or the prompt it names, or the URI.
+func target(m relay.Message) (name string) {
+	_, _ = mcp.Object(m.Params).Decode("name", &name) // of another type it is none
+	if name == "" {
+		_, _ = mcp.Object(m.Params).Decode("uri", &name)
+	}
+	return cut(name, 1<<10)
+}
+
+// failed reports whether the result of a tool says that it failed.
+func failed(result json.RawMessage) (is bool) {
+	_, _ = mcp.Object(result).Decode("isError", &is) // of another type it does not
+	return is
+}
+
+// reason is why a request was cancelled, as params of notifications/cancelled have it.
+func reason(why error) json.RawMessage {
+	text, _ := json.Marshal(map[string]string{"reason": why.Error()}) // a string always can
+	return text
+}
+
+// errorObject is an error as the peer gets it, with its code.
+func errorObject(err error) (object json.RawMessage, code int64) {
+	if passed, ok := errors.AsType[*relay.Error](err); ok {
+		return passed.Object, int64(passed.Server.Code)
+	}
+	own, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		own = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
+	}
+	object, _ = json.Marshal(struct {
+		Code    int64           `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data,omitempty"`
+	}{int64(own.Code), own.Message, own.Data})
+	return object, int64(own.Code)
+}

@@ -1,0 +1,159 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// recordingOf has a host log in behind a proxy with this recorder.
+func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Telemetry) {
+	t.Helper()
+	s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, nil)
+	add(t, s, "login", func(ctx context.Context, in login) (login, error) {
+		_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "for sk-1?", RequestedSchema: []byte(
+			`{"type":"object","properties":{"password":{"type":"string"}}}`)})
+		return login{User: "ada sk-2", Token: "the token"}, err
+	})
+	add(t, s, "refuse", func(context.Context, login) (login, error) {
+		return login{}, &mcp.Error{Code: 7, Message: "not sk-3", Data: []byte(`{"token":"the token"}`)}
+	})
+	proxy, err := New(transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }),
+		&Options{Name: "recorded", Recorder: r, Telemetry: tel,
+			Policy: &Policy{Redaction: Redaction{Patterns: []string{`sk-\d+`}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
+		_ = proxy.Serve(ctx, peer)
+	}), &mcpclient.Options{Versions: []mcp.Version{v}, Telemetry: tel, Features: []mcpclient.Feature{
+		mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"password": "the password"}}, nil
+		}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.CallTool(t.Context(), "login", login{User: "ada sk-4", Token: "my token"}); err != nil {
+		t.Error(err)
+	} else if !strings.Contains(got.Text(), "the token") {
+		t.Errorf("the host got %s, and is to get what the policy lets pass", got.Text())
+	}
+	if _, err := c.CallTool(t.Context(), "refuse", login{}); err == nil {
+		t.Error("got no error")
+	}
+	if err := c.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoSecretIsRecorded(t *testing.T) {
+	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
+		synctest.Test(t, func(t *testing.T) {
+			var file bytes.Buffer
+			r := NewRecorder(&file, &RecorderOptions{Content: true})
+			rec := telemetrytest.Recorder(t)
+			recordingOf(t, v, r, rec.Telemetry())
+			if err := r.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			text := file.String()
+			for _, secret := range []string{"sk-", "the token", "my token", "the password"} {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s: %q is in\n%s", v, secret, text)
+				}
+			}
+			for _, want := range []string{
+				`{"user":"ada [redacted]","token":"[redacted]"}`, `"password":"[redacted]"`, `"password":{"type":"string"}`,
+				`"message":"not [redacted]"`, `"code":7`, `"server":"recorded"`, `"redacted":"[redacted]"`,
+			} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: %s is missing in\n%s", v, want, text)
+				}
+			}
+			f, err := recording.Parse(file.Bytes())
+			if err != nil || f.Cut {
+				t.Fatalf("%s: got %+v, %v", v, f, err)
+			}
+			spans := map[string]bool{}
+			for _, span := range rec.Spans() {
+				spans[span.SpanContext().TraceID().String()+span.SpanContext().SpanID().String()] = true
+			}
+			for _, e := range f.Entries {
+				if e.From == recording.Host && e.Kind == recording.Request && !spans[e.TraceID+e.SpanID] {
+					t.Errorf("%s: %s has the trace id %q and the span id %q, of no span", v, e.Method, e.TraceID, e.SpanID)
+				}
+			}
+		})
+	}
+}
+
+func TestARecordingWithoutContentHasNamesAndSizes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		r := NewRecorder(&file, nil)
+		recordingOf(t, mcp.Version20251125, r, telemetry.Off())
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		text := file.String()
+		for _, content := range []string{"ada", "token", "password", "params", "result\":", "error\":", "message", "for "} {
+			if strings.Contains(text, content) {
+				t.Errorf("%q is in\n%s", content, text)
+			}
+		}
+		for _, want := range []string{`"name":"login"`, `"kind":"error"`, `"code":7`, `"method":"elicitation/create"`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s is missing in\n%s", want, text)
+			}
+		}
+	})
+}
+
+func TestARecorderIsForOneProxy(t *testing.T) {
+	tr := transport.InMemory(func(context.Context, *transport.Peer) {})
+	r := NewRecorder(new(bytes.Buffer), nil)
+	if _, err := New(tr, &Options{Recorder: r}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(tr, &Options{Recorder: r}); err == nil || !strings.Contains(err.Error(), "that of another proxy") {
+		t.Errorf("got %v", err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := New(tr, &Options{Recorder: NewRecorder(nil, &RecorderOptions{Limit: -1})}); err == nil {
+		t.Error("got no error for a negative limit")
+	}
+	if err := NewRecorder(nil, nil).Close(t.Context()); err != nil {
+		t.Errorf("got %v of one that no proxy had", err)
+	}
+}
+
+type full struct{ bytes.Buffer }
+
+var errFull = errors.New("no space left on device")
+
+func (*full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestMessagesPassThoughNothingCanBeRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan error, 2)
+		r := NewRecorder(new(full), &RecorderOptions{Stopped: func(err error) { told <- err }})
+		recordingOf(t, mcp.Version20251125, r, telemetry.Off())
+		if err := r.Close(t.Context()); !errors.Is(err, errFull) || len(told) != 1 {
+			t.Errorf("got %v, told %d times", err, len(told))
+		}
+	})
+}

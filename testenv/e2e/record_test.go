@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// withCommand is a command of mcpotel as a server, which is reached on standard input and output.
+func withCommand(server transport.Stdio, args ...string) transport.Stdio {
+	return transport.Stdio{
+		Command: command, Args: args, Dir: server.Dir, Env: append(slices.Clone(server.Env), "OTEL_SDK_DISABLED=true"),
+	}
+}
+
+// TestRealServersAreServedFromARecording has a client list and call what each server has, through the proxy, and again
+// of the recording of that, and compares the answers byte by byte.
+func TestRealServersAreServedFromARecording(t *testing.T) {
+	for _, s := range servers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			dir := directory(t)
+			file, again := filepath.Join(t.TempDir(), "first.ndjson"), filepath.Join(t.TempDir(), "again.ndjson")
+			behind := s.command(t, dir)
+			record := func(to string, server ...string) []string {
+				return append([]string{"proxy", "--record", to, "--record-content", "--"}, server...)
+			}
+			proxy := withCommand(behind, record(file, append([]string{behind.Command}, behind.Args...)...)...)
+			mock := withCommand(behind, record(again, command, "mock", file)...)
+			for _, tr := range []transport.Stdio{proxy, mock} {
+				s.askedForAll(t, tr, dir)
+			}
+			first, second := answersIn(t, file), answersIn(t, again)
+			if len(first) < 4 || !slices.EqualFunc(first, second, bytes.Equal) {
+				t.Errorf("%d answers of the server, and %d of its recording, are not the same", len(first), len(second))
+				for i := range min(len(first), len(second)) {
+					if !bytes.Equal(first[i], second[i]) {
+						t.Fatalf("first\n%s\nand then\n%s", first[i], second[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// askedForAll lists all that a server has, and calls a tool twice and one that it has not.
+func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), NoCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTools(t, ctx, c, s)
+	lists := map[string]func(context.Context) error{
+		mcp.MethodListResources:         func(ctx context.Context) error { return walk(c.Resources(ctx)) },
+		mcp.MethodListResourceTemplates: func(ctx context.Context) error { return walk(c.ResourceTemplates(ctx)) },
+		mcp.MethodListPrompts:           func(ctx context.Context) error { return walk(c.Prompts(ctx)) },
+	}
+	for _, name := range []string{mcp.MethodListResources, mcp.MethodListResourceTemplates, mcp.MethodListPrompts} {
+		_ = lists[name](ctx) // a server that has none says so, and says it again
+	}
+	for i, tool := range []string{s.tool, s.tool, "no such tool"} {
+		r, err := c.CallTool(ctx, tool, json.RawMessage(s.arguments(dir)))
+		if i == 0 && (err != nil || !strings.Contains(r.Text(), s.want)) {
+			t.Errorf("got %v, %v, want %q", r, err, s.want) // a second call may answer something else
+		}
+	}
+	if err := c.Stop(ctx); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+// walk walks a list to its end.
+func walk[T any](list func(yield func(T, error) bool)) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answersIn are the answers to requests of the host that a recording has, in the order of the requests. How a client
+// divides its subscriptions depends on how quick it is.
+func answersIn(t *testing.T, file string) (all [][]byte) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, answers := []int{}, map[int][]byte{}
+	for line := range bytes.Lines(text) {
+		var e struct {
+			From, Kind, Method string
+			Request            int
+			Result, Error      json.RawMessage
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		switch {
+		case e.Method == mcp.MethodSubscriptionsListen:
+		case e.From == "host" && e.Kind == "request":
+			order = append(order, e.Request)
+		case e.From == "server" && (e.Kind == "result" || e.Kind == "error"):
+			answers[e.Request] = append(e.Result, e.Error...)
+		}
+	}
+	for _, n := range order {
+		all = append(all, answers[n])
+	}
+	return all
+}
