@@ -16,7 +16,7 @@ var leaves = []string{
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
-	"mcpclient/internal/loops",
+	"mcpclient/internal/loops", "internal/glob",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }
@@ -72,6 +72,10 @@ var arrows = map[string][]string{
 	"mcpclient/internal/machine":         {},
 	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
 	"mcpclient/transport/transporttest":  {"mcpclient/transport"},
+	"mcpclient/transport/chaos":          {
+		"internal/inlet", "internal/jsonrpc", "mcp", "mcpclient/telemetry/instrument", "mcpclient/transport",
+	},
+	"internal/inlet":                     {"mcpclient/transport"},
 	"mcpclient/telemetry/internal/words": {},
 	"mcpclient/telemetry/schema":         {"mcpclient/telemetry/internal/words"},
 	"mcpclient/telemetry":                {"mcpclient/telemetry/internal/words"},
@@ -118,7 +122,7 @@ var arrows = map[string][]string{
 	"mcpserver/store/storetest": {"mcp", "mcpserver/store"},
 	"mcpserver/bearer":          {},
 
-	"mcptest": {"mcp", "mcpclient/transport", "mcpserver"}, // not mcpclient, whose own tests use it
+	"mcptest": {"internal/inlet", "mcp", "mcpclient/transport", "mcpserver"}, // not mcpclient, whose own tests use it
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
@@ -142,6 +146,7 @@ var foreign = map[string][]string{
 	"mcpserver/bearer":                      {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
 	"mcpclient/transport":                   {"internal/usercode", "golang.org/x/sys"},
 	"mcpclient/transport/transporttest":     {"internal/usercode", "golang.org/x/sys"},
+	"mcpclient/transport/chaos":             telemetryAPI,
 	"mcpclient/auth":                        {"golang.org/x/oauth2"},
 	"mcpclient/auth/internal/metadata":      {"github.com/go-json-experiment/json"},
 	"mcpclient/auth/internal/dpop":          {"github.com/go-jose/go-jose/v4"},

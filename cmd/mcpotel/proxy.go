@@ -22,6 +22,7 @@ type proxy struct {
 	name   string // in telemetry
 	listen string // address for hosts over HTTP; empty for one on standard input and output
 	limits policyFlags
+	chaos  chaosFlags
 }
 
 func newProxy(s streams) *cobra.Command {
@@ -35,6 +36,7 @@ func newProxy(s streams) *cobra.Command {
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
 			"mcpotel proxy --deny-tool 'delete_*' --timeout 30s -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel proxy --chaos plan.yaml -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
@@ -43,6 +45,7 @@ func newProxy(s streams) *cobra.Command {
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
 		p.limits.flags(f)
+		p.chaos.flags(f)
 	})
 }
 
@@ -70,6 +73,9 @@ func (p *proxy) run(ctx context.Context) error {
 	if t, ok := m.Transport.(transport.Stdio); ok {
 		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(line)) } // hosts show it
 		m.Transport = t
+	}
+	if m.Transport, err = p.chaos.wrap(m.Transport); err != nil {
+		return err
 	}
 	between, err := mcpproxy.New(m.Transport, &mcpproxy.Options{
 		Name: cmp.Or(p.name, m.Options.Name), Policy: policy, Telemetry: o.telemetry(),
