@@ -47,6 +47,9 @@ func TestWhatIsLateIsBounded(t *testing.T) {
 		accepted := 0
 		for ; accepted <= most && c.Send(t.Context(), ask(int64(accepted), "x", large)) == nil; accepted++ {
 		}
+		if n := c.Info().Queued; n != accepted {
+			t.Errorf("%d messages have not left, of %d", n, accepted)
+		}
 		if err := c.Send(t.Context(), ask(0, "x", large)); accepted == 0 || accepted > most ||
 			!errors.Is(err, transport.ErrBusy) {
 			t.Errorf("%d messages accepted, and then %v; want %d at most, and busy", accepted, err, most)

@@ -71,7 +71,11 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 		return nil
 	}
 	c.remember(m.ID, r)
-	return c.pass(ctx, m, c.due(&v, len(m.Data)))
+	err := c.pass(ctx, m, c.due(&v, len(m.Data)))
+	if err != nil {
+		c.forget(m.ID)
+	}
+	return err
 }
 
 // toolOf returns the name of the tool that a message calls. A proxy tells it by itself only for HTTP.
@@ -111,7 +115,7 @@ func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) erro
 	}
 	c.mu.Unlock()
 	if now := time.Now(); !at.After(now) {
-		if c.out.empty() {
+		if c.out.len() == 0 {
 			return c.Conn.Send(ctx, m)
 		}
 		at = now // behind what is due and has not left
@@ -214,11 +218,18 @@ func (c *conn) Cancel(id int64, notice transport.Message) {
 	c.mu.Lock()
 	thaw := c.thaw
 	c.mu.Unlock()
-	if c.out.empty() && !thaw.After(time.Now()) {
+	if c.out.len() == 0 && !thaw.After(time.Now()) {
 		c.Conn.Cancel(id, notice)
 		return
 	}
 	_ = c.out.put(parcel{m: notice, cancels: id, at: thaw}) // best effort: the caller has left
+}
+
+// Info counts what is late among what has not left.
+func (c *conn) Info() transport.Info {
+	info := c.Conn.Info()
+	info.Queued += c.out.len()
+	return info
 }
 
 // Close drops what is late and closes the connection.

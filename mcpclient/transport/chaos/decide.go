@@ -59,7 +59,7 @@ func judge(seed uint64, rules []rule, tallies []tally, e event) (v verdict) {
 
 // isFor reports whether the rule counts the event.
 func (r *rule) isFor(e event) bool {
-	if e.on != r.On || e.since < r.After || r.For > 0 && e.since >= r.After+r.For {
+	if e.on != r.On || e.since < r.After || r.For > 0 && e.since-r.After >= r.For {
 		return false
 	}
 	if r.tool != nil && (e.method != mcp.MethodCallTool || !r.tool.MatchString(e.tool)) {

@@ -39,10 +39,10 @@ func newOutbox(to transport.Conn, room int) *outbox {
 	return &outbox{to: to, room: room, wake: make(chan struct{}, 1)}
 }
 
-func (o *outbox) empty() bool {
+func (o *outbox) len() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.waiting) == 0
+	return len(o.waiting)
 }
 
 // put has a copy of a message wait, behind those with its time.

@@ -154,6 +154,12 @@ var outcomes = []struct {
 	{Fault{Kind: Death, On: OnAnswer}, lost, 0, 1},
 }
 
+// counted are metrics that count what a kind does, beside the outcome of the call.
+var counted = map[Kind]string{
+	Duplicate: names.MetricMCPClientResponsesDropped, Garbage: names.MetricMCPClientProtocolViolations,
+	Truncate: names.MetricMCPClientProtocolViolations,
+}
+
 func TestEachKindDoesToACallWhatItSays(t *testing.T) {
 	for _, v := range eras {
 		for _, o := range outcomes {
@@ -171,6 +177,9 @@ func TestEachKindDoesToACallWhatItSays(t *testing.T) {
 						t.Errorf("the tool ran %d times, want %d", n, o.runs)
 					}
 					r.seen(t, f)
+					if m := counted[f.Kind]; m != "" && r.rec.Value(m) != 1 {
+						t.Errorf("%s is %d, want 1", m, r.rec.Value(m))
+					}
 					if f.Kind == Freeze && f.Delay == 0 {
 						return // for as long as the connection is open
 					}

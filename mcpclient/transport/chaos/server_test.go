@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -76,7 +77,7 @@ func overHTTP(t *testing.T, v mcp.Version, f Fault) *mcpclient.Client {
 		t.Fatal(err)
 	}
 	c, err := mcpclient.Connect(t.Context(), w, &mcpclient.Options{
-		Versions: []mcp.Version{v}, Telemetry: telemetry.Off(),
+		Versions: []mcp.Version{v}, Telemetry: telemetrytest.Recorder(t).Telemetry(),
 	})
 	if err != nil {
 		t.Fatal(err)
