@@ -16,7 +16,7 @@ var leaves = []string{
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
-	"mcpclient/internal/loops",
+	"mcpclient/internal/loops", "internal/glob",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }
@@ -73,9 +73,13 @@ var arrows = map[string][]string{
 		"inspect", "internal/loopback", "internal/page", "internal/running", "mcp", "mcpclient/telemetry",
 	},
 
-	"mcpclient/internal/machine":         {},
-	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
-	"mcpclient/transport/transporttest":  {"mcpclient/transport"},
+	"mcpclient/internal/machine":        {},
+	"mcpclient/transport":               {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
+	"mcpclient/transport/transporttest": {"mcpclient/transport"},
+	"mcpclient/transport/chaos": {
+		"internal/inlet", "internal/jsonrpc", "mcp", "mcpclient/telemetry/instrument", "mcpclient/transport",
+	},
+	"internal/inlet":                     {"mcpclient/transport"},
 	"mcpclient/telemetry/internal/words": {},
 	"mcpclient/telemetry/schema":         {"mcpclient/telemetry/internal/words"},
 	"mcpclient/telemetry":                {"mcpclient/telemetry/internal/words"},
@@ -123,7 +127,7 @@ var arrows = map[string][]string{
 	"mcpserver/bearer":          {},
 
 	// not mcpclient, whose own tests use it
-	"mcptest": {"internal/mock", "internal/recording", "mcp", "mcpclient/transport", "mcpserver"},
+	"mcptest": {"internal/inlet", "internal/mock", "internal/recording", "mcp", "mcpclient/transport", "mcpserver"},
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
@@ -148,6 +152,7 @@ var foreign = map[string][]string{
 	"mcpproxy":                              telemetryAPI,
 	"mcpclient/transport":                   {"internal/usercode", "golang.org/x/sys"},
 	"mcpclient/transport/transporttest":     {"internal/usercode", "golang.org/x/sys"},
+	"mcpclient/transport/chaos":             telemetryAPI,
 	"mcpclient/auth":                        {"golang.org/x/oauth2"},
 	"mcpclient/auth/internal/metadata":      {"github.com/go-json-experiment/json"},
 	"mcpclient/auth/internal/dpop":          {"github.com/go-jose/go-jose/v4"},

@@ -250,6 +250,7 @@ func init() {
 		"set by the client for a transport: its own code": {
 			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
+			"instrument.Injected l",
 			"transport.Config.Stream", "instrument.Client.Queue length",
 			"instrument.Connection.InSession", "instrument.Connection.Queued",
 		},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/glob"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
@@ -116,7 +117,7 @@ func (p *Policy) compile() (*rules, error) {
 		return nil, errors.New("policy: the timeout is negative")
 	}
 	for _, pattern := range slices.SortedFunc(maps.Keys(p.Timeouts), longestFirst) {
-		of, err := compilePattern(pattern)
+		of, err := glob.Compile(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("policy: timeouts: %w", err)
 		}
@@ -196,4 +197,21 @@ func newSecrets(o *Redaction) (*secrets, error) {
 		r.patterns = append(r.patterns, p)
 	}
 	return r, nil
+}
+
+// compilePatterns compiles the patterns of what is called so.
+func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
+	var all []*regexp.Regexp
+	for _, pattern := range patterns {
+		p, err := glob.Compile(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("policy: %s: %w", what, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func matchesAny(patterns []*regexp.Regexp, name string) bool {
+	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }

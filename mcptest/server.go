@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/inlet"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -69,7 +70,7 @@ func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: inner, server: s}
+	c := &conn{Conn: inlet.Conn{Conn: inner}, server: s}
 	s.mu.Lock()
 	s.conns[c] = true
 	s.mu.Unlock()
@@ -119,7 +120,7 @@ func (s *Server) Busy(n int, after time.Duration) {
 func (s *Server) Garbage(frames ...string) {
 	for _, c := range s.open() {
 		for _, f := range frames {
-			c.deliver(transport.Frame{Data: []byte(f)})
+			c.Deliver(transport.Frame{Data: []byte(f)})
 		}
 	}
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,16 +124,8 @@ type policyFile struct {
 // parsePolicy reads a file of --policy. An error names the line, if it is about one.
 func parsePolicy(text []byte) (mcpproxy.Policy, error) {
 	var f policyFile
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	err := d.Decode(&f)
-	if err == nil {
-		if err = d.Decode(new(yaml.Node)); err == nil {
-			err = errors.New("there is more than one document in it")
-		}
-	}
-	if err != nil && err != io.EOF {
-		return mcpproxy.Policy{}, plainYAML(err)
+	if err := decodeYAML(text, &f); err != nil {
+		return mcpproxy.Policy{}, err
 	}
 	return mcpproxy.Policy{
 		AllowTools: f.Tools.Allow, DenyTools: f.Tools.Deny,
@@ -146,22 +135,6 @@ func parsePolicy(text []byte) (mcpproxy.Policy, error) {
 			Keys: f.Redact.Keys, Patterns: f.Redact.Patterns, With: f.Redact.With, Arguments: f.Redact.Arguments,
 		},
 	}, nil
-}
-
-// plainYAML returns an error of the YAML package without what it says of Go's types.
-func plainYAML(err error) error {
-	wrong, ok := errors.AsType[*yaml.TypeError](err)
-	if !ok {
-		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	var lines []string
-	for _, line := range wrong.Errors {
-		line, _, _ = strings.Cut(line, " not found in type ")
-		line, _, _ = strings.Cut(line, " into ")
-		lines = append(lines, strings.NewReplacer("field ", "unknown key ", "cannot unmarshal !!", "not understood: ").
-			Replace(line))
-	}
-	return errors.New(strings.Join(lines, "; "))
 }
 
 // rate is written as 10/s.

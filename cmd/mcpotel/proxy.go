@@ -23,6 +23,7 @@ type proxy struct {
 	listen string // address for hosts over HTTP; empty for one on standard input and output
 	limits policyFlags
 	record recorder
+	chaos  chaosFlags
 }
 
 func newProxy(s streams) *cobra.Command {
@@ -37,6 +38,7 @@ func newProxy(s streams) *cobra.Command {
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
 			"mcpotel proxy --deny-tool 'delete_*' --timeout 30s -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --record session.ndjson --record-content -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel proxy --chaos plan.yaml -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
@@ -46,6 +48,7 @@ func newProxy(s streams) *cobra.Command {
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
 		p.limits.flags(f)
 		p.record.flags(f)
+		p.chaos.flags(f)
 	})
 }
 
@@ -73,6 +76,9 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	if t, ok := m.Transport.(transport.Stdio); ok {
 		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(line)) } // hosts show it
 		m.Transport = t
+	}
+	if m.Transport, err = p.chaos.wrap(m.Transport); err != nil {
+		return err
 	}
 	record, err := p.record.open(func(line string) { _ = printLine(p.streams.err, line) })
 	if err != nil {

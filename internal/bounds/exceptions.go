@@ -12,7 +12,7 @@ var exceptions = []exception{
 		"mcpclient/internal/conn.Conn.waiters", "mcpclient.Group.members",
 		"mcpclient.DriftOptions.Baseline",
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
-		"mcpclient.loopWatch.exempt",
+		"mcpclient.loopWatch.exempt", "mcpclient/transport/chaos.verdict.*",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
 		"mcpproxy.Proxy.pairs", "mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.secrets.*",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",

@@ -32,6 +32,21 @@ var transportArea = area{
 			weighs: "mcpclient.Options.FrameLimit", holder: ofClient,
 		},
 		{
+			what:   "Messages that a plan of faults delays, in each direction",
+			where:  []string{"mcpclient/transport/chaos.outbox.waiting", "internal/inlet.Conn.waiting"},
+			bound:  "{bytes mcpclient/transport/chaos.leastRoom}, or SendQueue if it is more; a larger waits alone",
+			option: "mcpclient.Options.SendQueue",
+			full:   "the transport is busy; of the server's, no more are read",
+			test:   "mcpclient/transport/chaos.TestWhatIsLateIsBounded",
+		},
+		{
+			what:  "Requests whose answers a plan of faults may hit",
+			where: []string{"mcpclient/transport/chaos.conn.asked"},
+			bound: "{bytes mcpclient/transport/chaos.mostAsked} of names and overhead",
+			full:  "the answers to others meet no faults",
+			test:  "mcpclient/transport/chaos.TestWhatIsKeptOfRequestsIsBounded",
+		},
+		{
 			what: "Messages in memory transports that wait", where: []string{"mcpclient/transport.lane.frames"},
 			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each. In the other " +
 				"direction, one frame",

@@ -18,6 +18,13 @@ func TestStdioKeepsTheContract(t *testing.T) {
 	})
 }
 
+func TestAPlanWithoutFaultsKeepsTheContractOnPipes(t *testing.T) {
+	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
+		h := newHarness(t)
+		return unbroken(t, transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true})
+	})
+}
+
 // TestStdioCanBeInterrupted: the suite tries interruptions where a connection has them, and these have.
 func TestStdioCanBeInterrupted(t *testing.T) {
 	h := newHarness(t)

@@ -97,6 +97,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
 	hearing(t, c)
+	injecting(t, c)
 	c.ProcessExit(instrument.ProcessExit{PID: 17})
 	c.ProcessExit(instrument.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))
@@ -140,6 +141,16 @@ func hearing(t *testing.T, c *instrument.Client) {
 	} {
 		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
 	}
+}
+
+// injecting makes a request that a plan of faults hits.
+func injecting(t *testing.T, c *instrument.Client) {
+	search := instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "search"}
+	ctx, op := c.StartRequest(t.Context(), search)
+	defer op.End(instrument.Result{})
+	instrument.Injected(ctx, c.Logger(), instrument.InjectedFault{
+		Kind: names.FaultLatency, Method: "tools/call", Tool: "search",
+	})
 }
 
 // authorizing takes a step that succeeds and one that fails, within an attempt to connect.

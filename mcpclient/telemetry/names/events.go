@@ -59,6 +59,9 @@ const (
 	EventMCPClientProcessExit = "mcp_client.process.exit"
 	// The server's process wrote a line to its standard error.
 	EventMCPClientProcessStderr = "mcp_client.process.stderr"
+	// A plan of faults has broken something on purpose: a message, with the request's method and tool, or an attempt
+	// to connect: see package chaos.
+	EventMCPClientFaultInjected = "mcp_client.fault.injected"
 	// Closing a connection left something behind, such as a process that the kernel does not let go of.
 	EventMCPClientConnectionCloseFailed = "mcp_client.connection.close_failed"
 	// So many records were not written, or transitions not told of: the log handler, or the user's function, took

@@ -139,6 +139,8 @@ const (
 	KeyMCPClientProcessSignal = "mcp_client.process.signal"
 	// Line of the server's standard error, up to 64 KiB.
 	KeyMCPClientProcessStderrLine = "mcp_client.process.stderr.line"
+	// What a plan of faults has done to the message: see package chaos. Of several things, the last.
+	KeyMCPClientFaultKind = "mcp_client.fault.kind"
 	// Numbers the requests of a call that bring the server what it asked for, from 1.
 	KeyMCPClientMRTRRound = "mcp_client.mrtr.round"
 	// What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions.

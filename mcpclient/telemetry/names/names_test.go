@@ -135,6 +135,7 @@ func TestEachWordIsAValueOfItsAttribute(t *testing.T) {
 		"Stream": names.KeyMCPClientStreamKind, "Auth": names.KeyMCPClientAuthStep,
 		"Definition": names.KeyMCPClientToolDefinitionPart, "Loop": names.KeyMCPClientLoopKind,
 		"Change": names.KeyMCPClientToolChangeKind, "Policy": names.KeyMCPServerPolicyDecision,
+		"Fault": names.KeyMCPClientFaultKind,
 	} {
 		i := slices.IndexFunc(schema.Current.Attributes, func(a schema.Attribute) bool { return a.Key == key })
 		var got []string

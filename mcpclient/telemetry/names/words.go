@@ -68,6 +68,25 @@ const (
 	ChangeChanged = "changed" // in its definition
 )
 
+// Values of mcp_client.fault.kind: what a plan of faults does on purpose. Package chaos says more of each.
+const (
+	FaultLatency   = "latency"   // the message comes later
+	FaultDrip      = "drip"      // it comes slowly
+	FaultDrop      = "drop"      // it is lost
+	FaultDuplicate = "duplicate" // it comes twice
+	FaultReorder   = "reorder"   // it comes behind the next one
+	FaultTruncate  = "truncate"  // its end is missing
+	FaultGarbage   = "garbage"   // a frame of random bytes comes before it
+	FaultOversize  = "oversize"  // it is taken for one over the frame limit
+	FaultError     = "error"     // an answer is replaced by a JSON-RPC error
+	FaultBusy      = "busy"      // a request is turned away as by a busy server
+	FaultExpire    = "expire"    // a request is answered as if the session were not known
+	FaultFreeze    = "freeze"    // nothing passes any more, or for a time
+	FaultCut       = "cut"       // the connection breaks
+	FaultDeath     = "death"     // the server's process is killed
+	FaultRefuse    = "refuse"    // the connection is not made
+)
+
 // Values of mcp_server.policy.decision: what the policy of a proxy did with a message.
 const (
 	PolicyDenied   = "denied"    // a call of a tool that it does not allow was not passed on

@@ -120,6 +120,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientProcessSignal, String, "", nil, Unbounded, Experimental, "Signal that ended the server's process."},
 	{names.KeyMCPClientProcessStderrLine, String, "", nil, Unbounded, Experimental,
 		"Line of the server's standard error, up to 64 KiB."},
+	{names.KeyMCPClientFaultKind, String, "", words.FaultKinds, Closed, Experimental,
+		"What a plan of faults has done to the message: see package chaos. Of several things, the last."},
 	{names.KeyMCPClientMRTRRound, Int, "", nil, Unbounded, Experimental,
 		"Numbers the requests of a call that bring the server what it asked for, from 1."},
 	{names.KeyMCPClientStreamKind, String, "", words.StreamKinds, Closed, Experimental,

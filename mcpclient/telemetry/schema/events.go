@@ -156,6 +156,11 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientProcessStderr, atDebug, required(names.KeyMCPClientName, names.KeyMCPClientProcessStderrLine),
 		false, "", "", nil, Experimental,
 		"The server's process wrote a line to its standard error."},
+	{names.EventMCPClientFaultInjected, atInfo,
+		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFaultKind),
+			when(names.KeyMCPMethodName, names.KeyGenAIToolName)), false, "", spanClientRequest, nil, Experimental,
+		"A plan of faults has broken something on purpose: a message, with the request's method and tool, or an attempt to " +
+			"connect: see package chaos."},
 	{names.EventMCPClientConnectionCloseFailed, atWarn,
 		slices.Concat(required(names.KeyMCPClientName), when(names.KeyError)), false, "", "", nil, Experimental,
 		"Closing a connection left something behind, such as a process that the kernel does not let go of."},

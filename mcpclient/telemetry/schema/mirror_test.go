@@ -26,6 +26,7 @@ var counterparts = map[string]string{
 var oneSided = []struct{ rows, why string }{
 	{"mcp_client.connection.*", "clients connect to a server: it has sessions, and no states or attempts"},
 	{"mcp_client.process.*", "a server is no child's parent"},
+	{"mcp_client.fault.*", "it is the client's connection that a plan of faults breaks"},
 	{"mcp_client.tombstone*",
 		"a server keeps the last 256 questions that it gave up for each client, which is no matter of counting"},
 	{"mcp_client.transport.send.retries", "a server waits for room instead of trying again"},

@@ -176,6 +176,13 @@ var PolicyDecisions = []string{
 	names.PolicyDenied, names.PolicyHidden, names.PolicyLimited, names.PolicyTimedOut, names.PolicyRedacted,
 }
 
+// FaultKinds are the Fault words of package names.
+var FaultKinds = []string{
+	names.FaultLatency, names.FaultDrip, names.FaultDrop, names.FaultDuplicate, names.FaultReorder, names.FaultTruncate,
+	names.FaultGarbage, names.FaultOversize, names.FaultError, names.FaultBusy, names.FaultExpire, names.FaultFreeze,
+	names.FaultCut, names.FaultDeath, names.FaultRefuse,
+}
+
 // StreamKinds are the Stream words of package names.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
 

@@ -1,4 +1,4 @@
-package mcpproxy
+package glob
 
 import (
 	"path"
@@ -23,7 +23,7 @@ func TestPatternsMatchWholeNames(t *testing.T) {
 		{`\*.+`, []string{"*.+"}, []string{"a.+", "*xx"}},
 		{"fs/*", []string{"fs/read", "fs/a/b"}, []string{"fs"}},
 	} {
-		p, err := compilePattern(c.pattern)
+		p, err := Compile(c.pattern)
 		if err != nil {
 			t.Errorf("%q: %v", c.pattern, err)
 			continue
@@ -40,7 +40,7 @@ func TestPatternsMatchWholeNames(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "[", "[]", "a[b", `a\`, "[a-]", "[-z]"} {
-		if _, err := compilePattern(bad); err == nil {
+		if _, err := Compile(bad); err == nil {
 			t.Errorf("%q is a pattern, want an error", bad)
 		}
 	}
@@ -51,7 +51,7 @@ func TestPatternsMeanWhatPathMatchSays(t *testing.T) {
 		pattern := rapid.StringOfN(rapid.SampledFrom([]rune(`ab.*?[]^-\é`)), 1, 8, -1).Draw(t, "pattern")
 		name := rapid.StringOfN(rapid.SampledFrom([]rune(`ab.*[]^-\é`)), 0, 6, -1).Draw(t, "name")
 		want, bad := path.Match(pattern, name)
-		p, err := compilePattern(pattern)
+		p, err := Compile(pattern)
 		if (err != nil) != (bad != nil) {
 			t.Fatalf("%q: got %v, path.Match says %v", pattern, err, bad)
 		}

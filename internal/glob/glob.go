@@ -1,30 +1,17 @@
-package mcpproxy
+// Package glob has the patterns with which users name tools and methods: those of a shell, for whole names.
+package glob
 
 import (
 	"errors"
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// compilePatterns compiles the patterns of what is called so.
-func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
-	var all []*regexp.Regexp
-	for _, pattern := range patterns {
-		p, err := compilePattern(pattern)
-		if err != nil {
-			return nil, fmt.Errorf("policy: %s: %w", what, err)
-		}
-		all = append(all, p)
-	}
-	return all, nil
-}
-
-// compilePattern makes a regular expression of a pattern of [path.Match] in which a slash is a character like any
+// Compile makes a regular expression of a pattern of [path.Match] in which a slash is a character like any
 // other.
-func compilePattern(pattern string) (*regexp.Regexp, error) {
+func Compile(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		return nil, errors.New("a pattern is empty")
 	}
@@ -91,8 +78,4 @@ func writeClass(b *strings.Builder, rest []rune) []rune {
 		b.WriteString(`[^\x{0}-\x{10ffff}]`)
 	}
 	return rest[1:]
-}
-
-func matchesAny(patterns []*regexp.Regexp, name string) bool {
-	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }

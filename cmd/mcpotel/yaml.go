@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// decodeYAML reads the one document of a file, which may be empty. It takes no keys but those of v.
+func decodeYAML(text []byte, v any) error {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	err := d.Decode(v)
+	if err == nil {
+		if err = d.Decode(new(yaml.Node)); err == nil {
+			err = errors.New("there is more than one document in it")
+		}
+	}
+	if err != nil && err != io.EOF {
+		return plainYAML(err)
+	}
+	return nil
+}
+
+// plainYAML returns an error of the YAML package without what it says of Go's types.
+func plainYAML(err error) error {
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var lines []string
+	for _, line := range wrong.Errors {
+		line, _, _ = strings.Cut(line, " not found in type ")
+		line, _, _ = strings.Cut(line, " into ")
+		lines = append(lines, strings.NewReplacer("field ", "unknown key ", "cannot unmarshal !!", "not understood: ").
+			Replace(line))
+	}
+	return errors.New(strings.Join(lines, "; "))
+}

@@ -1,0 +1,38 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// InjectedFault is what a plan of faults has done on purpose: see package chaos.
+type InjectedFault struct {
+	Kind         string // a Fault word of package names
+	Method, Tool string // of the message; no method for an attempt to connect
+}
+
+// Injected writes the record of a fault, to the logger that a client gives its transport, and notes it on the span of
+// the request in ctx, if it has hit a message. l may be nil.
+func Injected(ctx context.Context, l *slog.Logger, f InjectedFault) {
+	if f.Method != "" {
+		trace.SpanFromContext(ctx).SetAttributes(attribute.String(names.KeyMCPClientFaultKind, f.Kind))
+	}
+	if l == nil || !l.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	fields := make([]slog.Attr, 0, 4)
+	for _, a := range [...]struct{ key, value string }{
+		{names.KeyEventName, names.EventMCPClientFaultInjected}, {names.KeyMCPClientFaultKind, f.Kind},
+		{names.KeyMCPMethodName, f.Method}, {names.KeyGenAIToolName, f.Tool},
+	} {
+		if a.value != "" {
+			fields = append(fields, slog.String(a.key, a.value))
+		}
+	}
+	l.LogAttrs(ctx, slog.LevelInfo, names.EventMCPClientFaultInjected, fields...)
+}

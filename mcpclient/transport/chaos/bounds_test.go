@@ -1,0 +1,133 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// dial opens a connection with a plan to a server that is this function.
+func dial(t *testing.T, p *Plan, accept func(ctx context.Context, p *transport.Peer)) *conn {
+	t.Helper()
+	w, err := Wrap(transport.InMemory(accept), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.Dial(t.Context(), transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c.(*conn)
+}
+
+// ask is a request of a method.
+func ask(id int64, method string, data []byte) transport.Message {
+	return transport.Message{Kind: transport.Request, ID: id, Method: method, Data: data}
+}
+
+// TestWhatIsLateIsBounded sends, and receives, more than may be late.
+func TestWhatIsLateIsBounded(t *testing.T) {
+	large := []byte(`{"jsonrpc":"2.0","method":"x","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`)
+	const most = leastRoom/(64<<10) + 1
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0 // by the server
+		c := dial(t, &Plan{Faults: []Fault{
+			{Kind: Latency, On: OnRequest, Delay: time.Hour}, {Kind: Latency, On: OnNotification, Delay: time.Hour},
+		}}, func(ctx context.Context, p *transport.Peer) {
+			for ; p.Send(ctx, large) == nil; sent++ {
+			}
+		})
+		accepted := 0
+		for ; accepted <= most && c.Send(t.Context(), ask(int64(accepted), "x", large)) == nil; accepted++ {
+		}
+		if n := c.Info().Queued; n != accepted {
+			t.Errorf("%d messages have not left, of %d", n, accepted)
+		}
+		if err := c.Send(t.Context(), ask(0, "x", large)); accepted == 0 || accepted > most ||
+			!errors.Is(err, transport.ErrBusy) {
+			t.Errorf("%d messages accepted, and then %v; want %d at most, and busy", accepted, err, most)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := c.Receive(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("received %v", err)
+		}
+		if sent < most/2 || sent > most+1 { // one is in the pipe
+			t.Errorf("%d messages read, want about %d", sent, most)
+		}
+		_ = c.Close(t.Context())
+	})
+}
+
+func TestWhatIsKeptOfRequestsIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, &Plan{Faults: []Fault{{Kind: Drop}}}, func(ctx context.Context, p *transport.Peer) {
+			for {
+				if _, err := p.Receive(ctx); err != nil {
+					return
+				}
+			}
+		})
+		long := ask(0, mcp.MethodCallTool, []byte("{}"))
+		long.Name = strings.Repeat("x", 1000)
+		for long.ID = range 2000 {
+			if err := c.Send(t.Context(), long); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if n := len(c.asked); n == 0 || n > mostAsked/1000 || c.askedBytes > mostAsked {
+			t.Errorf("%d requests are kept, %d bytes", n, c.askedBytes)
+		}
+		for id := range int64(2000) {
+			c.Cancel(id, transport.Message{Data: []byte("{}")})
+			synctest.Wait()
+		}
+		if len(c.asked) != 0 || c.askedBytes != 0 {
+			t.Errorf("%d requests are kept when all are cancelled, %d bytes", len(c.asked), c.askedBytes)
+		}
+		_ = c.Close(t.Context())
+	})
+}
+
+// TestWhatIsLateLeavesInTheOrderOfItsTime sends a slow message, a quick one and a cancellation.
+func TestWhatIsLateLeavesInTheOrderOfItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := make(chan string, 10)
+		c := dial(t, &Plan{Faults: []Fault{
+			{Kind: Latency, On: OnRequest, Method: "slow", Delay: 2 * time.Second},
+			{Kind: Latency, On: OnRequest, Method: "quick", Delay: time.Second},
+		}}, func(ctx context.Context, p *transport.Peer) {
+			for {
+				f, err := p.Receive(ctx)
+				if err != nil {
+					return
+				}
+				heard <- string(f)
+			}
+		})
+		for id, method := range []string{"slow", "quick", "slow", "at once"} {
+			if err := c.Send(t.Context(), ask(int64(id), method, []byte(method))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Cancel(2, transport.Message{Data: []byte("a notice of what was never sent")})
+		time.Sleep(time.Minute)
+		_ = c.Close(t.Context())
+		close(heard)
+		var got []string
+		for s := range heard {
+			got = append(got, s)
+		}
+		if want := "at once, quick, slow"; strings.Join(got, ", ") != want {
+			t.Errorf("got %q, want %s", got, want)
+		}
+	})
+}

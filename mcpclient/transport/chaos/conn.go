@@ -1,0 +1,239 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/inlet"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// conn is a connection with faults. What the server sends is looked at in Receive, and what is late waits in the inlet;
+// what the client sends late waits in the outbox.
+type conn struct {
+	inlet.Conn
+	of  *wrapped
+	cfg transport.Config
+	out *outbox
+
+	mu         sync.Mutex
+	asked      map[int64]request // that have no answer yet; guarded by mu, as all below
+	askedBytes int               // of their names
+	free       []time.Time       // when the link of each drip is free again
+	thaw       time.Time         // until then nothing passes
+}
+
+// request is what is kept of a request for its answer.
+type request struct {
+	method, tool string
+	span         trace.Span // of the call, nil for none
+}
+
+// mostAsked bounds the names of the requests that are kept, in bytes, with requestOverhead for each. The answers to
+// others meet no faults.
+const (
+	mostAsked       = 1 << 20
+	requestOverhead = 256
+)
+
+func (r *request) size() int { return len(r.method) + len(r.tool) + requestOverhead }
+
+// Send lets the plan decide on requests, and has all messages wait where they must.
+func (c *conn) Send(ctx context.Context, m transport.Message) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if over := c.Over(); over != nil {
+		return errors.Join(transport.ErrClosed, over)
+	}
+	if c.Full() {
+		return transport.ErrBusy
+	}
+	if m.Kind != transport.Request {
+		return c.pass(ctx, m, time.Time{})
+	}
+	r := request{method: m.Method, span: trace.SpanFromContext(ctx)}
+	if m.Method == mcp.MethodCallTool {
+		r.tool = toolOf(&m)
+	}
+	v := c.of.judge(OnRequest, r.method, r.tool)
+	tell(ctx, c.cfg.Logger, v.kinds, r)
+	if v.hit != nil && c.instead(m.ID, v.hit) {
+		return nil
+	}
+	c.remember(m.ID, r)
+	err := c.pass(ctx, m, c.due(&v, len(m.Data)))
+	if err != nil {
+		c.forget(m.ID)
+	}
+	return err
+}
+
+// toolOf returns the name of the tool that a message calls. A proxy tells it by itself only for HTTP.
+func toolOf(m *transport.Message) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	var call struct{ Params struct{ Name string } }
+	_ = json.Unmarshal(m.Data, &call) // a call of no tool is left to the server
+	return call.Params.Name
+}
+
+// instead does what is done instead of sending a request, if anything is.
+func (c *conn) instead(id int64, r *rule) bool {
+	switch r.Kind {
+	case Busy:
+		c.Deliver(transport.Frame{Request: id, Err: turnedAway(r)})
+	case Expire:
+		c.Deliver(transport.Frame{Request: id, Err: forgotten(c.Info().SessionID)})
+	case Cut, Death:
+		if f, over := c.breakOff(r.Kind, id); over == nil {
+			c.Deliver(f)
+		}
+	case Freeze:
+		c.freeze(r.Delay)
+		return false
+	case Drop:
+	}
+	return true
+}
+
+// pass sends a message, at its time.
+func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) error {
+	c.mu.Lock()
+	if at.Before(c.thaw) {
+		at = c.thaw
+	}
+	c.mu.Unlock()
+	if now := time.Now(); !at.After(now) {
+		if c.out.len() == 0 {
+			return c.Conn.Send(ctx, m)
+		}
+		at = now // behind what is due and has not left
+	}
+	return c.out.put(parcel{ctx: context.WithoutCancel(ctx), m: m, at: at})
+}
+
+// due returns when what a verdict delays is due, the zero time for at once. size is that of the message.
+func (c *conn) due(v *verdict, size int) (at time.Time) {
+	if v.delay == 0 && len(v.drips) == 0 {
+		return at
+	}
+	at = time.Now().Add(v.delay)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range v.drips {
+		if at.Before(c.free[i]) {
+			at = c.free[i]
+		}
+		at = at.Add(time.Duration(float64(size) / float64(c.of.rules[i].Rate) * float64(time.Second)))
+		c.free[i] = at
+	}
+	return at
+}
+
+// freeze lets nothing pass for so long, zero for ever.
+func (c *conn) freeze(d time.Duration) {
+	if d == 0 {
+		d = 100 * 365 * 24 * time.Hour
+	}
+	until := time.Now().Add(d)
+	c.mu.Lock()
+	c.thaw = until
+	c.mu.Unlock()
+	c.Pause(until)
+}
+
+// breakOff ends the connection, and returns how; over HTTP it ends the exchange of one request, if there is one, and
+// returns what is received instead of an answer.
+func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
+	if c.of.http && id != 0 {
+		why := &transport.RequestError{Reason: transport.Lost, Err: ErrInjected}
+		return transport.Frame{Request: id, Err: why}, nil
+	}
+	over := fmt.Errorf("the connection was cut: %w: %w", ErrInjected, io.ErrUnexpectedEOF)
+	if k == Death {
+		if pid := c.Info().PID; pid != 0 && kill(pid) == nil {
+			return transport.Frame{}, errKilled // and how it ended comes from the connection
+		}
+		over = &transport.ExitError{Code: -1, Signal: "SIGKILL", Stderr: []string{ErrInjected.Error()}}
+	}
+	c.End(over)
+	return transport.Frame{}, over
+}
+
+// errKilled says that the end of the connection will come by itself.
+var errKilled = errors.New("the process was killed")
+
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
+// remember keeps a request for its answer, if there is room.
+func (c *conn) remember(id int64, r request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.askedBytes+r.size() <= mostAsked {
+		c.forgetLocked(id)
+		c.asked[id] = r
+		c.askedBytes += r.size()
+	}
+}
+
+// forget returns what was kept of a request.
+func (c *conn) forget(id int64) (request, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.forgetLocked(id)
+}
+
+func (c *conn) forgetLocked(id int64) (request, bool) {
+	r, ok := c.asked[id]
+	if ok {
+		delete(c.asked, id)
+		c.askedBytes -= r.size()
+	}
+	return r, ok
+}
+
+// Cancel takes back a request that has not left, and else passes the notice at its time.
+func (c *conn) Cancel(id int64, notice transport.Message) {
+	c.forget(id)
+	if c.out.takeBack(id) {
+		return
+	}
+	c.mu.Lock()
+	thaw := c.thaw
+	c.mu.Unlock()
+	if c.out.len() == 0 && !thaw.After(time.Now()) {
+		c.Conn.Cancel(id, notice)
+		return
+	}
+	_ = c.out.put(parcel{m: notice, cancels: id, at: thaw}) // best effort: the caller has left
+}
+
+// Info counts what is late among what has not left.
+func (c *conn) Info() transport.Info {
+	info := c.Conn.Info()
+	info.Queued += c.out.len()
+	return info
+}
+
+// Close drops what is late and closes the connection.
+func (c *conn) Close(ctx context.Context) error {
+	c.out.close()
+	return c.Conn.Close(ctx)
+}

@@ -1,0 +1,155 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// outbox sends messages at their time. It has a goroutine only while some wait.
+type outbox struct {
+	to   transport.Conn
+	room int // bytes, with parcelOverhead for each; a larger message waits alone
+
+	mu      sync.Mutex
+	waiting []parcel // by their time, then by their order; guarded by mu, as all below
+	bytes   int
+	runs    bool // there is a goroutine
+	closed  bool
+	wake    chan struct{} // of one element: the first may be another one
+	done    sync.WaitGroup
+}
+
+// parcel is a message that waits.
+type parcel struct {
+	ctx     context.Context
+	m       transport.Message
+	cancels int64 // the request that m is the notice for, 0 for a message to send
+	at      time.Time
+}
+
+const parcelOverhead = 512
+
+func newOutbox(to transport.Conn, room int) *outbox {
+	return &outbox{to: to, room: room, wake: make(chan struct{}, 1)}
+}
+
+func (o *outbox) len() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting)
+}
+
+// put has a copy of a message wait, behind those with its time.
+func (o *outbox) put(p parcel) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	size := len(p.m.Data) + parcelOverhead
+	switch {
+	case o.closed:
+		return transport.ErrClosed
+	case len(o.waiting) > 0 && o.bytes+size > o.room:
+		return transport.ErrBusy
+	}
+	p.m.Data = bytes.Clone(p.m.Data)
+	o.bytes += size
+	o.insert(p)
+	if !o.runs {
+		o.runs = true
+		o.done.Go(o.run)
+	}
+	return nil
+}
+
+// insert puts p where its time is. o.mu is held.
+func (o *outbox) insert(p parcel) {
+	at, _ := slices.BinarySearchFunc(o.waiting, p.at, func(q parcel, t time.Time) int {
+		if q.at.After(t) {
+			return 1
+		}
+		return -1
+	})
+	o.waiting = slices.Insert(o.waiting, at, p)
+	o.look()
+}
+
+// look has the goroutine look again. o.mu is held.
+func (o *outbox) look() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// takeBack takes out a request that waits, and reports whether there was one.
+func (o *outbox) takeBack(id int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.waiting, func(p parcel) bool { return p.m.Kind == transport.Request && p.m.ID == id })
+	if i < 0 {
+		return false
+	}
+	o.bytes -= len(o.waiting[i].m.Data) + parcelOverhead
+	o.waiting = slices.Delete(o.waiting, i, i+1)
+	o.look()
+	return true
+}
+
+// tryAgain is when a message is sent again that has found no room.
+const tryAgain = 10 * time.Millisecond
+
+// run sends until no message waits.
+func (o *outbox) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		wait, more := o.sendFirst(time.Now())
+		if !more {
+			return
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-o.wake:
+		}
+	}
+}
+
+// sendFirst sends the first message if it is time, and returns when there is more to do. The goroutine ends when there
+// is not. o.mu is held meanwhile, so that none that is put behind it leaves before it.
+func (o *outbox) sendFirst(now time.Time) (wait time.Duration, more bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed || len(o.waiting) == 0 {
+		o.runs = false
+		return 0, false
+	}
+	p := o.waiting[0]
+	if wait = p.at.Sub(now); wait > 0 {
+		return wait, true
+	}
+	if p.cancels != 0 {
+		o.to.Cancel(p.cancels, p.m)
+	} else if err := o.to.Send(p.ctx, p.m); errors.Is(err, transport.ErrBusy) {
+		return tryAgain, true
+	}
+	o.waiting[0] = parcel{}
+	o.waiting = o.waiting[1:]
+	o.bytes -= len(p.m.Data) + parcelOverhead
+	return 0, true
+}
+
+// close drops what waits, and waits for the goroutine.
+func (o *outbox) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.waiting, o.bytes = nil, 0
+	o.look()
+	o.mu.Unlock()
+	o.done.Wait()
+}

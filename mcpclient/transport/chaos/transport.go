@@ -1,0 +1,101 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/inlet"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// ErrInjected is in every error that a plan has made, as far as it is no answer of the server.
+var ErrInjected = errors.New("injected by the plan of faults")
+
+// Wrap returns a transport that is t with the faults of a plan. Its connections have none of what connections of this
+// module have beyond [transport.Conn], which makes calls some microseconds slower.
+//
+// An error is a [*PlanError].
+func Wrap(t transport.Transport, p *Plan) (transport.Transport, error) {
+	rules, err := compile(p)
+	if err != nil {
+		return nil, err
+	}
+	w := &wrapped{
+		Transport: t, seed: p.Seed, rules: rules, begun: time.Now(), http: t.Network().Protocol == "http",
+		tallies: make([]tally, len(rules)),
+	}
+	for i, r := range rules {
+		if r.Kind == Expire && !w.http {
+			return nil, &PlanError{i, r.Kind, "kind", "only servers over HTTP have sessions that expire"}
+		}
+	}
+	return w, nil
+}
+
+// wrapped is a transport with faults.
+type wrapped struct {
+	transport.Transport
+	seed  uint64
+	rules []rule
+	begun time.Time
+	http  bool
+
+	mu      sync.Mutex
+	tallies []tally // guarded by mu; one for each rule
+}
+
+// judge decides on an event that happens now.
+func (w *wrapped) judge(on On, method, tool string) verdict {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return judge(w.seed, w.rules, w.tallies, event{on, method, tool, time.Since(w.begun)})
+}
+
+// Dial opens a connection, unless the plan refuses it.
+func (w *wrapped) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if v := w.judge(onDial, "", ""); v.hit != nil {
+		tell(ctx, cfg.Logger, v.kinds, request{})
+		return nil, fmt.Errorf("the connection was refused: %w", ErrInjected)
+	}
+	inner, err := w.Transport.Dial(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{
+		Conn: inlet.Conn{Conn: inner, Room: roomOf(cfg)}, of: w, cfg: cfg, asked: map[int64]request{},
+		free: make([]time.Time, len(w.rules)),
+	}
+	c.out = newOutbox(inner, roomOf(cfg))
+	return c, nil
+}
+
+// roomOf is how many bytes of messages a connection keeps at most in each direction, beside one that is larger.
+func roomOf(cfg transport.Config) int { return max(cfg.SendQueue, leastRoom) }
+
+// leastRoom is what it keeps unless its user says more.
+const leastRoom = 4 << 20
+
+// turnedAway is what a busy server says.
+func turnedAway(r *rule) *transport.RequestError {
+	return &transport.RequestError{
+		Reason: transport.Busy, Status: r.Code, RetryAfter: r.RetryAfter, Err: ErrInjected,
+		Unsent: r.Code == http.StatusTooManyRequests || r.RetryAfter > 0, // as a client of HTTP has to take it
+	}
+}
+
+// forgotten is what a server says that does not know the session any more, or has none.
+func forgotten(session string) *transport.RequestError {
+	if session == "" {
+		return &transport.RequestError{Reason: transport.Status, Status: http.StatusNotFound, Err: ErrInjected}
+	}
+	return &transport.RequestError{
+		Reason: transport.SessionGone, Status: http.StatusNotFound, Unsent: true, Err: ErrInjected,
+	}
+}

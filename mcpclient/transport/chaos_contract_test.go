@@ -1,0 +1,33 @@
+package transport_test
+
+import (
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
+)
+
+func TestAPlanWithoutFaultsKeepsTheContractInMemory(t *testing.T) {
+	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
+		h := newMemoryHarness()
+		return unbroken(t, transporttest.Subject{Transport: h.transport(), Accept: h.accept, Notices: true})
+	})
+}
+
+func TestAPlanWithoutFaultsKeepsTheContractOverHTTP(t *testing.T) {
+	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
+		s := &httpSubject{t: t, form: httpForm{mode: transport.Streamable}, peers: make(chan *httpPeer, 100)}
+		return unbroken(t, transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true})
+	})
+}
+
+// unbroken wraps a subject in a plan without faults.
+func unbroken(t *testing.T, s transporttest.Subject) transporttest.Subject {
+	w, err := chaos.Wrap(s.Transport, &chaos.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Transport = w
+	return s
+}
