@@ -25,8 +25,8 @@ type recorder struct {
 }
 
 func (r *recorder) flags(f *pflag.FlagSet) {
-	f.StringVar(&r.path, "record", "", "write what passes to this new `FILE`, or to one in this directory, a line of JSON "+
-		"for each message: methods, names, sizes, durations, errors and trace ids, and no content")
+	f.StringVar(&r.path, "record", "", "write what passes to this new `FILE`, or to one in this directory, a line of "+
+		"JSON for each message: methods, names, sizes, durations, errors and trace ids, and no content")
 	f.BoolVar(&r.content, "record-content", false, "record arguments and results, too, so that \"mcpotel mock\" can "+
 		"serve them. What --policy redacts, and values with names such as password or token, are replaced")
 	f.Int64Var(&r.limit, "record-limit", 0, "end the recording when the file has this many `MIB`. Unless it is given, "+

@@ -36,12 +36,18 @@ func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
 	does(exitOK, "same: 3 requests", "diff", file, now)
 	does(exitOK, `"same": true`, "diff", file, now, "--json")
 
-	url, stop := servesBy(t, "mock", file, "--listen", "0")
-	for range 2 { // hosts that have no sessions begin anew
-		does(exitOK, `{"quotient":2}`, "call", "divide", "a=6", "b=3", "--url", url)
-	}
-	if code := stop(); code != exitOK {
-		t.Errorf("the mock ended with exit code %d", code)
+	for _, version := range eras {
+		session := filepath.Join(dir, version)
+		demo := []string{"call", "divide", "a=6", "b=3", "--pin-version", version}
+		does(exitOK, `{"quotient":2}`, append(append(append(demo, "--", self), "proxy", "--record", session,
+			"--record-content"), server...)...)
+		url, stop := servesBy(t, "mock", session, "--listen", "0")
+		for range 2 { // a session each, or, of hosts that have none, the same one anew
+			does(exitOK, `{"quotient":2}`, append(demo, "--url", url)...)
+		}
+		if code := stop(); code != exitOK {
+			t.Errorf("the mock of %s ended with exit code %d", version, code)
+		}
 	}
 
 	each := filepath.Join(dir, "each")

@@ -3,12 +3,14 @@ package mock_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -135,6 +137,42 @@ func TestAnErrorSaysWhatDiffersFromTheNearestRequest(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) ||
 			len(problems) != 1 || !strings.Contains(problems[0], want) {
 			t.Errorf("got %v and the problems %q, want %q", err, problems, want)
+		}
+	}
+}
+
+// TestWhateverAFileSaysTheMockAnswers has files that were edited by hand, or by an attacker.
+func TestWhateverAFileSaysTheMockAnswers(t *testing.T) {
+	const session = `{"mcpotel_recording":1,"content":true}
+{"session":1,"from":"host","kind":"request","method":"a","request":1}
+{"session":1,"from":"server","kind":"notification","method":"b","params":%[1]s}
+{"session":1,"from":"server","kind":"request","method":"c","request":2,"params":%[1]s}
+{"session":1,"from":"server","kind":"cancelled","method":"c","request":2,"params":%[1]s}
+{"session":1,"from":"server","kind":%[2]q,"method":"a","request":1,%[2]q:%[1]s}
+`
+	for _, content := range []string{
+		`5`, `null`, `"x"`, `[]`, `{"_meta":5}`, `{"_meta":{"progressToken":{}},"code":"x","reason":5}`,
+	} {
+		for _, kind := range []recording.Kind{recording.Result, recording.Error} {
+			synctest.Test(t, func(t *testing.T) {
+				s, err := mock.New(parsed(t, fmt.Appendf(nil, session, content, kind)), nil)
+				must(t, err)
+				conn, err := conversation.Reach(s).Dial(t.Context(), transport.Config{})
+				must(t, err)
+				frame := `{"jsonrpc":"2.0","id":1,"method":"a"}`
+				must(t, conn.Send(t.Context(), transport.Message{Data: []byte(frame), Kind: transport.Request, ID: 1}))
+				want := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,%q:%s}`, kind, content)
+				for got := ""; got != want; {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					f, err := conn.Receive(ctx)
+					cancel()
+					if err != nil {
+						t.Fatalf("got %v, want %s", err, want)
+					}
+					got = string(f.Data)
+				}
+				must(t, conn.Close(t.Context()))
+			})
 		}
 	}
 }
