@@ -69,10 +69,10 @@ var arrows = map[string][]string{
 		"inspect", "internal/loopback", "internal/page", "internal/running", "mcp", "mcpclient/telemetry",
 	},
 
-	"mcpclient/internal/machine":         {},
-	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
-	"mcpclient/transport/transporttest":  {"mcpclient/transport"},
-	"mcpclient/transport/chaos":          {
+	"mcpclient/internal/machine":        {},
+	"mcpclient/transport":               {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
+	"mcpclient/transport/transporttest": {"mcpclient/transport"},
+	"mcpclient/transport/chaos": {
 		"internal/inlet", "internal/jsonrpc", "mcp", "mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
 	"internal/inlet":                     {"mcpclient/transport"},
