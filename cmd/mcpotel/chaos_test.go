@@ -89,8 +89,8 @@ func TestAPlanThatCannotBeDoneIsAMisuse(t *testing.T) {
 	}
 }
 
-// TestAProxyBreaksWhatThePlanSays has the demo's server behind a proxy with a plan: one tool fails, and the server dies
-// of another one.
+// TestAProxyBreaksWhatThePlanSays has the demo's server behind a proxy with a plan: one tool fails, the server dies of
+// another one, and is busy for a third.
 func TestAProxyBreaksWhatThePlanSays(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -101,7 +101,8 @@ func TestAProxyBreaksWhatThePlanSays(t *testing.T) {
 	t.Setenv(asCommand, "1")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+sink.Endpoint())
 	file := filepath.Join(t.TempDir(), "plan.yaml")
-	plan := "faults: [{kind: error, tool: forecast, code: -32000}, {kind: death, tool: divide}]\n"
+	plan := "faults: [{kind: error, tool: forecast, code: -32000}, {kind: death, tool: divide}, " +
+		"{kind: busy, tool: wait, code: 429}]\n"
 	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +110,7 @@ func TestAProxyBreaksWhatThePlanSays(t *testing.T) {
 	for _, c := range []struct{ tool, fault, want string }{
 		{"forecast city=Oslo", names.FaultError, "injected by the plan of faults"},
 		{"divide a=6 b=3", names.FaultDeath, "was ended by SIGKILL"},
+		{"wait seconds=1", names.FaultBusy, "the server is busy: HTTP 429"}, // a proxy of a program does not try again
 	} {
 		args := append([]string{"call"}, strings.Fields(c.tool)...)
 		code, out, stderr := runs(t, append(args, "--", self, "proxy", "--chaos", file, "--", self, "serve-demo")...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,11 +38,12 @@ func TestWhatIsLateIsBounded(t *testing.T) {
 	large := []byte(`{"jsonrpc":"2.0","method":"x","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`)
 	const most = leastRoom/(64<<10) + 1
 	synctest.Test(t, func(t *testing.T) {
-		sent := 0 // by the server
+		var sent atomic.Int64 // by the server
 		c := dial(t, &Plan{Faults: []Fault{
 			{Kind: Latency, On: OnRequest, Delay: time.Hour}, {Kind: Latency, On: OnNotification, Delay: time.Hour},
 		}}, func(ctx context.Context, p *transport.Peer) {
-			for ; p.Send(ctx, large) == nil; sent++ {
+			for p.Send(ctx, large) == nil {
+				sent.Add(1)
 			}
 		})
 		accepted := 0
@@ -59,8 +61,8 @@ func TestWhatIsLateIsBounded(t *testing.T) {
 		if _, err := c.Receive(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("received %v", err)
 		}
-		if sent < most/2 || sent > most+1 { // one is in the pipe
-			t.Errorf("%d messages read, want about %d", sent, most)
+		if n := sent.Load(); n < most/2 || n > most+1 { // one is in the pipe
+			t.Errorf("%d messages read, want about %d", n, most)
 		}
 		_ = c.Close(t.Context())
 	})
