@@ -54,6 +54,7 @@ var arrows = map[string][]string{
 	"internal/given":       {"mcp"},
 	"internal/clientinput": {"mcp"},
 	"internal/running":     {"inspect"},
+	"internal/explain":     {"inspect", "mcpclient/telemetry"},
 	"internal/relay":       {"mcp"},
 	"internal/messages":    {},
 

@@ -1,0 +1,75 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Facts are what is known of one trace.
+type Facts struct {
+	TraceID string
+	Spans   []Span // none if no source of spans has it
+	Peers   []Peer // that have something of the trace, with all that is in their flight recorders
+	Missing []string
+}
+
+// Span is a span of the trace.
+type Span struct {
+	ID, Parent string
+	Service    string
+	Name       string
+	Kind       string // CLIENT, SERVER or INTERNAL
+	Start, End time.Time
+	Failed     bool
+	Message    string // description of its status, which may have words of the peer
+	Attributes map[string]string
+}
+
+// Peer is a client or a server with its flight recorder.
+type Peer struct {
+	Source string // where it was seen: empty for this process
+	Name   string
+	Client *inspect.Client // nil for a server
+	Recent []telemetry.FlightEntry
+
+	RequestTimeout time.Duration // of a server; zero for none
+}
+
+// Side says which end it is.
+func (p *Peer) Side() string {
+	if p.Client == nil {
+		return serverSide
+	}
+	return clientSide
+}
+
+// The two ends.
+const (
+	clientSide = "client"
+	serverSide = "server"
+)
+
+// PeersOf are the clients and servers as peers.
+func PeersOf(source string, clients []inspect.Client, servers []inspect.Server) (all []Peer) {
+	for i := range clients {
+		all = append(all, Peer{Source: source, Name: clients[i].Name, Client: &clients[i], Recent: clients[i].Recent})
+	}
+	for _, s := range servers {
+		for _, n := range s.Networks {
+			all = append(all, Peer{Source: source, Name: s.Name, Recent: n.Recent, RequestTimeout: s.Limits.RequestTimeout})
+		}
+	}
+	return all
+}
+
+// Has reports whether the flight recorder has something of a trace.
+func (p *Peer) Has(traceID string) bool {
+	for i := range p.Recent {
+		if p.Recent[i].TraceID == traceID {
+			return true
+		}
+	}
+	return false
+}
