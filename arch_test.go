@@ -55,8 +55,11 @@ var arrows = map[string][]string{
 	"internal/clientinput": {"mcp"},
 	"internal/running":     {"inspect"},
 	"internal/explain":     {"inspect", "mcpclient/telemetry"},
-	"internal/relay":       {"mcp"},
-	"internal/messages":    {},
+	"internal/inspector": {
+		"inspect", "internal/explain", "internal/running", "mcp", "mcpclient/telemetry", "mcpserver",
+	},
+	"internal/relay":    {"mcp"},
+	"internal/messages": {},
 
 	"mcp":       {"internal/jsonrpc"},
 	"mcp/skill": {"mcp"},
@@ -69,6 +72,7 @@ var arrows = map[string][]string{
 	"inspect/debugpage": {
 		"inspect", "internal/loopback", "internal/page", "internal/running", "mcp", "mcpclient/telemetry",
 	},
+	"inspect/inspectserver": {"inspect", "internal/inspector", "internal/running", "mcpserver"},
 
 	"mcpclient/internal/machine":         {},
 	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},

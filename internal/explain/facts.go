@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
@@ -9,7 +10,7 @@ import (
 
 // Facts are what is known of one trace.
 type Facts struct {
-	TraceID string
+	TraceID string // or the correlation id of a call that has no trace, because the program records none
 	Spans   []Span // none if no source of spans has it
 	Peers   []Peer // that have something of the trace, with all that is in their flight recorders
 	Missing []string
@@ -64,12 +65,11 @@ func PeersOf(source string, clients []inspect.Client, servers []inspect.Server) 
 	return all
 }
 
-// Has reports whether the flight recorder has something of a trace.
-func (p *Peer) Has(traceID string) bool {
-	for i := range p.Recent {
-		if p.Recent[i].TraceID == traceID {
-			return true
-		}
-	}
-	return false
+// Has reports whether the flight recorder has something of a trace, or of the call of a correlation id.
+func (p *Peer) Has(id string) bool {
+	return slices.ContainsFunc(p.Recent, func(e telemetry.FlightEntry) bool { return isOf(&e, id) })
+}
+
+func isOf(e *telemetry.FlightEntry, id string) bool {
+	return id != "" && (e.TraceID == id || e.CorrID == id)
 }

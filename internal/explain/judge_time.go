@@ -21,7 +21,7 @@ func late(v *view) *Cause {
 	}
 	for i := range v.subject.peer.Recent {
 		e := &v.subject.peer.Recent[i]
-		if e.Kind == kindDrop && e.Reason == names.DropLateTimeout && e.TraceID == v.TraceID {
+		if e.Kind == kindDrop && e.Reason == names.DropLateTimeout && e.ID == v.subject.id {
 			return meaning{"answered_late", fmt.Sprintf("The server answered, %s after the call had timed out: it is slower "+
 				"than the caller allows.", unit.Duration(e.Elapsed)), moreTime}.cause(Certain, v.subject.ended(), v.record(e))
 		}
