@@ -18,8 +18,6 @@ func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
 }
 
-// docs:agent
-
 // An agent whose tool has failed asks why.
 func ExampleNew() {
 	ctx := context.Background()
@@ -39,10 +37,12 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 
+	// docs:agent
 	server, err := inspectserver.New(&inspectserver.Options{Clients: []inspectserver.Client{client}})
 	if err != nil {
 		log.Fatal(err)
 	}
+	// docs:end
 	agent, err := mcpclient.Connect(ctx, inMemory(server), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -65,5 +65,3 @@ func ExampleNew() {
 	fmt.Println(x.Operation, x.Causes)
 	// Output: tools/call radar [{tool_error certain}]
 }
-
-// docs:end

@@ -68,7 +68,7 @@ func operations(f *Facts) []*operation {
 	for i := range f.Peers {
 		p := &f.Peers[i]
 		for j := range p.Recent {
-			if e := &p.Recent[j]; isOf(e, f.TraceID) &&
+			if e := &p.Recent[j]; f.of(e) &&
 				(e.Kind == kindRequest || e.Kind == kindHandler || e.Kind == kindAttempt) {
 				all = append(all, recorded(p, e))
 			}
@@ -176,7 +176,7 @@ func look(f *Facts) *view {
 // belongs reports whether an entry may say something of the subject: it is of the same trace, or about the connection,
 // which all traces share.
 func (v *view) belongs(e *telemetry.FlightEntry) bool {
-	return e.TraceID == "" || isOf(e, v.TraceID) || e.Kind == kindTransition || e.Method == "ping"
+	return e.TraceID == "" || v.of(e) || e.Kind == kindTransition || e.Method == "ping"
 }
 
 // subjectOf is what went wrong last, or else what is under way, or else what took longest. What failed inside a call

@@ -52,7 +52,7 @@ type Part struct {
 
 // Explanation is what is known of why a trace is as it is.
 type Explanation struct {
-	TraceID   string  `json:"trace_id"`
+	TraceID   string  `json:"trace_id" jsonschema:"empty if the call has none"`
 	Outcome   Outcome `json:"outcome" jsonschema:"failed, succeeded, under_way or unknown"`
 	Operation string  `json:"operation,omitempty" jsonschema:"what the explanation is about: the request that failed last"`
 	Peer      string  `json:"peer,omitempty" jsonschema:"the client, or the server, that it is an operation of"`
@@ -79,7 +79,7 @@ func Explain(f *Facts) *Explanation {
 	}
 	x.Causes = append(x.Causes, judge(v)...)
 	x.Time, x.Quotes = v.parts(), v.quotes()
-	if len(f.Spans) == 0 {
+	if len(f.Spans) == 0 && f.Alone == nil {
 		x.Missing = append(x.Missing, "the spans of the trace: texts of errors, and what the other processes did, are "+
 			"not known")
 	}

@@ -14,7 +14,13 @@ type Facts struct {
 	Spans   []Span // none if no source of spans has it
 	Peers   []Peer // that have something of the trace, with all that is in their flight recorders
 	Missing []string
+
+	// Alone, in place of TraceID, is an entry of a Peer that has neither: a request at a server, if no trace is recorded.
+	Alone *telemetry.FlightEntry
 }
+
+// of reports whether an entry is of the trace.
+func (f *Facts) of(e *telemetry.FlightEntry) bool { return isOf(e, f.TraceID) || e == f.Alone }
 
 // Span is a span of the trace.
 type Span struct {

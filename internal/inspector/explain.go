@@ -27,9 +27,13 @@ func (x *explanation) text() string { return x.String() }
 func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanation, error) {
 	id := a.TraceID
 	if id == "" {
-		var err error
-		if id, err = in.lastFailure(ctx, a); err != nil {
+		h, missing, err := in.lastFailure(ctx, a)
+		if err != nil {
 			return nil, err
+		}
+		if id = h.id(); id == "" {
+			f := alone(h, missing)
+			return &explanation{*explain.Explain(&f)}, nil
 		}
 	}
 	id, ok := hexadecimal(id)
@@ -40,12 +44,18 @@ func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanat
 	return &explanation{*explain.Explain(&f)}, nil
 }
 
-// lastFailure is the id of the latest call that failed, of those that are wanted.
-func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (string, error) {
+// alone are the facts of what has neither a trace nor a correlation id.
+func alone(h *happening, missing []string) explain.Facts {
+	missing = append(missing, "a trace: the program records none, so that only one side of the call is known")
+	return explain.Facts{Peers: []explain.Peer{*h.peer}, Alone: h.entry, Missing: missing}
+}
+
+// lastFailure is the latest operation that failed, of those that are wanted.
+func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*happening, []string, error) {
 	peers, missing := in.peers(ctx)
 	for _, h := range happenings(peers, filter{peer: a.Peer, tool: a.Tool, failed: true}) {
-		if h.operation() && h.id() != "" {
-			return h.id(), nil
+		if h.operation() {
+			return &h, missing, nil
 		}
 	}
 	what := "no failure"
@@ -55,7 +65,7 @@ func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (strin
 	if a.Peer != "" {
 		what += fmt.Sprintf(" of %q", line(a.Peer))
 	}
-	return "", errors.New(strings.TrimSpace(what + " is recorded; flight_recorder shows what is. " + notes(missing)))
+	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; flight_recorder shows what is. " + notes(missing)))
 }
 
 // hexadecimal reads an id as people write it.

@@ -291,3 +291,26 @@ func TestTheServerDoesNotTellOfItself(t *testing.T) {
 		}
 	})
 }
+
+// TestACallWithoutAnIDIsExplainedByItsTool is about a server of a program that records no traces.
+func TestACallWithoutAnIDIsExplainedByItsTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &seen{name: "http://localhost:6060/", Seen: inspector.Seen{Servers: []inspect.Server{{
+			Name: "shop", Networks: []inspect.Network{{Recent: []telemetry.FlightEntry{
+				{Time: noon, Kind: "handler", Direction: "received", Method: "tools/call", Target: "buy", ID: "1", Failed: true,
+					Reason: names.ErrorToolError},
+				{Time: noon.Add(time.Second), Kind: "handler", Direction: "received", Method: "tools/call", Target: "sell",
+					ID: "2", Failed: true, Reason: "-32603"},
+			}}},
+		}}}}
+		c := agent(t, inspector.Sources{Peers: []inspector.Source{s}})
+		text, page := ask(t, c, "recent_traces", nil)
+		if len(page["traces"].([]any)) != 2 {
+			t.Errorf("want both, got\n%s", text)
+		}
+		text, _ = ask(t, c, "explain", map[string]any{"tool": "buy"})
+		says(t, text, "tools/call buy of shop failed", "tool_error, certain", "Missing: a trace")
+		text, _ = ask(t, c, "explain", map[string]any{"peer": "shop"})
+		says(t, text, "tools/call sell of shop failed", "server_failed, certain")
+	})
+}

@@ -132,7 +132,7 @@ type tracesArguments struct {
 
 // traceLine is a trace in a list.
 type traceLine struct {
-	TraceID   string          `json:"trace_id" jsonschema:"or correlation id of a call that has no trace"`
+	TraceID   string          `json:"trace_id" jsonschema:"or correlation id, or empty: explain by tool and peer"`
 	Time      time.Time       `json:"time"`
 	Peer      string          `json:"peer"`
 	Operation string          `json:"operation"`
@@ -152,7 +152,7 @@ func (in *inspector) traces(ctx context.Context, a tracesArguments) (*tracesAnsw
 	limit := cmp.Or(a.Limit, 10)
 	seen := map[string]bool{}
 	for _, h := range happenings(peers, filter{peer: a.Peer, tool: a.Tool, failed: !a.All}) {
-		if id := h.id(); id == "" || seen[id] || !h.operation() {
+		if id := h.id(); id != "" && seen[id] || !h.operation() {
 			continue
 		}
 		seen[h.id()] = true
@@ -167,6 +167,9 @@ func (in *inspector) traces(ctx context.Context, a tracesArguments) (*tracesAnsw
 // traceOf explains a trace by the flight recorders alone, which are there already.
 func traceOf(peers []explain.Peer, h *happening) traceLine {
 	f := explain.Facts{TraceID: h.id()}
+	if f.TraceID == "" {
+		f = alone(h, nil)
+	}
 	for _, p := range peers {
 		if p.Has(f.TraceID) {
 			f.Peers = append(f.Peers, p)
@@ -186,8 +189,12 @@ func (a *tracesAnswer) text() string {
 		b.WriteString("No call that failed is recorded.\n")
 	}
 	for _, t := range a.Traces {
-		fmt.Fprintf(&b, "%s trace %s: %s of %s %s. %s\n", t.Time.UTC().Format("15:04:05"), t.TraceID, t.Operation, t.Peer,
+		fmt.Fprintf(&b, "%s %s of %s %s. %s", t.Time.UTC().Format("15:04:05"), t.Operation, t.Peer,
 			strings.ReplaceAll(string(t.Outcome), "_", " "), t.Text)
+		if t.TraceID != "" {
+			b.WriteString(" Trace " + t.TraceID)
+		}
+		b.WriteString("\n")
 	}
 	return b.String() + notes(a.Missing)
 }
