@@ -130,12 +130,18 @@ func observed(s *Span) *operation {
 func merged(all []*operation, s *operation) []*operation {
 	for _, o := range all {
 		if o.span == nil && o.side == s.side && o.kind == s.kind && o.id == s.id && (o.corr == s.corr || s.corr == "") &&
+			(o.peer.Name == s.owner() || s.owner() == "") &&
 			(o.method == s.method || o.method == names.Other || o.kind == kindAttempt) {
 			o.span, o.message = s.span, s.message
 			return all
 		}
 	}
 	return append(all, s)
+}
+
+// owner is the name of the client or server that the span has, empty for none.
+func (o *operation) owner() string {
+	return cmp.Or(o.attribute(names.KeyMCPClientName), o.attribute(names.KeyMCPServerName))
 }
 
 // view is the facts as the judges read them.
@@ -156,12 +162,7 @@ func look(f *Facts) *view {
 	if v.subject == nil {
 		return v
 	}
-	for _, o := range v.all {
-		if o.side == serverSide && o.kind == kindHandler && o.id == v.subject.id && v.subject.kind == kindRequest &&
-			(o.method == v.subject.method || o.method == names.Other) {
-			v.far = o
-		}
-	}
+	v.far = farOf(v.subject, v.all)
 	if p := v.subject.peer; p != nil {
 		end := v.subject.end().Add(shortly)
 		for _, e := range p.Recent {
@@ -173,6 +174,24 @@ func look(f *Facts) *view {
 	return v
 }
 
+// farOf is the other end of a request, as its server tells of it; nil if that is not seen. Spans name their parent; of
+// those that flight recorders alone tell of, it is the first that fits, for a server calls another one later.
+func farOf(s *operation, all []*operation) (far *operation) {
+	for _, o := range all {
+		if s.kind != kindRequest || o.side == s.side || o.kind != kindHandler || o.id != s.id ||
+			o.method != s.method && o.method != names.Other || o.target != s.target && o.target != names.Other {
+			continue
+		}
+		if s.span != nil && o.span != nil && o.span.Parent == s.span.ID {
+			return o
+		}
+		if far == nil && !o.start.Before(s.start) {
+			far = o
+		}
+	}
+	return far
+}
+
 // belongs reports whether an entry may say something of the subject: it is of the same trace, or about the connection,
 // which all traces share.
 func (v *view) belongs(e *telemetry.FlightEntry) bool {
@@ -182,12 +201,23 @@ func (v *view) belongs(e *telemetry.FlightEntry) bool {
 // subjectOf is what went wrong last, or else what is under way, or else what took longest. What failed inside a call
 // that failed began later than the call.
 func subjectOf(all []*operation) (subject *operation) {
-	for _, o := range all {
+	for i, o := range all {
+		if o.reason == inputRequired && wentOn(o, all[i+1:]) {
+			continue
+		}
 		if subject == nil || rank(o) > rank(subject) || rank(o) == rank(subject) && (rank(o) > 0 || o.took > subject.took) {
 			subject = o
 		}
 	}
 	return subject
+}
+
+// wentOn reports whether one of the later operations brings the server of a request what it has asked for.
+func wentOn(o *operation, later []*operation) bool {
+	return slices.ContainsFunc(later, func(l *operation) bool {
+		return l.kind == o.kind && l.side == o.side && l.method == o.method && l.target == o.target && l.corr == o.corr &&
+			(l.round > o.round || o.kind == kindHandler)
+	})
 }
 
 // rank is higher for what a question is rather about.

@@ -67,6 +67,26 @@ func TestEachRuleOfTheProtocolHasItsMeaning(t *testing.T) {
 	}
 }
 
+// TestTheOtherEndIsThatOfTheSameCall has a server call another one, where all four ends have one id and one name.
+func TestTheOtherEndIsThatOfTheSameCall(t *testing.T) {
+	span := func(id, parent, kind, owner string, from, to time.Duration) explain.Span {
+		return explain.Span{ID: id, Parent: parent, Kind: kind, Start: noon.Add(from), End: noon.Add(to),
+			Failed: kind == "CLIENT", Attributes: map[string]string{
+				names.KeyMCPMethodName: "tools/call", names.KeyGenAIToolName: "radar", names.KeyJSONRPCRequestID: "1",
+				owner: "weather", names.KeyErrorType: map[string]string{"CLIENT": "timeout"}[kind],
+			}}
+	}
+	const client, server = names.KeyMCPClientName, names.KeyMCPServerName
+	x := explain.Explain(&explain.Facts{TraceID: traceID, Spans: []explain.Span{
+		span("a", "", "CLIENT", client, 0, 10*time.Second), span("b", "a", "SERVER", server, 1, 10*time.Second),
+		span("c", "b", "CLIENT", client, time.Second, 9*time.Second),
+		span("d", "c", "SERVER", server, 2*time.Second, 3*time.Second),
+	}})
+	if len(x.Causes) == 0 || x.Causes[0].ID != "answer_lost" || x.Time[0].Took != time.Second {
+		t.Errorf("want the inner call, whose server was done after a second, got\n%s", x)
+	}
+}
+
 func TestNothingIsSaidOfATraceThatIsNotKnown(t *testing.T) {
 	x := explain.Explain(&explain.Facts{TraceID: traceID})
 	if x.Outcome != explain.Unknown || len(x.Causes) > 0 || !strings.Contains(x.String(), "Nothing is known") {

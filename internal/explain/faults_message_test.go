@@ -144,6 +144,22 @@ var successes = []fault{
 			l.Error(err)
 		}
 	}},
+	{"a call that asks for something first", "server_slow", "1.00s of its 1.00s", false, func(l *lab) {
+		s := l.server(mcpserver.Options{})
+		l.asking(s, func(ctx context.Context) error {
+			if err := form(ctx); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			return nil
+		})
+		accept := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"name": "Ada"}}, nil
+		})
+		if err := l.call(l.ready(s, mcpclient.Options{Features: []mcpclient.Feature{accept}}), "asks", nil); err != nil {
+			l.Error(err)
+		}
+	}},
 	{"a call that waits for the connection", "waited_for_connection", "", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		s.Delay(3*time.Second, mcp.MethodDiscover)

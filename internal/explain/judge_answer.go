@@ -19,9 +19,8 @@ var codes = map[string]meaning{
 		"look for what the server expects of this method in this revision; it may speak another one than was agreed on"},
 	"-32601": {"unknown_method", "The server does not have this method, or has not declared the capability (-32601).",
 		"ask the server for its capabilities, and use what it offers"},
-	"-32602": {"invalid_params", "The server refuses the parameters (-32602): an argument is missing or of the wrong " +
-		"type, " +
-		"or there is no tool, prompt or resource of this name.",
+	"-32602": {"invalid_params", "The server refuses the parameters (-32602): an argument is missing or of the " +
+		"wrong type, or there is no tool, prompt or resource of this name.",
 		"list the tools again, and compare name and arguments with the tool's inputSchema"},
 	"-32603": {"server_failed", "The server failed inside (-32603).",
 		"look into the server's log, by the id of the trace; the request itself may have been right"},
