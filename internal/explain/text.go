@@ -39,7 +39,7 @@ const maxQuote = 300
 
 // shown is a text of a peer as one line that is safe to show, up to n bytes of it.
 func shown(text string, n int) string {
-	text = visible.Line(text)
+	text = visible.Line(text[:min(len(text), 4*n)]) // the rest would not be shown, however long it is
 	if len(text) <= n {
 		return text
 	}

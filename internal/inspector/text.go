@@ -28,7 +28,7 @@ func bounded(text string) string {
 
 // line is a text that may be of a peer as one line that is safe to show.
 func line(text string) string {
-	text = visible.Line(text)
+	text = visible.Line(text[:min(len(text), 4*maxLine)]) // the rest would not be shown, however long it is
 	if len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
 	}
