@@ -60,6 +60,10 @@ var arrows = map[string][]string{
 	"internal/replay":        {"internal/recording", "mcp", "mcpclient/transport"},
 	"internal/mock":          {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
 	"internal/messages":      {},
+	"internal/explain":       {"inspect", "mcpclient/telemetry"},
+	"internal/inspector": {
+		"inspect", "internal/explain", "internal/running", "mcp", "mcpclient/telemetry", "mcpserver",
+	},
 
 	"mcp":       {"internal/jsonrpc"},
 	"mcp/skill": {"mcp"},
@@ -72,6 +76,7 @@ var arrows = map[string][]string{
 	"inspect/debugpage": {
 		"inspect", "internal/loopback", "internal/page", "internal/running", "mcp", "mcpclient/telemetry",
 	},
+	"inspect/inspectserver": {"inspect", "internal/inspector", "internal/running", "mcpserver"},
 
 	"mcpclient/internal/machine":        {},
 	"mcpclient/transport":               {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpotel/mcpotel/internal/explain"
+	"github.com/mcpotel/mcpotel/internal/inspector"
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/traceview"
+	"github.com/mcpotel/mcpotel/internal/visible"
+)
+
+// asked is what "mcpotel mcp" is told by its flags.
+type asked struct {
+	debug        []string
+	jaeger, view string
+	listen       string
+	remote       bool
+}
+
+func newMCP(s streams) *cobra.Command {
+	var a asked
+	cmd := &cobra.Command{
+		Use: "mcp [flags]", Short: "be an MCP server by which an agent asks why its tool failed",
+		Long: "Put this command where your host starts its servers. It reads the debug pages of your programs, and " +
+			"traces, and\n" +
+			"has the tools list_clients, get_client, flight_recorder, recent_traces and explain. Nothing can be changed\n" +
+			"through it. A program that does not run, or not yet, is said to be missing in the answers.",
+		Example: "mcpotel mcp --debug http://localhost:6060/debug/mcp/\n" +
+			"mcpotel mcp --debug http://localhost:6060/debug/mcp/ --jaeger http://localhost:16686\n" +
+			"mcpotel mcp --view http://localhost:4320 --listen localhost:8080\n" +
+			"mcpotel call explain '{\"tool\":\"radar\"}' -- mcpotel mcp --debug http://localhost:6060/debug/mcp/",
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), s) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&a.debug, "debug", nil, "look at the debug page at this `URL` (package inspect/debugpage, "+
+		"mcpotel demo "+
+		"and proxy with --web); may be repeated")
+	f.StringVar(&a.jaeger, "jaeger", "", "look traces up in the Jaeger at this `URL`, such as http://localhost:16686")
+	f.StringVar(&a.view, "view", "", "look traces up on the page of mcpotel view, or of --web, at this `URL`")
+	f.StringVar(&a.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
+		"standard "+
+		"input. Without HOST it is on loopback")
+	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines: an agent decides when they are asked")
+	return cmd
+}
+
+func (a *asked) run(ctx context.Context, s streams) error {
+	sources, err := a.sources()
+	if err != nil {
+		return err
+	}
+	for _, d := range sources.Peers {
+		checking, cancel := context.WithTimeout(ctx, jaegerPatience)
+		if _, err := d.Look(checking); err != nil { // it may be started later
+			_ = printLine(s.err, visible.Line(fmt.Sprintf("mcpotel: %s: %v", d.Name(), err)))
+		}
+		cancel()
+	}
+	server, err := inspector.New(sources, version(), nil)
+	if err != nil {
+		return err
+	}
+	if a.listen != "" {
+		return interrupted(ctx, serveHTTP(ctx, server, a.listen, "see what these MCP clients and servers do", s.out, s.err))
+	}
+	return interrupted(ctx, server.ServeStdio(ctx))
+}
+
+// sources are those that the flags name.
+func (a *asked) sources() (s inspector.Sources, _ error) {
+	for _, base := range a.debug {
+		d, err := inspector.NewDebugPage(base, a.remote)
+		if err != nil {
+			return s, a.misused("debug", err)
+		}
+		s.Peers = append(s.Peers, d)
+	}
+	if a.view != "" {
+		v, err := inspector.NewTracePage(a.view, a.remote)
+		if err != nil {
+			return s, a.misused("view", err)
+		}
+		s.Spans = append(s.Spans, v)
+	}
+	if a.jaeger != "" {
+		j, err := traceview.NewJaeger(a.jaeger)
+		if err == nil {
+			err = a.local(a.jaeger)
+		}
+		if err != nil {
+			return s, a.misused("jaeger", err)
+		}
+		s.Spans = append(s.Spans, jaegerSpans{j, a.jaeger})
+	}
+	if len(s.Peers)+len(s.Spans) == 0 {
+		return s, misuse("there is nothing to look at: --debug URL names the debug page of a program, --jaeger URL and " +
+			"--view URL where its traces are")
+	}
+	return s, nil
+}
+
+// local returns an error if a URL is of another machine, and that is not allowed.
+func (a *asked) local(base string) error {
+	u, err := url.Parse(base)
+	if err != nil {
+		return err
+	}
+	return inspector.CheckLoopback(u, a.remote)
+}
+
+// misused is the error for the value of a flag.
+func (a *asked) misused(flag string, err error) error {
+	if errors.Is(err, inspector.ErrRemote) {
+		return misuse("--%s: %w; --allow-remote allows it", flag, err)
+	}
+	return misuse("--%s: %w", flag, err)
+}
+
+// jaegerSpans looks traces up in a Jaeger.
+type jaegerSpans struct {
+	*traceview.Jaeger
+	base string
+}
+
+func (j jaegerSpans) Name() string { return "the Jaeger at " + j.base }
+
+func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, error) {
+	spans, err := j.Jaeger.Trace(ctx, id)
+	if errors.Is(err, traceview.ErrNoTrace) {
+		return nil, nil
+	}
+	return explained(spans), err
+}
+
+// explained are spans as they are explained.
+func explained(spans []otlpsink.Span) (all []explain.Span) {
+	for _, s := range spans {
+		all = append(all, explain.Span{ID: s.SpanID, Parent: s.ParentID, Service: s.Service(), Name: s.Name, Kind: s.Kind,
+			Start: s.Start, End: s.End, Failed: s.Status == "ERROR", Message: s.StatusMessage,
+			Attributes: inspector.Attributes(s.Attributes)})
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package inspectserver
+
+import (
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/inspector"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// A Client is something whose doings can be told as those of a client: a *mcpclient.Client.
+type Client interface{ Inspect() inspect.Client }
+
+// A Server is something whose doings can be told as those of a server: a *mcpserver.Server.
+type Server interface{ Inspect() inspect.Server }
+
+// Options configure the server. The zero value of every field means the default.
+type Options struct {
+	// Clients are those that are told of, also when they have ended. Nil means all that run in the process, an empty list
+	// none.
+	Clients []Client
+
+	// Servers are likewise.
+	Servers []Server
+
+	// Version is what the server calls its version. Empty means "1".
+	Version string
+
+	// Server configures the server itself. Nil means the defaults, without telemetry.
+	Server *mcpserver.Options
+}
+
+// New returns the server. o may be nil. It is safe for concurrent use. An error is one of Options.Server.
+func New(o *Options) (*mcpserver.Server, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	version := o.Version
+	if version == "" {
+		version = "1"
+	}
+	var p inspector.Process
+	if o.Clients != nil {
+		p.Clients = func() (all []running.Client) {
+			for _, c := range o.Clients {
+				all = append(all, c)
+			}
+			return all
+		}
+	}
+	if o.Servers != nil {
+		p.Servers = func() (all []running.Server) {
+			for _, s := range o.Servers {
+				all = append(all, s)
+			}
+			return all
+		}
+	}
+	return inspector.New(inspector.Sources{Peers: []inspector.Source{p}}, version, o.Server)
+}

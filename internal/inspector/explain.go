@@ -1,0 +1,78 @@
+package inspector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/explain"
+)
+
+const explainDescription = "Say why a call failed, or where its time went: the cause with the evidence for it, and " +
+	"what to do " +
+	"next. Give the id of a trace, or the name of the tool for its last failure, and the client's if several have it."
+
+type explainArguments struct {
+	TraceID string `json:"trace_id,omitempty" jsonschema:"id of the trace, or correlation id of the call"`
+	Tool    string `json:"tool,omitempty" jsonschema:"in place of trace_id: the last failure of this tool"`
+	Peer    string `json:"peer,omitempty" jsonschema:"in place of trace_id: the last failure of this client or server"`
+}
+
+// explanation is the answer, which is that of package explain.
+type explanation struct{ explain.Explanation }
+
+func (x *explanation) text() string { return x.String() }
+
+func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanation, error) {
+	id := a.TraceID
+	if id == "" {
+		h, missing, err := in.lastFailure(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if id = h.id(); id == "" {
+			f := alone(h, missing)
+			return &explanation{*explain.Explain(&f)}, nil
+		}
+	}
+	id, ok := hexadecimal(id)
+	if !ok {
+		return nil, errors.New("trace_id has up to 32 hexadecimal digits; recent_traces lists those of calls that failed")
+	}
+	f := in.facts(ctx, id)
+	return &explanation{*explain.Explain(&f)}, nil
+}
+
+// alone are the facts of what has neither a trace nor a correlation id.
+func alone(h *happening, missing []string) explain.Facts {
+	missing = append(missing, "a trace: the program records none, so that only one side of the call is known")
+	return explain.Facts{Peers: []explain.Peer{*h.peer}, Alone: h.entry, Missing: missing}
+}
+
+// lastFailure is the latest operation that failed, of those that are wanted.
+func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*happening, []string, error) {
+	peers, missing := in.peers(ctx)
+	for _, h := range happenings(peers, filter{peer: a.Peer, tool: a.Tool, failed: true}) {
+		if h.operation() {
+			return &h, missing, nil
+		}
+	}
+	what := "no failure"
+	if a.Tool != "" {
+		what += fmt.Sprintf(" of the tool %q", line(a.Tool))
+	}
+	if a.Peer != "" {
+		what += fmt.Sprintf(" of %q", line(a.Peer))
+	}
+	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; flight_recorder shows what is. " + notes(missing)))
+}
+
+// hexadecimal reads an id as people write it.
+func hexadecimal(text string) (id string, ok bool) {
+	id = strings.ToLower(strings.TrimSpace(text))
+	if id == "" || len(id) > 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		return "", false
+	}
+	return strings.Repeat("0", 32-len(id)) + id, true
+}

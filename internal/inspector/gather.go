@@ -1,0 +1,109 @@
+package inspector
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/explain"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// patience is how long one source may take.
+const patience = 5 * time.Second
+
+// peers are the clients and servers of all sources, without the inspector's own server; missing says which sources did
+// not answer.
+func (in *inspector) peers(ctx context.Context) (all []explain.Peer, missing []string) {
+	for _, s := range in.sources.Peers {
+		seen, err := within(ctx, s.Look)
+		if err != nil {
+			missing = append(missing, s.Name()+": "+line(err.Error()))
+		}
+		for i := range seen.Servers {
+			if s.Name() == "" && seen.Servers[i].InstanceID == in.instance {
+				seen.Servers = slices.Delete(seen.Servers, i, i+1)
+				break
+			}
+		}
+		all = append(all, explain.PeersOf(s.Name(), seen.Clients, seen.Servers)...)
+	}
+	return all, missing
+}
+
+// within gives f as much time as a source has.
+func within[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return f(ctx)
+}
+
+// facts are what the sources know of a trace.
+func (in *inspector) facts(ctx context.Context, id string) explain.Facts {
+	all, missing := in.peers(ctx)
+	f := explain.Facts{TraceID: id, Missing: missing}
+	for _, p := range all {
+		if p.Has(id) {
+			f.Peers = append(f.Peers, p)
+		}
+	}
+	for _, s := range in.sources.Spans {
+		spans, err := within(ctx, func(ctx context.Context) ([]explain.Span, error) { return s.Trace(ctx, id) })
+		switch {
+		case err != nil:
+			f.Missing = append(f.Missing, s.Name()+": "+line(err.Error()))
+		case len(spans) == 0:
+			f.Missing = append(f.Missing, s.Name()+" has no such trace (yet: what processes export takes a few seconds)")
+		}
+		f.Spans = append(f.Spans, spans...)
+	}
+	return f
+}
+
+// happening is an entry of a flight recorder with its owner.
+type happening struct {
+	peer  *explain.Peer
+	entry *telemetry.FlightEntry
+}
+
+// id is that of the trace, or of the call if it has no trace.
+func (h *happening) id() string { return cmp.Or(h.entry.TraceID, h.entry.CorrID) }
+
+// operation reports whether it is a request, at one of its ends, or an attempt to connect.
+func (h *happening) operation() bool {
+	return h.entry.Kind == "request" || h.entry.Kind == "handler" || h.entry.Kind == "attempt"
+}
+
+// filter says which entries are wanted. Empty fields mean all.
+type filter struct {
+	peer, tool, id string
+	failed         bool
+}
+
+func (f *filter) wants(h *happening) bool {
+	e := h.entry
+	return (f.peer == "" || strings.EqualFold(f.peer, h.peer.Name)) && (f.tool == "" || f.tool == e.Target) &&
+		(f.id == "" || f.id == e.TraceID || f.id == e.CorrID) && (!f.failed || e.Failed)
+}
+
+// own reports whether it is a call of this server's tools: an agent that asks why something failed does not want to
+// hear of its asking. A server that takes the name hides calls of tools of these names, and no others.
+func (h *happening) own() bool {
+	c := h.peer.Client
+	return c != nil && c.Server == Name && slices.Contains(toolNames, h.entry.Target)
+}
+
+// happenings are the entries that are wanted, the newest first.
+func happenings(peers []explain.Peer, f filter) (all []happening) {
+	for i := range peers {
+		for j := range peers[i].Recent {
+			if h := (happening{&peers[i], &peers[i].Recent[j]}); f.wants(&h) && !h.own() {
+				all = append(all, h)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b happening) int { return b.entry.Time.Compare(a.entry.Time) })
+	return all
+}

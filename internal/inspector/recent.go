@@ -1,0 +1,200 @@
+package inspector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/explain"
+)
+
+const (
+	flightDescription = "Show what happened last at the clients and servers: requests, attempts to connect, " +
+		"connections that " +
+		"were lost, messages that broke the protocol, processes that ended. The newest first."
+	tracesDescription = "List the latest calls that failed, each with the id of its trace for explain, and with its " +
+		"cause as far " +
+		"as it is known."
+)
+
+// counts are words with how often each came, in the order of the words.
+func counts(m map[string]uint64) string {
+	var all []string
+	for _, word := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, fmt.Sprintf("%s × %d", line(word), m[word]))
+	}
+	return strings.Join(all, ", ")
+}
+
+type flightArguments struct {
+	Peer    string `json:"peer,omitempty" jsonschema:"only this client or server"`
+	Tool    string `json:"tool,omitempty" jsonschema:"only this tool"`
+	TraceID string `json:"trace_id,omitempty" jsonschema:"only this trace"`
+	Failed  bool   `json:"failed_only,omitempty" jsonschema:"only what failed"`
+	Cursor  int    `json:"cursor,omitzero" jsonschema:"next_cursor of the answer before" keywords:"minimum=0"`
+	Limit   int    `json:"limit,omitzero" jsonschema:"how many, 30 if not given" keywords:"minimum=1,maximum=100"`
+}
+
+// entryLine is an entry of a flight recorder.
+type entryLine struct {
+	Time    time.Time `json:"time"`
+	Peer    string    `json:"peer"`
+	Side    string    `json:"side" jsonschema:"client or server"`
+	Kind    string    `json:"kind" jsonschema:"what happened, such as request, transition, violation or exit"`
+	What    string    `json:"what,omitempty" jsonschema:"method and tool, or from which state to which"`
+	Outcome string    `json:"outcome" jsonschema:"ok, failed or pending"`
+	Reason  string    `json:"reason,omitempty" jsonschema:"error.type, code or another word"`
+	MS      int64     `json:"ms,omitempty" jsonschema:"how long it took"`
+	Count   int       `json:"count,omitempty" jsonschema:"how often it happened in a row"`
+	TraceID string    `json:"trace_id,omitempty"`
+}
+
+func entryOf(h *happening) entryLine {
+	e := h.entry
+	l := entryLine{Time: e.Time, Peer: line(h.peer.Name), Side: h.peer.Side(), Kind: e.Kind, Outcome: "ok",
+		Reason: line(e.Reason), MS: e.Elapsed.Milliseconds(), Count: e.Count, TraceID: h.id()}
+	switch {
+	case e.Failed:
+		l.Outcome = "failed"
+	case e.Pending:
+		l.Outcome = "pending"
+	}
+	if l.What = line(strings.TrimSpace(e.Method + " " + e.Target)); e.From != "" {
+		l.What = e.From + " to " + e.To
+	}
+	return l
+}
+
+func (l *entryLine) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %q: %s", l.Time.UTC().Format("15:04:05.000"), l.Side, l.Peer, l.Kind)
+	if l.What != "" {
+		fmt.Fprintf(&b, " %q", l.What)
+	}
+	fmt.Fprintf(&b, " %s", l.Outcome)
+	if l.Reason != "" {
+		fmt.Fprintf(&b, " (%s)", l.Reason)
+	}
+	if l.MS > 0 {
+		fmt.Fprintf(&b, " after %s", milliseconds(l.MS))
+	}
+	if l.Count > 1 {
+		fmt.Fprintf(&b, " × %d", l.Count)
+	}
+	if l.TraceID != "" {
+		fmt.Fprintf(&b, " trace %s", l.TraceID)
+	}
+	return b.String() + "\n"
+}
+
+type flightAnswer struct {
+	Entries    []entryLine `json:"entries" jsonschema:"the newest first"`
+	NextCursor int         `json:"next_cursor,omitempty" jsonschema:"there are older ones: pass it as cursor"`
+	Missing    []string    `json:"missing,omitempty"`
+}
+
+func (in *inspector) flight(ctx context.Context, a flightArguments) (*flightAnswer, error) {
+	peers, missing := in.peers(ctx)
+	all := happenings(peers, filter{a.Peer, a.Tool, a.TraceID, a.Failed})
+	out := &flightAnswer{Entries: []entryLine{}, Missing: missing}
+	page, next := paged(all, a.Cursor, a.Limit, 30)
+	for i := range page {
+		out.Entries = append(out.Entries, entryOf(&page[i]))
+	}
+	out.NextCursor = next
+	return out, nil
+}
+
+func (a *flightAnswer) text() string {
+	var b strings.Builder
+	if len(a.Entries) == 0 {
+		b.WriteString("Nothing of that kind is recorded.\n")
+	}
+	for i := range a.Entries {
+		b.WriteString(a.Entries[i].text())
+	}
+	if a.NextCursor > 0 {
+		fmt.Fprintf(&b, "There are older ones: cursor %d.\n", a.NextCursor)
+	}
+	return b.String() + notes(a.Missing)
+}
+
+type tracesArguments struct {
+	Peer  string `json:"peer,omitempty" jsonschema:"only of this client or server"`
+	Tool  string `json:"tool,omitempty" jsonschema:"only of this tool"`
+	All   bool   `json:"all,omitempty" jsonschema:"those that succeeded, too"`
+	Limit int    `json:"limit,omitzero" jsonschema:"how many, 10 if not given" keywords:"minimum=1,maximum=50"`
+}
+
+// traceLine is a trace in a list.
+type traceLine struct {
+	TraceID   string          `json:"trace_id" jsonschema:"or correlation id, or empty: explain by tool and peer"`
+	Time      time.Time       `json:"time"`
+	Peer      string          `json:"peer"`
+	Operation string          `json:"operation"`
+	Outcome   explain.Outcome `json:"outcome"`
+	Cause     string          `json:"cause,omitempty" jsonschema:"id of the cause, as far as the flight recorders show it"`
+	Text      string          `json:"text,omitempty" jsonschema:"the cause in a sentence"`
+}
+
+type tracesAnswer struct {
+	Traces  []traceLine `json:"traces" jsonschema:"the newest first"`
+	Missing []string    `json:"missing,omitempty"`
+}
+
+func (in *inspector) traces(ctx context.Context, a tracesArguments) (*tracesAnswer, error) {
+	peers, missing := in.peers(ctx)
+	out := &tracesAnswer{Traces: []traceLine{}, Missing: missing}
+	limit := cmp.Or(a.Limit, 10)
+	seen := map[string]bool{}
+	for _, h := range happenings(peers, filter{peer: a.Peer, tool: a.Tool, failed: !a.All}) {
+		if id := h.id(); id != "" && seen[id] || !h.operation() {
+			continue
+		}
+		seen[h.id()] = true
+		if len(out.Traces) == limit {
+			break
+		}
+		out.Traces = append(out.Traces, traceOf(peers, &h))
+	}
+	return out, nil
+}
+
+// traceOf explains a trace by the flight recorders alone, which are there already.
+func traceOf(peers []explain.Peer, h *happening) traceLine {
+	f := explain.Facts{TraceID: h.id()}
+	if f.TraceID == "" {
+		f = alone(h, nil)
+	}
+	for _, p := range peers {
+		if p.Has(f.TraceID) {
+			f.Peers = append(f.Peers, p)
+		}
+	}
+	x := explain.Explain(&f)
+	l := traceLine{TraceID: f.TraceID, Time: h.entry.Time, Peer: x.Peer, Operation: x.Operation, Outcome: x.Outcome}
+	if len(x.Causes) > 0 {
+		l.Cause, l.Text = x.Causes[0].ID, x.Causes[0].Text
+	}
+	return l
+}
+
+func (a *tracesAnswer) text() string {
+	var b strings.Builder
+	if len(a.Traces) == 0 {
+		b.WriteString("No call that failed is recorded.\n")
+	}
+	for _, t := range a.Traces {
+		fmt.Fprintf(&b, "%s %s of %s %s. %s", t.Time.UTC().Format("15:04:05"), t.Operation, t.Peer,
+			strings.ReplaceAll(string(t.Outcome), "_", " "), t.Text)
+		if t.TraceID != "" {
+			b.WriteString(" Trace " + t.TraceID)
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + notes(a.Missing)
+}

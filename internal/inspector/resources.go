@@ -1,0 +1,92 @@
+package inspector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// The resources: what the tools tell, as JSON.
+const (
+	clientsURI     = "mcpotel://clients"
+	clientTemplate = "mcpotel://clients/{name}"
+	traceTemplate  = "mcpotel://traces/{trace_id}"
+)
+
+func (in *inspector) addResources(s *mcpserver.Server) error {
+	client, trace := mcp.CompleteRef{Type: mcp.RefResource, URI: clientTemplate},
+		mcp.CompleteRef{Type: mcp.RefResource, URI: traceTemplate}
+	return errors.Join(
+		s.AddResource(&mcp.Resource{URI: clientsURI, Name: "clients", Title: "Clients and servers", MIMEType: asJSON,
+			Description: "What list_clients tells, the first 100."}, in.readClients),
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: clientTemplate, Name: "client", Title: "One client",
+			MIMEType: asJSON, Description: "What get_client tells."}, in.readClient),
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: traceTemplate, Name: "trace", Title: "Why a call failed",
+			MIMEType: asJSON, Description: "What explain tells of a trace."}, in.readTrace),
+		s.AddCompletion(client, "name", in.completeName),
+		s.AddCompletion(trace, "trace_id", in.completeTrace),
+	)
+}
+
+const asJSON = "application/json"
+
+// read is the contents of a resource.
+func read(value any, err error) (*mcp.ReadResourceResult, error) {
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{MIMEType: asJSON, Text: string(raw)}}}, nil
+}
+
+func (in *inspector) readClients(ctx context.Context, _ *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
+	error) {
+	return read(in.list(ctx, listArguments{Limit: 100}))
+}
+
+func (in *inspector) readClient(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
+	error) {
+	client, err := in.get(ctx, getArguments{Name: r.Variables["name"]})
+	if err != nil {
+		return nil, mcpserver.ResourceNotFound(r.URI)
+	}
+	return read(client, nil)
+}
+
+func (in *inspector) readTrace(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	x, err := in.explain(ctx, explainArguments{TraceID: r.Variables["trace_id"]})
+	if err != nil {
+		return nil, mcpserver.ResourceNotFound(r.URI)
+	}
+	return read(x, nil)
+}
+
+func (in *inspector) completeName(ctx context.Context, r *mcpserver.CompleteRequest) (names []string, _ error) {
+	peers, _ := in.peers(ctx)
+	for i := range peers {
+		if p := &peers[i]; p.Client != nil && strings.HasPrefix(p.Name, r.Value) {
+			names = append(names, p.Name)
+		}
+	}
+	return names, nil
+}
+
+func (in *inspector) completeTrace(ctx context.Context, r *mcpserver.CompleteRequest) (ids []string, _ error) {
+	recent, err := in.traces(ctx, tracesArguments{All: true, Limit: 50})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range recent.Traces {
+		if strings.HasPrefix(t.TraceID, r.Value) {
+			ids = append(ids, t.TraceID)
+		}
+	}
+	return ids, nil
+}

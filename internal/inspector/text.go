@@ -1,0 +1,45 @@
+package inspector
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
+)
+
+// Bounds of an answer, in bytes.
+const (
+	maxAnswer = 4 << 10 // of its text
+	maxLine   = 200     // of a text of an error or a name in it
+)
+
+// bounded cuts a text at the end of a line, and says so.
+func bounded(text string) string {
+	const more = "\n[cut: ask for less, or for the next page; the structured content has more]\n"
+	if len(text) <= maxAnswer {
+		return text
+	}
+	text = text[:maxAnswer-len(more)]
+	if i := strings.LastIndexByte(text, '\n'); i > 0 {
+		text = text[:i]
+	}
+	return strings.ToValidUTF8(text, "") + more
+}
+
+// line is a text that may be of a peer as one line that is safe to show.
+func line(text string) string {
+	text = visible.Line(text[:min(len(text), 4*maxLine)]) // the rest would not be shown, however long it is
+	if len(text) > maxLine {
+		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
+	}
+	return text
+}
+
+// notes are the lines about what is missing.
+func notes(missing []string) string {
+	var b strings.Builder
+	for _, m := range missing {
+		fmt.Fprintf(&b, "Missing: %s.\n", m)
+	}
+	return b.String()
+}

@@ -1,0 +1,197 @@
+package inspector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/explain"
+	"github.com/mcpotel/mcpotel/internal/hostname"
+)
+
+// Bounds of what is read of a page.
+const (
+	maxPage    = 16 << 20 // bytes of one answer
+	maxInspect = 100      // clients, or servers, of one debug page
+)
+
+// page is what another process serves as JSON. Redirects are not followed: the user has named where to look.
+type page struct {
+	base   string
+	client http.Client
+}
+
+// newPage is the page at a URL. Unless remote is allowed, it must be on the loopback.
+func newPage(base string, remote bool) (*page, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, fmt.Errorf("%q is no URL of a page, such as http://localhost:6060/debug/mcp/", base)
+	}
+	if err := CheckLoopback(u, remote); err != nil {
+		return nil, err
+	}
+	return &page{base, http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}}, nil
+}
+
+// ErrRemote is that a URL is not on the loopback.
+var ErrRemote = errors.New("not on this machine")
+
+// CheckLoopback returns [ErrRemote] for a URL that is not on the loopback, unless that is allowed.
+func CheckLoopback(u *url.URL, remote bool) error {
+	if !remote && !hostname.Loopback(hostname.Host(u.Host)) {
+		return fmt.Errorf("%w: %s", ErrRemote, u.Host)
+	}
+	return nil
+}
+
+// errNotFound is that there is no such page.
+var errNotFound = errors.New("there is no such page")
+
+// get reads JSON.
+func (p *page) get(ctx context.Context, rest string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+rest, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "application/json")
+	answer, err := p.client.Do(r)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return fmt.Errorf("it cannot be reached: %w; is the program running?", err)
+	}
+	defer answer.Body.Close()
+	switch {
+	case answer.StatusCode == http.StatusNotFound:
+		return errNotFound
+	case answer.StatusCode != http.StatusOK:
+		return fmt.Errorf("it answers HTTP %d", answer.StatusCode) // the server chooses the words behind it
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxPage)).Decode(into); err != nil {
+		return fmt.Errorf("its answer is not that of such a page: %w", err)
+	}
+	return nil
+}
+
+// DebugPage is the debug page of another process: package inspect/debugpage.
+type DebugPage struct{ *page }
+
+// NewDebugPage is the debug page at a URL.
+func NewDebugPage(base string, remote bool) (*DebugPage, error) {
+	p, err := newPage(base, remote)
+	return &DebugPage{p}, err
+}
+
+// Name is the URL.
+func (d *DebugPage) Name() string { return d.base }
+
+// Look reads the overview, and then the page of each client and server, which alone has its flight recorder. One that
+// has ended meanwhile is left out.
+func (d *DebugPage) Look(ctx context.Context) (Seen, error) {
+	var o struct {
+		Clients []inspect.Client
+		Servers []inspect.Server
+	}
+	if err := d.get(ctx, "?format=json", &o); err != nil {
+		return Seen{}, err
+	}
+	seen := Seen{Clients: o.Clients, Servers: o.Servers}
+	for i := range o.Clients[:min(maxInspect, len(o.Clients))] {
+		c := &seen.Clients[i]
+		if err := d.one(ctx, "client", c.Number, c); err != nil {
+			return seen, err
+		}
+	}
+	for i := range o.Servers[:min(maxInspect, len(o.Servers))] {
+		s := &seen.Servers[i]
+		if err := d.one(ctx, "server", s.Number, s); err != nil {
+			return seen, err
+		}
+	}
+	if len(o.Clients) > maxInspect || len(o.Servers) > maxInspect {
+		return seen, fmt.Errorf("it has more than %d clients or servers: of the others, what happened last is not read",
+			maxInspect)
+	}
+	return seen, nil
+}
+
+func (d *DebugPage) one(ctx context.Context, kind string, number uint64, into any) error {
+	err := d.get(ctx, "?format=json&"+kind+"="+strconv.FormatUint(number, 10), into)
+	if errors.Is(err, errNotFound) {
+		return nil
+	}
+	return err
+}
+
+// TracePage is the page of traces of another mcpotel: of "mcpotel view", or of --web.
+type TracePage struct{ *page }
+
+// NewTracePage is the page at a URL.
+func NewTracePage(base string, remote bool) (*TracePage, error) {
+	p, err := newPage(strings.TrimSuffix(base, "/"), remote)
+	return &TracePage{p}, err
+}
+
+// Name is the URL.
+func (t *TracePage) Name() string { return t.base }
+
+// Trace reads a trace.
+func (t *TracePage) Trace(ctx context.Context, id string) (spans []explain.Span, _ error) {
+	var trace struct {
+		Spans []struct {
+			SpanID   string         `json:"span_id"`
+			ParentID string         `json:"parent_id"`
+			Service  string         `json:"service"`
+			Name     string         `json:"name"`
+			Kind     string         `json:"kind"`
+			Start    time.Time      `json:"start"`
+			Took     time.Duration  `json:"duration_ns"`
+			Status   string         `json:"status"`
+			Message  string         `json:"status_message"`
+			Attrs    map[string]any `json:"attributes"`
+		} `json:"spans"`
+	}
+	err := t.get(ctx, "/trace/"+id+".json", &trace)
+	if errors.Is(err, errNotFound) {
+		return nil, nil
+	}
+	for _, s := range trace.Spans {
+		spans = append(spans, explain.Span{ID: s.SpanID, Parent: s.ParentID, Service: s.Service, Name: s.Name, Kind: s.Kind,
+			Start: s.Start, End: s.Start.Add(s.Took), Failed: s.Status == "ERROR", Message: s.Message,
+			Attributes: Attributes(s.Attrs)})
+	}
+	return spans, err
+}
+
+// Attributes are those of a span as text.
+func Attributes(values map[string]any) map[string]string {
+	all := make(map[string]string, len(values))
+	for k, v := range values {
+		switch v := v.(type) {
+		case string:
+			all[k] = v
+		case float64:
+			all[k] = strconv.FormatFloat(v, 'f', -1, 64)
+		case nil, bool, int64:
+			all[k] = fmt.Sprint(v)
+		default:
+			raw, err := json.Marshal(v)
+			if err == nil { // what cannot be written is left out
+				all[k] = string(raw)
+			}
+		}
+	}
+	return all
+}
