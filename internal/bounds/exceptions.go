@@ -14,7 +14,7 @@ var exceptions = []exception{
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
 		"mcpclient.loopWatch.exempt",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
-		"mcpproxy.Proxy.pairs", "mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.secrets.*",
+		"mcpproxy.Gateway.*", "mcpproxy.Proxy.pairs", "mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.secrets.*",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",
 		"mcpserver.registry.*", "mcpserver.sealer.keys", "mcpserver.shape.properties",
@@ -28,7 +28,7 @@ var exceptions = []exception{
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
 		"mcpclient/internal/conn.handshake.waiting", "mcpclient.resultCache.changes",
-		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords",
+		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
 		"mcpclient/internal/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
