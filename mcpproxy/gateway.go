@@ -139,7 +139,6 @@ func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 	o.FrameLimit = cmp.Or(o.FrameLimit, DefaultFrameLimit)
 	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, maxRelayed)
 	o.Logging, o.Telemetry = true, g.o.Telemetry
-	o.Capabilities.Tools, o.Capabilities.Prompts = new(mcp.ListCapability), new(mcp.ListCapability)
 	o.Capabilities.Completions = mcp.Object{}
 	end := &hostEnd{g: g, own: own}
 	o.Middleware = append(slices.Clone(o.Middleware), end.between)

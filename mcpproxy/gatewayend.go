@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -14,14 +15,26 @@ type hostEnd struct {
 	server *mcpserver.Server // set before it serves
 }
 
-// offered says that there are resources, which can be watched. What lists and reads them never gets here: between has
-// answered it.
+// offered says what there is. What lists, calls, gets and reads it never gets here: between has answered it.
 type offered struct {
 	*hostEnd
+	mcpserver.ToolLister
+	mcpserver.ToolCaller
+	mcpserver.PromptLister
+	mcpserver.PromptGetter
 	mcpserver.ResourceLister
 	mcpserver.ResourceTemplateLister
 	mcpserver.ResourceReader
 }
+
+// KnowsTool reports whether a name is that of a tool of a member, if there is such a tool.
+func (e *hostEnd) KnowsTool(name string) bool {
+	prefix, _, _ := e.g.naming.Split(name)
+	return slices.Contains(e.g.prefixes, prefix)
+}
+
+// KnowsPrompt is KnowsTool for a prompt.
+func (e *hostEnd) KnowsPrompt(name string) bool { return e.KnowsTool(name) }
 
 type groupKey struct{}
 

@@ -58,6 +58,9 @@ func (r *request) answer(ctx context.Context, params json.RawMessage) (any, erro
 	if e, ok := errors.AsType[*relay.Error](a.err); ok {
 		a.err = e.Server
 	}
+	if _, late := errors.AsType[*timeoutError](a.err); late || errors.Is(a.err, errTooManyWait) {
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // of which the host gets the text
+	}
 	return r.shown(a.result, a.err)
 }
 
@@ -186,8 +189,8 @@ func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	_ = r.info.Progress(ctx, p.Progress, total, p.Message) // a host that does not read ends with its connection
 }
 
-// passedMeta returns what of a _meta is for the member: all but what the protocol and the trace have there, which belong
-// to this connection.
+// passedMeta returns what of a _meta is for the member: all but what the protocol and the trace have there, which
+// belong to this connection.
 func passedMeta(meta mcp.Meta) mcp.Meta {
 	kept := map[string]json.RawMessage{}
 	for name, value := range meta.All() {

@@ -67,7 +67,8 @@ type LevelSetter interface {
 //   - completion: [Completer];
 //   - logging: [LevelSetter];
 //   - sessions: [Initializer], [Terminator] and [ClientCapabilitiesHandler];
-//   - whatever else is to be declared: [CapabilityDeclarer].
+//   - whatever else is to be declared: [CapabilityDeclarer];
+//   - what telemetry names: [TargetKnower].
 //
 // Its methods are called by any number of goroutines at the same time. Their contexts are as those of a [ToolHandler]:
 // [RequestFrom] returns the request, with what is known of the client, the session with its values, the HTTP request,
