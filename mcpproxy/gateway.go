@@ -36,9 +36,9 @@ type GatewayOptions struct {
 	// the gateway. Nil means that all passes.
 	Policy *Policy
 
-	// Server are options of the end towards hosts. Capabilities, Logging and Telemetry are the gateway's. Zero fields mean
-	// the defaults of [mcpserver.Options], but for FrameLimit, [DefaultFrameLimit], and MaxConcurrent, 1,024. Processes
-	// that serve the same hosts need the same StateKeys.
+	// Server are options of the end towards hosts. Logging, NameTargets, Telemetry and what of Capabilities is about
+	// completions are the gateway's. Zero fields mean the defaults of [mcpserver.Options], but for FrameLimit,
+	// [DefaultFrameLimit], and MaxConcurrent, 1,024. Processes that serve the same hosts need the same StateKeys.
 	Server mcpserver.Options
 
 	// Telemetry is where spans, metrics and log records of the end towards hosts go, and of members without Options of
@@ -138,7 +138,7 @@ func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 	o := g.o.Server
 	o.FrameLimit = cmp.Or(o.FrameLimit, DefaultFrameLimit)
 	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, maxRelayed)
-	o.Logging, o.Telemetry = true, g.o.Telemetry
+	o.Logging, o.NameTargets, o.Telemetry = true, true, g.o.Telemetry
 	o.Capabilities.Completions = mcp.Object{}
 	end := &hostEnd{g: g, own: own}
 	o.Middleware = append(slices.Clone(o.Middleware), end.between)

@@ -2,7 +2,6 @@ package mcpproxy
 
 import (
 	"context"
-	"slices"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -26,15 +25,6 @@ type offered struct {
 	mcpserver.ResourceTemplateLister
 	mcpserver.ResourceReader
 }
-
-// KnowsTool reports whether a name is that of a tool of a member, if there is such a tool.
-func (e *hostEnd) KnowsTool(name string) bool {
-	prefix, _, _ := e.g.naming.Split(name)
-	return slices.Contains(e.g.prefixes, prefix)
-}
-
-// KnowsPrompt is KnowsTool for a prompt.
-func (e *hostEnd) KnowsPrompt(name string) bool { return e.KnowsTool(name) }
 
 type groupKey struct{}
 

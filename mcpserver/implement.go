@@ -67,8 +67,7 @@ type LevelSetter interface {
 //   - completion: [Completer];
 //   - logging: [LevelSetter];
 //   - sessions: [Initializer], [Terminator] and [ClientCapabilitiesHandler];
-//   - whatever else is to be declared: [CapabilityDeclarer];
-//   - what telemetry names: [TargetKnower].
+//   - whatever else is to be declared: [CapabilityDeclarer].
 //
 // Its methods are called by any number of goroutines at the same time. Their contexts are as those of a [ToolHandler]:
 // [RequestFrom] returns the request, with what is known of the client, the session with its values, the HTTP request,

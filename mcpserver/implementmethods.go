@@ -10,10 +10,13 @@ import (
 
 // methods returns what the handler answers.
 func (p *parts) methods(s *Server) (all []*method) {
+	find := unknown
+	if s.cfg.NameTargets {
+		find = anyName
+	}
 	if p.tools != nil {
 		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool,
-				find: p.find(TargetKnower.KnowsTool)})
+			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool, find: find})
 	}
 	if p.reader != nil {
 		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
@@ -26,8 +29,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 	}
 	if p.prompts != nil {
 		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},
-			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt,
-				find: p.find(TargetKnower.KnowsPrompt)})
+			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: find})
 	}
 	if p.completer != nil {
 		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions})
@@ -35,15 +37,8 @@ func (p *parts) methods(s *Server) (all []*method) {
 	return all
 }
 
-// find returns what finds the names that the handler knows: none, if it does not tell, and so they stay out of metrics.
-func (p *parts) find(knows func(TargetKnower, string) bool) func([]byte) (string, bool) {
-	return func(name []byte) (string, bool) {
-		if p.knower == nil || !knows(p.knower, string(name)) {
-			return "", false
-		}
-		return string(name), true
-	}
-}
+// unknown finds nothing: only the handler knows its names, and so they stay out of metrics.
+func unknown([]byte) (string, bool) { return "", false }
 
 func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
 	return listed(ctx, c, p.tools.ListTools, toolMembers, func(r *mcp.ListToolsResult) (*[]*mcp.Tool, *mcp.CacheHint) {

@@ -14,7 +14,6 @@ var contracts = []reflect.Type{
 	reflect.TypeFor[ResourceSubscriber](),
 	reflect.TypeFor[PromptLister](), reflect.TypeFor[PromptGetter](),
 	reflect.TypeFor[Completer](), reflect.TypeFor[LevelSetter](), reflect.TypeFor[CapabilityDeclarer](),
-	reflect.TypeFor[TargetKnower](),
 }
 
 // mistaken finds a method of h that looks like one of a contract and would silently never be called.

@@ -79,13 +79,6 @@ type Completer interface {
 	Complete(ctx context.Context, r *CompleteRequest) ([]string, error)
 }
 
-// TargetKnower is a part of a handler that can tell which tools and prompts there are, without waiting: telemetry names
-// these, as many as its limits allow. The names of others are "_OTHER" in metrics, and not in those of spans.
-type TargetKnower interface {
-	KnowsTool(name string) bool
-	KnowsPrompt(name string) bool
-}
-
 // parts are the interfaces that a handler has, nil for those that it lacks.
 type parts struct {
 	host
@@ -100,7 +93,6 @@ type parts struct {
 	completer  Completer
 	level      LevelSetter
 	declare    CapabilityDeclarer
-	knower     TargetKnower
 }
 
 func partsOf(h any) *parts {
@@ -119,7 +111,6 @@ func partsOf(h any) *parts {
 	p.completer, _ = h.(Completer)
 	p.level, _ = h.(LevelSetter)
 	p.declare, _ = h.(CapabilityDeclarer)
-	p.knower, _ = h.(TargetKnower)
 	return p
 }
 

@@ -120,6 +120,11 @@ type Options struct {
 	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
 	Tasks *TaskOptions
 
+	// NameTargets has telemetry name the tools and prompts that handlers of [Server.Implement] are asked for, as many as
+	// its limits allow, whether they exist or not. Otherwise those names, which any client may make up, are "_OTHER" in
+	// metrics, and not in the names of spans.
+	NameTargets bool
+
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry

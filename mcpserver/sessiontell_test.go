@@ -36,10 +36,6 @@ func (s *sessions) UnsubscribeResource(ctx context.Context, _ string) error {
 	return nil
 }
 
-func (s *sessions) KnowsTool(name string) bool { return name == "one" }
-
-func (s *sessions) KnowsPrompt(string) bool { return false }
-
 func TestASessionAloneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &sessions{everything: newEverything()}
