@@ -14,7 +14,7 @@ const module = "github.com/mcpotel/mcpotel"
 var leaves = []string{
 	"internal/jsonscan", "internal/grow", "internal/broadcast", "internal/lock", "internal/oversize",
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
-	"internal/visible", "internal/dashboard", "internal/testnames",
+	"internal/visible", "internal/dashboard", "internal/testnames", "internal/groupname",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
 	"mcpclient/internal/loops", "internal/glob",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",

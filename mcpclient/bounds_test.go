@@ -250,7 +250,7 @@ func TestAliasesOfAGroupAreBounded(t *testing.T) {
 		}
 		tools = listOf(strings.TrimSuffix(tools, ","))
 		for range 2 {
-			done := background(func() error { _, err := g.CallTool(t.Context(), g.naming.name("m_", longest), nil); return err })
+			done := background(func() error { _, err := g.CallTool(t.Context(), g.naming.Name("m_", longest), nil); return err })
 			v.Answer(v.Expect(mcp.MethodListTools), tools)
 			f := v.Expect(mcp.MethodCallTool)
 			if !strings.Contains(f.Raw, longest) {

@@ -63,6 +63,9 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	c.operations.enter()
 	defer c.operations.leave()
 	err := trip(ctx, cl)
+	if cl.asked.afterNotifications {
+		c.dispatcher.settle(ctx)
+	}
 	if err != nil && (cl.again() || cl.tasks.made != nil || cl.Seen) {
 		err.Unsent = false // the server has had the requests of the rounds, or the tries, before
 	}

@@ -12,15 +12,19 @@ import (
 type asked struct {
 	conn.Sending
 	meta      mcp.Meta
-	logLevel  mcp.LoggingLevel  // empty for none
-	cacheable bool              // the result may be one that is kept, and may be kept
-	retries   int               // how often the call may be made again
-	refresh   bool              // but not this time: the server is to be asked
-	handle    *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
-	onTask    func(mcp.Task)    // hears of that; may be nil
-	asTask    *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
-	received  *atomic.Int64     // counts the bytes of answers; may be nil
-	lead      *lead             // learns what another call may go on with; may be nil
+	logLevel  mcp.LoggingLevel // empty for none
+	cacheable bool             // the result may be one that is kept, and may be kept
+	retries   int              // how often the call may be made again
+	refresh   bool             // but not this time: the server is to be asked
+
+	inputReturned      bool // to the caller: what the server needs first
+	afterNotifications bool // that came before
+
+	handle   *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
+	onTask   func(mcp.Task)    // hears of that; may be nil
+	asTask   *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
+	received *atomic.Int64     // counts the bytes of answers; may be nil
+	lead     *lead             // learns what another call may go on with; may be nil
 }
 
 // askedBy returns what options ask for.
@@ -69,3 +73,8 @@ func WaitForRoom() CallOption { return func(a *asked) { a.WaitForRoom = true } }
 // WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result
 // takes the place of the old one.
 func WithoutCache() CallOption { return func(a *asked) { a.refresh = true } }
+
+// AfterNotifications has a call return only when the handlers of notifications have heard all that came before its
+// answer, such as the log messages that belong to it. It is not for a call that such a handler makes: that would wait
+// for itself, until its context ends.
+func AfterNotifications() CallOption { return func(a *asked) { a.afterNotifications = true } }

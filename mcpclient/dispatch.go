@@ -25,9 +25,10 @@ type Notification struct {
 	client *Client
 	params jsonrpc.Params
 	peer   *instrument.Peer
-	size   int    // of its frame, in bytes
-	uri    string // of the resource that was updated
-	missed bool   // the client has not received it: the server may have sent one while no connection was there
+	size   int           // of its frame, in bytes
+	uri    string        // of the resource that was updated
+	missed bool          // the client has not received it: the server may have sent one while no connection was there
+	behind chan struct{} // of what is no notification, and closed behind those before it; nil for one
 }
 
 // Decode decodes the params into v, a pointer. Nothing in v shares memory with the notification.
@@ -209,6 +210,23 @@ func (d *dispatcher) push(n *Notification) bool {
 	return true
 }
 
+// settle waits until the handlers have heard what waits for them now, or until ctx or the client ends.
+func (d *dispatcher) settle(ctx context.Context) {
+	d.mu.Lock()
+	if d.now == nil {
+		d.mu.Unlock()
+		return
+	}
+	n := &Notification{missed: true, behind: make(chan struct{})}
+	d.queue.append(n)
+	d.mu.Unlock()
+	select {
+	case <-n.behind:
+	case <-ctx.Done():
+	case <-d.c.core.Base.Done():
+	}
+}
+
 // run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers:
 // the last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
 func (d *dispatcher) run() {
@@ -233,7 +251,10 @@ func (d *dispatcher) run() {
 
 // take makes n the notification to deliver, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
-	hearers := d.hearers(n)
+	var hearers []*hearing
+	if n.behind == nil {
+		hearers = d.hearers(n)
+	}
 	*d.now = delivery{n: n, ctx: d.c.core.Base, left: hearers}
 	if n.missed {
 		return
@@ -258,6 +279,9 @@ func (d *dispatcher) deliver() {
 		})
 	}
 	op, result := v.op, v.result
+	if v.n != nil && v.n.behind != nil {
+		close(v.n.behind)
+	}
 	*v = delivery{}
 	op.End(result)
 }

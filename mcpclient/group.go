@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -46,7 +47,7 @@ type GroupOptions struct {
 // [Group.Tools]. Resources and prompts, and all else that a server has, are for the member's client to tell: see
 // [Group.Client].
 type Group struct {
-	naming naming
+	naming groupname.Naming
 	shared *Options
 
 	mu      sync.Mutex
@@ -84,7 +85,7 @@ func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	if o == nil {
 		o = &GroupOptions{}
 	}
-	n, err := newNaming(cmp.Or(o.Separator, "_"), cmp.Or(o.NameLimit, 128))
+	n, err := groupname.New(cmp.Or(o.Separator, "_"), cmp.Or(o.NameLimit, 128))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 // Add adds a member, which starts to connect in the background, and returns its client. The names of its tools must not
 // begin like those of another member.
 func (g *Group) Add(m Member) (*Client, error) {
-	prefix, err := g.naming.prefix(m.Name)
+	prefix, err := g.naming.Prefix(m.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
@@ -39,7 +40,7 @@ func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*Gro
 		lists := make([]chan memberTools, len(members))
 		for i, m := range members {
 			lists[i] = make(chan memberTools, 1)
-			asking.Go(func() { lists[i] <- g.naming.list(ctx, m, options) })
+			asking.Go(func() { lists[i] <- g.list(ctx, m, options) })
 		}
 		for i, m := range members {
 			got := <-lists[i]
@@ -86,7 +87,7 @@ func (a *aliases) add(name, original string) {
 }
 
 // list lists the tools of a member, and remembers those that do not have their own names.
-func (n naming) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
+func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
 	var known aliases
 	seen := map[string]bool{}
 	for t, err := range m.client.Tools(ctx, options...) {
@@ -95,7 +96,7 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 			break
 		}
 		tool := &GroupTool{Tool: *t, Member: m.name, Original: t.Name}
-		tool.Name = n.name(m.prefix, t.Name)
+		tool.Name = g.naming.Name(m.prefix, t.Name)
 		if seen[tool.Name] {
 			continue // a server that lists a tool twice
 		}
@@ -127,16 +128,16 @@ func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (
 
 // route is Route, and returns the options with the time that is left, if some of it is gone.
 func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
-	prefix, rest, ok := g.naming.split(name)
+	prefix, rest, ok := g.naming.Split(name)
 	for _, m := range g.present() {
 		if !ok || m.prefix != prefix {
 			continue
 		}
-		if !looksLikeAlias(rest) {
+		if !groupname.LooksLikeAlias(rest) {
 			return m.client, rest, options, nil
 		}
 		options = m.client.cfg.timed(options, time.Now())
-		tool, err := g.naming.original(ctx, m, name, rest, options)
+		tool, err := g.original(ctx, m, name, rest, options)
 		if err != nil {
 			return nil, "", nil, err
 		}
@@ -156,11 +157,11 @@ func (g *Group) prefixes() string {
 }
 
 // original returns the own name of a tool that has another one in the group: what is remembered of it, or listed.
-func (n naming) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
+func (g *Group) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil
 	}
-	got := n.list(ctx, m, toList(options))
+	got := g.list(ctx, m, toList(options))
 	if got.err != nil {
 		return "", got.err
 	}

@@ -29,6 +29,9 @@ func inRounds(next roundTrip) roundTrip {
 			if err := next(ctx, cl); err != nil || cl.input.required == nil {
 				return err
 			}
+			if cl.asked.inputReturned {
+				return &Error{Kind: KindState, Op: cl.Method, cause: &InputRequiredError{cl.input.required}}
+			}
 			if err := cl.provide(ctx); err != nil {
 				return err
 			}
@@ -36,6 +39,21 @@ func inRounds(next roundTrip) roundTrip {
 		}
 	}
 }
+
+// InputRequiredError is the error of a call with [ReturnInputRequired] that the server has answered with a wish for
+// input.
+type InputRequiredError struct{ Result *mcp.InputRequiredResult }
+
+// Error says that the server needs an answer first.
+func (e *InputRequiredError) Error() string {
+	return fmt.Sprintf("the server needs an answer first, to %d requests", len(e.Result.InputRequests))
+}
+
+// ReturnInputRequired has a call return what a modern server needs before it answers, instead of asking the handlers of
+// the client: the error has an [*InputRequiredError] in its chain. It is for those who pass a call on. The caller makes
+// the call again with an [mcp.InputRound] in the params. It changes nothing for what a task needs, or a legacy server.
+// (specification 2026-07-28, basic/patterns/mrtr)
+func ReturnInputRequired() CallOption { return func(a *asked) { a.inputReturned = true } }
 
 // inputDelay is the time before a request is sent again to a server that asked for nothing but that. It doubles from
 // one such answer to the next.

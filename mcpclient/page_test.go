@@ -237,11 +237,11 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 			return err
 		}},
 		"CallTool of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, err := g.CallTool(ctx, g.naming.name("m_", alias), nil, o...)
+			_, err := g.CallTool(ctx, g.naming.Name("m_", alias), nil, o...)
 			return err
 		}},
 		"Route of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, _, err := g.Route(ctx, g.naming.name("m_", alias), o...)
+			_, _, err := g.Route(ctx, g.naming.Name("m_", alias), o...)
 			return err
 		}},
 		"Tools of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) (err error) {

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"encoding/json"
 	"errors"
 
 	"github.com/mcpotel/mcpotel/internal/given"
@@ -153,6 +154,12 @@ func (cl *call) About() instrument.Request {
 	return r
 }
 
+// saysError reports whether a result of a tool, as the server wrote it, says that the tool has failed.
+func saysError(result json.RawMessage) bool {
+	failed, _ := mcp.Object(result).Lookup("isError")
+	return string(failed) == "true"
+}
+
 // Started hears that the operation of the request has begun.
 func (cl *call) Started() {
 	cl.anew = false
@@ -180,8 +187,11 @@ func (cl *call) Ended(err *conn.Fault) instrument.Result {
 		return err.Result()
 	}
 	r := instrument.Result{ResultType: conn.ResultTypeOf(cl.result)}
-	if tool, ok := cl.result.(*mcp.CallToolResult); ok {
-		r.ToolError = tool.IsError
+	switch result := cl.result.(type) {
+	case *mcp.CallToolResult:
+		r.ToolError = result.IsError
+	case *json.RawMessage:
+		r.ToolError = cl.Method == mcp.MethodCallTool && saysError(*result)
 	}
 	return r
 }

@@ -65,7 +65,7 @@ func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
 
 // call calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the
 // caller wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
-func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	c := t.c
 	version := c.tools.version()
 	s, options, err := t.augment(ctx, p.Name, options)

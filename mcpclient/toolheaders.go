@@ -39,8 +39,7 @@ func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 // call calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
 // not match, or the arguments do not fit what is known of the tool, it may have changed: the tools are listed anew and
 // the call, which was refused or not made, is made once more. All of it has the time of one call.
-func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult,
-	options []CallOption) error {
+func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	m.c.operations.enter()
 	defer m.c.operations.leave()
 	begun := time.Now()

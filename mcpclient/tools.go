@@ -61,26 +61,41 @@ var noArguments any = json.RawMessage(`{}`)
 // IsError; that is no Go error. (specification 2026-07-28, server/tools, "Calling Tools")
 func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
 	error) {
-	if err := c.require(mcp.MethodCallTool, hasTools, "tools"); err != nil {
-		return nil, err
-	}
-	if arguments == nil {
-		arguments = noArguments
-	}
-	r, p := new(mcp.CallToolResult), &mcp.CallToolParams{Name: name, Arguments: arguments}
-	var err error
-	switch {
-	case c.tools.mirrors():
-		err = c.tools.call(ctx, p, r, options)
-	case c.tasks.declared():
-		err = c.tasks.call(ctx, p, r, options)
-	default:
-		err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
-	}
-	if err != nil {
+	r := new(mcp.CallToolResult)
+	if err := c.callTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments}, r, options); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// CallToolRaw is [Client.CallTool] for those who pass a call on: it returns the result as the server wrote it, with
+// members that this package does not know. p has the rounds of input so far; its Task is for the client to set. It is
+// not changed. The result may share the memory of the whole answer.
+func (c *Client) CallToolRaw(ctx context.Context, p *mcp.CallToolParams, options ...CallOption) (json.RawMessage,
+	error) {
+	own := *p
+	var r json.RawMessage
+	if err := c.callTool(ctx, &own, &r, options); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// callTool calls a tool and decodes the result into result, a pointer.
+func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any, options []CallOption) error {
+	if err := c.require(mcp.MethodCallTool, hasTools, "tools"); err != nil {
+		return err
+	}
+	if p.Arguments == nil {
+		p.Arguments = noArguments
+	}
+	switch {
+	case c.tools.mirrors():
+		return c.tools.call(ctx, p, result, options)
+	case c.tasks.declared():
+		return c.tasks.call(ctx, p, result, options)
+	}
+	return c.Call(ctx, mcp.MethodCallTool, p, result, options...)
 }
 
 // CallToolAs calls a tool and decodes its structured content into an Out, after checking it against the output schema

@@ -34,8 +34,15 @@ func newGuard(p *Policy, t *telemetry.Telemetry, name, instance string) (*guard,
 	return &guard{r, newLimiter(p), tel}, nil
 }
 
+// passer passes on requests of a host, which the policy lets pass.
+type passer interface {
+	request(ctx context.Context, m relay.Message, answer relay.Answer)
+	// begin makes a call that has waited for its turn, behind those before it, and reports false if the host has left.
+	begin(call func()) bool
+}
+
 // request passes on a request of the host of p, if it may pass.
-func (g *guard) request(ctx context.Context, p *pair, m relay.Message, answer relay.Answer) {
+func (g *guard) request(ctx context.Context, p passer, m relay.Message, answer relay.Answer) {
 	about := instrument.Decision{Method: m.Method, Request: true}
 	single := false
 	if m.Method == mcp.MethodCallTool {
@@ -215,7 +222,7 @@ func (g *guard) asks(ctx context.Context, m relay.Message, answer relay.Answer) 
 // toolCall is a call of a tool that may wait, and that may take only so long.
 type toolCall struct {
 	g      *guard
-	p      *pair
+	p      passer
 	m      relay.Message
 	about  instrument.Decision
 	answer relay.Answer
@@ -237,7 +244,7 @@ func (e *timeoutError) Error() string {
 }
 
 // call makes a call, now or when it is its turn, which may take so long, zero for without end.
-func (g *guard) call(ctx context.Context, p *pair, c *toolCall, d time.Duration) {
+func (g *guard) call(ctx context.Context, p passer, c *toolCall, d time.Duration) {
 	if g.limiter != nil {
 		if wait := g.limiter.admit(time.Now()); wait > 0 {
 			g.decided(ctx, c.about, names.PolicyLimited, 0)

@@ -332,6 +332,9 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 		c.pace.ran(patience) // so may writing it take
 	}
 	releaseBuffer(buf, frame)
+	if raw, ok := result.(json.RawMessage); ok && err == nil {
+		result = verbatim{of: c.method, raw: raw}
+	}
 	end := outcome(result, err)
 	if lost != nil && err == nil {
 		end = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: lost}

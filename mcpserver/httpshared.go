@@ -108,6 +108,7 @@ func (sh *shared) set(raw []byte, revision int64) error {
 // rewatch tells the handler in this process what the client has begun or ceased to watch in another. saving is held.
 func (sh *shared) rewatch(ctx context.Context, before []string) {
 	x := sh.s.exchange
+	ctx = withSession(ctx, sh.s.public)
 	after := sh.s.watched.snapshot()
 	for _, uri := range after {
 		if h := x.s.resources.subscriber.Load(); h != nil && !slices.Contains(before, uri) {

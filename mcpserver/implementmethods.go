@@ -10,9 +10,13 @@ import (
 
 // methods returns what the handler answers.
 func (p *parts) methods(s *Server) (all []*method) {
+	find := unknown
+	if s.cfg.NameTargets {
+		find = anyName
+	}
 	if p.tools != nil {
 		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool, find: unknown})
+			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool, find: find})
 	}
 	if p.reader != nil {
 		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
@@ -25,7 +29,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 	}
 	if p.prompts != nil {
 		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},
-			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: unknown})
+			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: find})
 	}
 	if p.completer != nil {
 		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions})

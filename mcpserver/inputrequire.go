@@ -98,12 +98,19 @@ const maxInputRounds = 10
 // comeBack is the time before a handler that asked for nothing runs again. It doubles each time.
 const comeBack = 50 * time.Millisecond
 
-// handleRounds calls the handler, again and again as long as it requires input of a client that is not modern. A modern
-// one sends the request again itself.
+// handleRounds calls the handler, as inRounds does.
 func (c *call) handleRounds(ctx context.Context) (any, error) {
-	for round := 0; ; round++ {
+	return c.inRounds(ctx, func() (any, error) {
 		c.rounds.begin()
-		result, err := c.method.handle(ctx, c)
+		return c.method.handle(ctx, c)
+	})
+}
+
+// inRounds calls h, a handler or middleware, again and again as long as it requires input of a client that is not
+// modern. A modern one sends the request again itself.
+func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error) {
+	for round := 0; ; round++ {
+		result, err := h()
 		if err == nil {
 			return result, nil
 		}

@@ -42,12 +42,14 @@ func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
 
 // throughMiddleware answers the request.
 func (c *call) throughMiddleware(ctx context.Context) (any, error) {
-	result, err := c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
+	result, err := c.inRounds(ctx, func() (any, error) {
+		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
+	})
 	switch {
 	case c.stands: // whatever the middleware makes of that, there is a subscription
 		return standing{}, nil
 	case err != nil:
-		return c.required(err)
+		return nil, err
 	case result == nil || ours(reflect.TypeOf(result)):
 		return result, nil
 	}

@@ -100,7 +100,8 @@ type Options struct {
 	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It
 	// may answer by itself, ask the client as a handler may (see [AskAll]), pass on another context, or look at the result
 	// and change the error; the request that it passes on is the one that it got, and is answered as it came whatever has
-	// been changed in it. Each round of a modern request is a request; of a call that becomes a task, it sees that it has.
+	// been changed in it. Each round of a modern request is a request, and middleware that requires input by
+	// [RequireInput] is called again whatever the client's era is; of a call that becomes a task, it sees that it has.
 	// Some requests keep what follows them on the connection from being read, initialize and ping for example, so it
 	// should not keep those. A panic is an internal error.
 	Middleware []func(next RequestHandler) RequestHandler
@@ -118,6 +119,11 @@ type Options struct {
 
 	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
 	Tasks *TaskOptions
+
+	// NameTargets has telemetry name the tools and prompts that handlers of [Server.Implement] are asked for, as many as
+	// its limits allow, whether they exist or not. Otherwise those names, which any client may make up, are "_OTHER" in
+	// metrics, and not in the names of spans.
+	NameTargets bool
 
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.

@@ -189,6 +189,9 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience())
 	defer cancel()
+	if x.conn != nil {
+		ctx = withSession(ctx, x.conn.public)
+	}
 	for _, uri := range w.snapshot() {
 		if w.remove(uri) {
 			// an error could be told to no client

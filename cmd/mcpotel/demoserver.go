@@ -55,7 +55,7 @@ func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s 
 	var ticker sync.WaitGroup
 	ticker.Go(func() { tick(ticking, server) })
 	if address != "" {
-		err = serveHTTP(ctx, server, address, "call the tools, crash among them", s.out, s.err)
+		err = serveHTTP(ctx, server, site{address: address, risk: "call the tools, crash among them"}, s.out, s.err)
 	} else {
 		err = server.ServeStdio(ctx)
 	}

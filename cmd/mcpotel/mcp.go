@@ -68,7 +68,8 @@ func (a *asked) run(ctx context.Context, s streams) error {
 		return err
 	}
 	if a.listen != "" {
-		return interrupted(ctx, serveHTTP(ctx, server, a.listen, "see what these MCP clients and servers do", s.out, s.err))
+		at := site{address: a.listen, risk: "see what these MCP clients and servers do"}
+		return interrupted(ctx, serveHTTP(ctx, server, at, s.out, s.err))
 	}
 	return interrupted(ctx, server.ServeStdio(ctx))
 }

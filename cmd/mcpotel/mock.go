@@ -67,7 +67,8 @@ func (m *mocking) run(ctx context.Context, args []string) error {
 		return misuse("%s: %w", args[0], err)
 	}
 	if m.listen != "" {
-		err = serveHTTP(ctx, s, m.listen, "read what was recorded", m.streams.out, m.streams.err)
+		at := site{address: m.listen, risk: "read what was recorded"}
+		err = serveHTTP(ctx, s, at, m.streams.out, m.streams.err)
 	} else {
 		err = s.ServeStdio(ctx)
 	}

@@ -24,6 +24,7 @@ type proxy struct {
 	limits policyFlags
 	record recorder
 	chaos  chaosFlags
+	bearer bearerFlags
 }
 
 func newProxy(s streams) *cobra.Command {
@@ -33,19 +34,23 @@ func newProxy(s streams) *cobra.Command {
 		Long: "Put this command where your host starts its server, with the server's command behind it. The host needs to\n" +
 			"know nothing of OpenTelemetry: each call is a trace, with metrics and log records, at the collector that\n" +
 			"OTEL_EXPORTER_OTLP_ENDPOINT names. Messages pass as they are. A server that dies is started anew, and the\n" +
-			"session of the host goes on.",
+			"session of the host goes on. Several servers of --config are one server for the host: the names of their\n" +
+			"tools and prompts begin with that of the server.",
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
 			"mcpotel proxy --deny-tool 'delete_*' --timeout 30s -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --record session.ndjson --record-content -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --chaos plan.yaml -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
+			"mcpotel proxy --config mcp.json --listen localhost:8080\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
 		f.StringVar(&p.name, "name", "", "call the server by this `NAME` in telemetry: mcp_client.name and mcp_server.name. "+
-			"Unless it is given, by that in --config or of --server, or else by the program's")
+			"Unless it is given, by that in --config or of --server, or else by the program's. Of several servers as one it "+
+			"is mcp_server.name alone, \"gateway\" unless it is given")
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
+		p.bearer.flags(f)
 		p.limits.flags(f)
 		p.record.flags(f)
 		p.chaos.flags(f)
@@ -54,6 +59,9 @@ func newProxy(s streams) *cobra.Command {
 
 func (p *proxy) run(ctx context.Context) (err error) {
 	if err := p.none(); err != nil {
+		return err
+	}
+	if err := p.bearer.check(p.listen != ""); err != nil {
 		return err
 	}
 	policy, err := p.limits.policy()
@@ -68,11 +76,15 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	if err := o.publish(p.web); err != nil {
 		return err
 	}
-	m, free, err := p.member(o)
+	members, free, err := p.servers(o)
 	if err != nil {
 		return err
 	}
 	defer free()
+	if len(members) > 1 {
+		return p.serveMany(ctx, o, members, policy)
+	}
+	m := members[0]
 	if t, ok := m.Transport.(transport.Stdio); ok {
 		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(line)) } // hosts show it
 		m.Transport = t
@@ -92,12 +104,17 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		p.record.discard()
 		return misuse("%s", strings.TrimPrefix(err.Error(), "mcpproxy: "))
 	}
+	return p.serve(ctx, between, between.ServeStdio, "use the server behind this proxy")
+}
+
+// serve serves hosts over HTTP, or the one on standard input and output. risk says what others can do over HTTP.
+func (p *proxy) serve(ctx context.Context, h handlers, stdio func(context.Context) error, risk string) error {
 	if p.listen != "" {
-		err := serveHTTP(ctx, between, p.listen, "use the server behind this proxy", p.streams.out, p.streams.err)
-		return interrupted(ctx, err)
+		at := site{address: p.listen, risk: risk, bearer: p.bearer}
+		return interrupted(ctx, serveHTTP(ctx, h, at, p.streams.out, p.streams.err))
 	}
 	if p.console.person {
 		p.console.say("this waits for a host on standard input: put the command where your host starts its server")
 	}
-	return interrupted(ctx, between.ServeStdio(ctx))
+	return interrupted(ctx, stdio(ctx))
 }

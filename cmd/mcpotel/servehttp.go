@@ -27,10 +27,19 @@ type handlers interface {
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
 
-// serveHTTP serves what s has at an address until ctx ends, and prints its URL to out first. risk says what a program
-// can do that reaches it.
-func serveHTTP(ctx context.Context, s handlers, address, risk string, out, stderr io.Writer) error {
-	address, err := onLoopback(address)
+// site is where something is served over HTTP.
+type site struct {
+	address string
+	risk    string // what a program can do that reaches it
+	bearer  bearerFlags
+}
+
+// healthPath is where what has servers behind it says whether they can be used.
+const healthPath = "/healthz"
+
+// serveHTTP serves what s has at a site until ctx ends, and prints its URL to out first.
+func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) error {
+	address, err := onLoopback(at.address)
 	if err != nil {
 		return err
 	}
@@ -38,12 +47,19 @@ func serveHTTP(ctx context.Context, s handlers, address, risk string, out, stder
 	if err != nil {
 		return err
 	}
-	if a := l.Addr(); !hostname.LoopbackAddr(a) {
-		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can %s", a, risk))
+	if a := l.Addr(); !hostname.LoopbackAddr(a) && at.bearer == (bearerFlags{}) {
+		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can %s", a, at.risk))
 	}
 	handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}) // who started it wants whole traces
 	mux := http.NewServeMux()
-	mux.Handle(servedPath, handler)
+	guarded, err := at.bearer.protect(mux, handler)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	mux.Handle(servedPath, guarded)
+	if h, ok := s.(interface{ HealthHandler() http.Handler }); ok {
+		mux.Handle(healthPath, h.HealthHandler())
+	}
 	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(lines{stderr}, "", 0)}
 	served := make(chan error, 1) // one result

@@ -14,6 +14,7 @@ var exceptions = []exception{
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
 		"mcpclient.loopWatch.exempt", "mcpclient/transport/chaos.verdict.*",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
+		"mcpproxy.Gateway.*",
 		"mcpproxy.Proxy.pairs", "mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.secrets.*",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",
@@ -28,7 +29,7 @@ var exceptions = []exception{
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
 		"mcpclient/internal/conn.handshake.waiting", "mcpclient.resultCache.changes",
-		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords",
+		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
 	{"Are what is in a recording that was opened, which is a file of 1 GiB at most", []string{
 		"internal/recording.File.Entries", "internal/recording.Reaction.Steps", "internal/recording.division.*",

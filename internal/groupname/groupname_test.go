@@ -1,4 +1,4 @@
-package mcpclient
+package groupname
 
 import (
 	"strings"
@@ -22,17 +22,17 @@ func TestNamesOfAGroup(t *testing.T) {
 		{"_", "s", long, "s_" + long[:115] + "-"},
 		{"_", "s", "deploy-0123456789", "s_deploy-0123456789-"},
 	} {
-		n, err := newNaming(test.separator, 128)
+		n, err := New(test.separator, 128)
 		if err != nil {
 			t.Fatal(err)
 		}
-		prefix, err := n.prefix(test.member)
+		prefix, err := n.Prefix(test.member)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := n.name(prefix, test.tool) // which ends with a hash if want ends with a dash
+		got := n.Name(prefix, test.tool) // which ends with a hash if want ends with a dash
 		if got != test.want &&
-			!(strings.HasSuffix(test.want, "-") && strings.HasPrefix(got, test.want) && looksLikeAlias(got)) {
+			!(strings.HasSuffix(test.want, "-") && strings.HasPrefix(got, test.want) && LooksLikeAlias(got)) {
 			t.Errorf("%q of %q with %q: got %s, want %s", test.tool, test.member, test.separator, got, test.want)
 		}
 	}
@@ -40,18 +40,18 @@ func TestNamesOfAGroup(t *testing.T) {
 
 func TestNamesThatCannotBeMadeAreRefused(t *testing.T) {
 	for _, separator := range []string{"", "/", "a", "_-.", " "} {
-		if _, err := newNaming(separator, 128); err == nil {
+		if _, err := New(separator, 128); err == nil {
 			t.Errorf("separator %q: got no error", separator)
 		}
 	}
 	for _, limit := range []int{-1, 129} {
-		if _, err := newNaming("_", limit); err == nil {
+		if _, err := New("_", limit); err == nil {
 			t.Errorf("limit %d: got no error", limit)
 		}
 	}
-	n, _ := newNaming("_", 64)
+	n, _ := New("_", 64)
 	for _, member := range []string{"", strings.Repeat("m", 52)} {
-		if p, err := n.prefix(member); err == nil {
+		if p, err := n.Prefix(member); err == nil {
 			t.Errorf("member %q: got the prefix %s and no error", member, p)
 		}
 	}
@@ -61,7 +61,7 @@ func TestNamesThatCannotBeMadeAreRefused(t *testing.T) {
 func TestNamesOfAGroupAreValidAndTellWhoseTheyAre(t *testing.T) {
 	letters := []rune("ab_-.é 0")
 	rapid.Check(t, func(t *rapid.T) {
-		n, err := newNaming(rapid.StringOfN(rapid.SampledFrom([]rune("_-")), 1, 3, -1).Draw(t, "separator"),
+		n, err := New(rapid.StringOfN(rapid.SampledFrom([]rune("_-")), 1, 3, -1).Draw(t, "separator"),
 			rapid.IntRange(40, 128).Draw(t, "limit"))
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestNamesOfAGroupAreValidAndTellWhoseTheyAre(t *testing.T) {
 		prefixes := map[string]bool{}
 		names, last := map[string]string{}, ""
 		for range rapid.IntRange(1, 4).Draw(t, "members") {
-			prefix, err := n.prefix(rapid.StringOfN(rapid.SampledFrom(letters), 1, 8, -1).Draw(t, "member"))
+			prefix, err := n.Prefix(rapid.StringOfN(rapid.SampledFrom(letters), 1, 8, -1).Draw(t, "member"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,13 +80,13 @@ func TestNamesOfAGroupAreValidAndTellWhoseTheyAre(t *testing.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "tools") {
 				tool := rapid.StringOfN(rapid.SampledFrom(letters), 0, 140, -1).Draw(t, "tool")
 				if rapid.Bool().Draw(t, "take another's name") && last != "" {
-					_, tool, _ = n.split(last)
+					_, tool, _ = n.Split(last)
 				}
-				name := n.name(prefix, tool)
+				name := n.Name(prefix, tool)
 				if len(name) > n.limit || strings.ContainsFunc(name, func(r rune) bool { return r > 0x7f || !nameByte(byte(r)) }) {
 					t.Fatalf("%q is called %s, which is no valid name", tool, name)
 				}
-				if got, rest, ok := n.split(name); !ok || got != prefix || !looksLikeAlias(rest) && rest != tool {
+				if got, rest, ok := n.Split(name); !ok || got != prefix || !LooksLikeAlias(rest) && rest != tool {
 					t.Fatalf("%s of %q is taken for %q of %s", name, tool, rest, got)
 				}
 				if other, taken := names[name]; taken && other != prefix+" "+tool {

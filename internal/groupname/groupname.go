@@ -1,4 +1,6 @@
-package mcpclient
+// Package groupname makes the names that tools and prompts of several servers have together, for groups of clients and
+// for gateways.
+package groupname
 
 import (
 	"crypto/sha256"
@@ -8,10 +10,10 @@ import (
 	"strings"
 )
 
-// naming makes the names that the tools of a group have in it: what the member is called there, the separator, and the
+// Naming makes the names that the tools of a group have in it: what the member is called there, the separator, and the
 // tool's own name if that is possible. The first part never contains the separator, so that each name belongs to one
 // member, no matter how the others are called and what their servers list.
-type naming struct {
+type Naming struct {
 	separator string
 	limit     int // of a name's length
 }
@@ -26,9 +28,9 @@ const (
 	aliasSpace = hashDigits + 2 // room for that, the dash before it and something of the name
 )
 
-// newNaming checks what names are made by.
-func newNaming(separator string, limit int) (naming, error) {
-	n := naming{separator, limit}
+// New checks what names are made by.
+func New(separator string, limit int) (Naming, error) {
+	n := Naming{separator, limit}
 	if separator == "" || strings.Trim(separator, "_-.") != "" || n.filler() == 0 {
 		return n, fmt.Errorf("group: separator %q: want the characters _ - and . but not all three", separator)
 	}
@@ -39,7 +41,7 @@ func newNaming(separator string, limit int) (naming, error) {
 }
 
 // filler returns the character that takes the place of what a name must not have, 0 if there is none.
-func (n naming) filler() byte {
+func (n Naming) filler() byte {
 	for _, b := range []byte("-_.") {
 		if strings.IndexByte(n.separator, b) < 0 {
 			return b
@@ -49,7 +51,7 @@ func (n naming) filler() byte {
 }
 
 // sanitize replaces what names must not have.
-func (n naming) sanitize(name string) string {
+func (n Naming) sanitize(name string) string {
 	b := []byte(nil)
 	for _, r := range name {
 		if r > 0x7f || !nameByte(byte(r)) {
@@ -60,9 +62,9 @@ func (n naming) sanitize(name string) string {
 	return string(b)
 }
 
-// prefix returns what the names of a member's tools begin with: its own, in which what would be taken for the separator
+// Prefix returns what the names of a member's tools begin with: its own, in which what would be taken for the separator
 // is replaced, and the separator.
-func (n naming) prefix(member string) (string, error) {
+func (n Naming) Prefix(member string) (string, error) {
 	p := []byte(n.sanitize(member))
 	for {
 		i := strings.Index(string(p)+n.separator, n.separator)
@@ -81,16 +83,16 @@ func (n naming) prefix(member string) (string, error) {
 	return string(p) + n.separator, nil
 }
 
-// split returns the prefix of a name with the separator, and what follows.
-func (n naming) split(name string) (prefix, rest string, ok bool) {
+// Split returns the prefix of a name with the separator, and what follows.
+func (n Naming) Split(name string) (prefix, rest string, ok bool) {
 	before, rest, ok := strings.Cut(name, n.separator)
 	return before + n.separator, rest, ok
 }
 
 // own reports whether a tool can have its own name behind a prefix: it is neither too long nor has it characters that
 // names must not have.
-func (n naming) own(prefix, tool string) bool {
-	if tool == "" || len(prefix)+len(tool) > n.limit || looksLikeAlias(tool) {
+func (n Naming) own(prefix, tool string) bool {
+	if tool == "" || len(prefix)+len(tool) > n.limit || LooksLikeAlias(tool) {
 		return false
 	}
 	for i := range len(tool) {
@@ -103,15 +105,15 @@ func (n naming) own(prefix, tool string) bool {
 
 // alias returns the name of a tool that cannot have its own behind a prefix: what is left of it, and a hash of all of
 // it.
-func (n naming) alias(prefix, tool string) string {
+func (n Naming) alias(prefix, tool string) string {
 	sum := sha256.Sum256([]byte(tool))
 	left := n.sanitize(tool)
 	left = left[:min(len(left), n.limit-len(prefix)-hashDigits-1)]
 	return prefix + left + "-" + hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// looksLikeAlias reports whether a name ends like what alias returns.
-func looksLikeAlias(name string) bool {
+// LooksLikeAlias reports whether a name ends like what alias returns.
+func LooksLikeAlias(name string) bool {
 	i := len(name) - hashDigits - 1
 	if i < 0 || name[i] != '-' {
 		return false
@@ -119,8 +121,8 @@ func looksLikeAlias(name string) bool {
 	return strings.Trim(name[i+1:], "0123456789abcdef") == ""
 }
 
-// name returns what a tool is called in the group.
-func (n naming) name(prefix, tool string) string {
+// Name returns what a tool is called in the group.
+func (n Naming) Name(prefix, tool string) string {
 	if n.own(prefix, tool) {
 		return prefix + tool
 	}

@@ -1,0 +1,129 @@
+package mcpproxy
+
+import (
+	"context"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// hostEnd is the end of a gateway towards one host, or towards all that come over HTTP.
+type hostEnd struct {
+	g      *Gateway
+	own    *hostGroup        // nil over HTTP, where each session has one
+	server *mcpserver.Server // set before it serves
+}
+
+// offered says what there is. What lists, calls, gets and reads it never gets here: between has answered it.
+type offered struct {
+	*hostEnd
+	mcpserver.ToolLister
+	mcpserver.ToolCaller
+	mcpserver.PromptLister
+	mcpserver.PromptGetter
+	mcpserver.ResourceLister
+	mcpserver.ResourceTemplateLister
+	mcpserver.ResourceReader
+}
+
+type groupKey struct{}
+
+// Init connects to the members for a host that opens a session.
+func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
+	h := e.own
+	if h == nil {
+		var err error
+		if h, err = e.g.newGroup(); err != nil {
+			return err
+		}
+		s.SetValue(groupKey{}, h)
+	}
+	err := h.connect(s.ClientCapabilities(), s, e.server)
+	if err != nil && e.own == nil {
+		h.stop(context.Background())
+	}
+	return err
+}
+
+// Terminate ends what Init has begun.
+func (e *hostEnd) Terminate(ctx context.Context, s *mcpserver.Session, _ error) {
+	if h, ok := s.Value(groupKey{}).(*hostGroup); ok {
+		_ = h.stop(ctx) // the host has left
+	}
+}
+
+// groupOf returns what the host has that a session belongs to, nil for none.
+func (e *hostEnd) groupOf(s *mcpserver.Session) *hostGroup {
+	if e.own != nil {
+		return e.own
+	}
+	if h, ok := s.Value(groupKey{}).(*hostGroup); ok {
+		return h
+	}
+	e.g.mu.Lock()
+	defer e.g.mu.Unlock()
+	return e.g.shared
+}
+
+// group returns what the host has that has sent a request, and connects to the members if they are not yet.
+func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
+	h := e.groupOf(r.Session())
+	if h == nil {
+		return nil, errGatewayStopped
+	}
+	if err := h.connect(r.ClientCapabilities(), nil, e.server); err != nil {
+		return nil, err
+	}
+	h.setLevel(r.Session().LogLevel())
+	return h, nil
+}
+
+// between answers what is for members to answer, in the middle of the server.
+func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandler {
+	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
+		ask := passedOn[r.Method]
+		if ask == nil && r.Method != mcp.MethodSetLevel && r.Method != mcp.MethodDiscover {
+			return next(ctx, r)
+		}
+		if ask != nil {
+			h, err := e.group(r)
+			if err != nil {
+				return nil, err
+			}
+			return (&request{h: h, info: r.RequestInfo, ask: ask}).answer(ctx, r.Params)
+		}
+		result, err := next(ctx, r)
+		if err == nil {
+			_, err = e.group(r) // a host that begins, or has set its log level
+		}
+		return result, err
+	}
+}
+
+// SubscribeResource watches a resource for a host.
+func (e *hostEnd) SubscribeResource(ctx context.Context, uri string) error {
+	h := e.groupOf(mcpserver.SessionFrom(ctx))
+	if h == nil {
+		return errGatewayStopped
+	}
+	return h.watch(ctx, uri, mcpserver.SessionFrom(ctx) == nil)
+}
+
+// UnsubscribeResource ends that.
+func (e *hostEnd) UnsubscribeResource(ctx context.Context, uri string) error {
+	if h := e.groupOf(mcpserver.SessionFrom(ctx)); h != nil {
+		return h.unwatch(ctx, uri)
+	}
+	return nil
+}
+
+// rootsChanged tells the members that the roots of a host have changed.
+func (e *hostEnd) rootsChanged(ctx context.Context, s *mcpserver.Session) {
+	if h := e.groupOf(s); h != nil {
+		for _, m := range h.present() {
+			if m.client.ProtocolVersion().Era() == mcp.Legacy {
+				_ = m.client.Notify(ctx, mcp.NotificationRootsListChanged, nil) // one that is away asks anew
+			}
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package mcpproxy
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// teller is the way to a host for what belongs to no request: its server, or its session.
+type teller interface {
+	ToolsChanged()
+	PromptsChanged()
+	ResourcesChanged()
+	ResourceUpdated(uri string)
+	Log(level mcp.LoggingLevel, logger string, data any) error
+}
+
+// hostGroup is what one host has of a gateway, or all that share: a client for each member.
+type hostGroup struct {
+	g      *Gateway
+	life   context.Context // ends when it stops
+	end    context.CancelFunc
+	tasks  sync.WaitGroup
+	owners owners
+
+	mu      sync.Mutex
+	begun   time.Time           // guarded by mu; when it has connected; zero before
+	stopped bool                // guarded by mu
+	clients *mcpclient.Group    // guarded by mu; nil before it has connected, and if it could not
+	members []*member           // guarded by mu until begun, and not changed after
+	failed  error               // guarded by mu; why it could not connect
+	session *mcpserver.Session  // guarded by mu; nil for a host without one
+	server  *mcpserver.Server   // guarded by mu until begun
+	level   mcp.LoggingLevel    // guarded by mu; of log messages, empty if the host has set none
+	watched map[string]*watched // guarded by mu; by URI
+}
+
+// member is a member of a gateway, as one host has it.
+type member struct {
+	h      *hostGroup
+	name   string
+	prefix string // of the names of its tools and prompts
+	client *mcpclient.Client
+
+	mu      sync.Mutex
+	calls   []*request       // guarded by mu; that it is answering, in the order in which they began
+	aliases map[string]alias // guarded by mu; by kind of list
+	missing bool             // guarded by mu; a list has been answered without it
+
+	telling lock.Mutex       // held while it is told a level
+	level   mcp.LoggingLevel // guarded by telling; that it has been told
+}
+
+func newHostGroup(g *Gateway) *hostGroup {
+	h := &hostGroup{g: g, watched: map[string]*watched{}}
+	h.life, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// everything is declared to members for hosts that share clients. What one host cannot do is told when it is asked for.
+var everything = mcp.ClientCapabilities{
+	Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}, URL: mcp.Object{}},
+	Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}, Context: mcp.Object{}},
+	Roots:       &mcp.RootsCapability{},
+}
+
+// connect begins to connect to the members, once, with what the host can do.
+func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, server *mcpserver.Server) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopped:
+		return errGatewayStopped
+	case !h.begun.IsZero():
+		if s != nil { // behind server/discover
+			h.session = s
+		}
+		return h.failed
+	}
+	h.begun, h.session, h.server = time.Now(), s, server
+	members := make([]mcpclient.Member, len(h.g.members))
+	h.members = make([]*member, len(members))
+	for i, m := range h.g.members {
+		own := &member{h: h, name: m.Name, prefix: h.g.prefixes[i], aliases: map[string]alias{}}
+		h.members[i] = own
+		m.Options = own.options(m.Options, able)
+		members[i] = m
+	}
+	h.clients, h.failed = mcpclient.NewGroup(members, &mcpclient.GroupOptions{
+		Separator: h.g.o.Separator, NameLimit: h.g.o.NameLimit,
+	})
+	if h.failed != nil {
+		h.members = nil
+		return h.failed
+	}
+	i := 0
+	for _, c := range h.clients.Members() {
+		h.members[i].client = c
+		i++
+	}
+	return nil
+}
+
+// options returns the options of a member's client: what the user has given, with what the host can do.
+func (m *member) options(given *mcpclient.Options, able mcp.ClientCapabilities) *mcpclient.Options {
+	o := *given
+	o.Capabilities.Elicitation, o.Capabilities.Sampling = able.Elicitation, able.Sampling
+	o.Capabilities.Roots = able.Roots
+	o.Features = append(o.Features[:len(o.Features):len(o.Features)], mcpclient.UseTasks(nil),
+		mcpclient.HandleToolListChanged(func(context.Context) { m.h.teller().ToolsChanged() }),
+		mcpclient.HandlePromptListChanged(func(context.Context) { m.h.teller().PromptsChanged() }),
+		mcpclient.HandleResourceListChanged(func(context.Context) { m.h.teller().ResourcesChanged() }),
+		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { m.h.teller().ResourceUpdated(uri) }),
+		mcpclient.HandleLogMessage(m.log),
+		mcpclient.HandleNotification(mcp.NotificationElicitationComplete, m.elicited),
+	)
+	for method, can := range map[string]bool{
+		mcp.MethodElicit: able.Elicitation != nil, mcp.MethodCreateMessage: able.Sampling != nil,
+		mcp.MethodListRoots: able.Roots != nil,
+	} {
+		if can {
+			o.Features = append(o.Features, mcpclient.HandleRequest(method, m.asks))
+		}
+	}
+	o.OnTransition = func(t connstate.Transition) {
+		if given.OnTransition != nil {
+			given.OnTransition(t)
+		}
+		if t.To == connstate.Ready {
+			m.h.background(m.settle)
+		}
+	}
+	return &o
+}
+
+// present returns the members, none before the host has connected.
+func (h *hostGroup) present() []*member {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.members
+}
+
+// teller returns the way to the host.
+func (h *hostGroup) teller() teller {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.session != nil {
+		return h.session
+	}
+	return h.server
+}
+
+// of returns the session of the host, nil for none.
+func (h *hostGroup) of() *mcpserver.Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.session
+}
+
+// background runs f, which ends with h.life, unless h has stopped.
+func (h *hostGroup) background(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.stopped {
+		h.tasks.Go(f)
+	}
+	return !h.stopped
+}
+
+// stop ends the clients, and waits for them as long as ctx allows.
+func (h *hostGroup) stop(ctx context.Context) error {
+	h.mu.Lock()
+	h.stopped = true
+	clients := h.clients
+	h.mu.Unlock()
+	h.end()
+	var err error
+	if clients != nil {
+		err = clients.Stop(ctx)
+	}
+	if ctx.Err() == nil {
+		h.tasks.Wait()
+	}
+	h.g.forget(h)
+	return err
+}
+
+// setLevel has the members send log messages of this level, if that is another one than before.
+func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
+	h.mu.Lock()
+	same := h.level == level
+	h.level = level
+	members := h.members
+	h.mu.Unlock()
+	if same {
+		return
+	}
+	for _, m := range members {
+		h.background(m.tellLevel)
+	}
+}
+
+// settle tells a member that is connected now what it is to know, and hosts that it is.
+func (m *member) settle() {
+	m.tellLevel()
+	m.mu.Lock()
+	missing := m.missing
+	m.missing = false
+	m.mu.Unlock()
+	if missing {
+		to := m.h.teller()
+		to.ToolsChanged()
+		to.PromptsChanged()
+		to.ResourcesChanged()
+	}
+}
+
+// tellLevel tells a member the level of log messages. In sessions to come its client does.
+func (m *member) tellLevel() {
+	if m.telling.LockContext(m.h.life) != nil {
+		return
+	}
+	defer m.telling.Unlock()
+	m.h.mu.Lock()
+	level := m.h.level
+	m.h.mu.Unlock()
+	if m.level == level {
+		return
+	}
+	if err := m.client.SetLogLevel(m.h.life, level); err == nil || errors.Is(err, mcpclient.ErrUnsupported) {
+		m.level = level
+	}
+}

@@ -1,0 +1,182 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// maxOwners bounds what is remembered of who has listed which resources and templates, in bytes. The members are asked
+// one after the other for one that is not remembered.
+const maxOwners = 1 << 20
+
+// owners are the members that have listed a resource or a template, by its URI.
+type owners struct {
+	mu        sync.Mutex
+	resources map[string]*member // guarded by mu
+	templates map[string]*member // guarded by mu
+	size      int                // guarded by mu; of the URIs, in bytes
+}
+
+// note notes who has listed a resource or a template.
+func (o *owners) note(k *kind, uri string, m *member) {
+	const overhead = 64
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.resources == nil {
+		o.resources, o.templates = map[string]*member{}, map[string]*member{}
+	}
+	var of map[string]*member
+	switch k {
+	case resources:
+		of = o.resources
+	case templates:
+		of = o.templates
+	default:
+		return
+	}
+	if _, known := of[uri]; !known {
+		if o.size+len(uri)+overhead > maxOwners {
+			return
+		}
+		o.size += len(uri) + overhead
+		uri = strings.Clone(uri) // it may lie in a large frame
+	}
+	of[uri] = m
+}
+
+// of returns the members in the order in which they are asked for a URI, and reports whether the first has listed it.
+// Behind that come those with a template that begins like it, the longest beginning first.
+func (o *owners) of(uri string, members []*member) (all []*member, listed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, of := range []map[string]*member{o.resources, o.templates} {
+		if m := of[uri]; m != nil {
+			return []*member{m}, true
+		}
+	}
+	like := map[*member]int{}
+	for template, m := range o.templates {
+		if beginning, _, _ := strings.Cut(template, "{"); strings.HasPrefix(uri, beginning) {
+			like[m] = max(like[m], len(beginning)+1)
+		}
+	}
+	all = slices.Clone(members)
+	slices.SortStableFunc(all, func(a, b *member) int { return like[b] - like[a] })
+	return all, false
+}
+
+// readResource asks the member that has listed the resource, or else one after the other until one has it.
+func readResource(ctx context.Context, r *request, params json.RawMessage) (result json.RawMessage, err error) {
+	var p mcp.ReadResourceParams
+	if err := decodeParams(params, &p); err != nil {
+		return nil, err
+	}
+	err = r.h.each(ctx, p.URI, func(m *member) error {
+		return r.at(ctx, m, func(o ...mcpclient.CallOption) error {
+			own := &mcp.ReadResourceParams{URI: p.URI, InputRound: r.round()}
+			return m.client.Call(ctx, mcp.MethodReadResource, own, &result, o...)
+		})
+	})
+	return result, err
+}
+
+// each calls f for the members that may have a resource, until one has it.
+func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error) error {
+	candidates, listed := h.owners.of(uri, h.present())
+	var why error // of the first that may have it
+	for _, m := range candidates {
+		if c := m.client.ServerCapabilities(); !listed && m.client.State() == connstate.Ready && c.Resources == nil {
+			continue
+		}
+		err := f(m)
+		_, needs := errors.AsType[*mcpclient.InputRequiredError](err)
+		switch {
+		case err == nil || needs || listed || ctx.Err() != nil:
+			return err
+		case why == nil && !unknown(err):
+			why = err
+		}
+	}
+	if why != nil {
+		return why
+	}
+	return mcpserver.ResourceNotFound(uri)
+}
+
+// unknown reports whether a member says by an error that it has no such resource, in the words of any revision or SDK.
+func unknown(err error) bool {
+	e, ok := errors.AsType[*mcp.Error](err)
+	return ok && (e.Code == mcp.CodeResourceNotFound || e.Code == mcp.CodeInvalidParams ||
+		e.Code == mcp.CodeMethodNotFound)
+}
+
+// watched is a resource that a host watches.
+type watched struct {
+	m     *member
+	times int
+}
+
+// watchTimeout bounds the time for which a member may think about a subscription: nothing else of a host is read
+// meanwhile.
+const watchTimeout = 10 * time.Second
+
+// watch subscribes to a resource. counted says that each time counts, and not the first alone.
+func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
+	h.mu.Lock()
+	w := h.watched[uri]
+	if w != nil && counted {
+		w.times++
+	}
+	h.mu.Unlock()
+	if w != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	return h.each(ctx, uri, func(m *member) error {
+		if err := m.ready(ctx); err != nil {
+			return err
+		}
+		if err := m.client.SubscribeResource(ctx, uri); err != nil {
+			return m.failure(err)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if w := h.watched[uri]; w != nil { // another has been quicker
+			w.times++
+		} else {
+			h.watched[strings.Clone(uri)] = &watched{m, 1}
+		}
+		return nil
+	})
+}
+
+// unwatch ends what watch has begun, with the last time that counts.
+func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
+	h.mu.Lock()
+	w := h.watched[uri]
+	last := false
+	if w != nil {
+		if w.times--; w.times == 0 {
+			last = true
+			delete(h.watched, uri)
+		}
+	}
+	h.mu.Unlock()
+	if !last {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	return w.m.failure(w.m.client.UnsubscribeResource(ctx, uri))
+}

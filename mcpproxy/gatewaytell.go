@@ -1,0 +1,123 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/within"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// What members say and ask goes to the host by the request that they are answering, if that can be told.
+
+// enter notes that a member answers a request.
+func (m *member) enter(r *request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls = append(m.calls, r)
+}
+
+func (m *member) leave(r *request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls = slices.DeleteFunc(m.calls, func(other *request) bool { return other == r })
+}
+
+// answering returns the request to which something belongs that a member says without naming one: the latest, or, if
+// other hosts share the member, the only one that wants it. It is nil for none.
+func (m *member) answering(wants func(*request) bool) *request {
+	m.mu.Lock()
+	calls := slices.Clone(m.calls)
+	m.mu.Unlock()
+	calls = slices.DeleteFunc(calls, func(r *request) bool { return !wants(r) })
+	if len(calls) == 0 || len(calls) > 1 && m.h.isShared() {
+		return nil
+	}
+	return calls[len(calls)-1]
+}
+
+// isShared reports whether the group is that of all hosts without sessions.
+func (h *hostGroup) isShared() bool {
+	h.g.mu.Lock()
+	defer h.g.mu.Unlock()
+	return h.g.shared == h
+}
+
+// log passes on a log message of a member, which is named by its logger.
+func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
+	logger, data := m.name, p.Data
+	if p.Logger != "" {
+		logger += "/" + p.Logger
+	}
+	if g := m.h.g.guard; g != nil && g.secrets != nil {
+		data, _ = g.secrets.redact(data, part{})
+	}
+	of := m.answering(func(r *request) bool { return r.info.Session() != nil || r.level() != "" })
+	if of != nil {
+		err := of.info.Log(within.Values(ctx, of.ctx), p.Level, logger, data)
+		if !errors.Is(err, mcpserver.ErrAnswered) {
+			return
+		}
+	}
+	if s := m.h.of(); s != nil {
+		_ = s.Log(p.Level, logger, data) // one that is too large, or has an unknown level, is lost
+	}
+}
+
+// asks has the host answer a request of a member.
+func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
+	s := m.h.of()
+	if s == nil {
+		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host speaks a revision in which it is asked in " +
+			"answers to its requests alone, and this server one in which it is asked by requests"}
+	}
+	ask, result, err := question(r.Method, m.h.g.seen(ctx, r.Method, r.Params))
+	if err != nil {
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: err.Error()}
+	}
+	err = errNoRequest
+	if of := m.answering(func(*request) bool { return true }); of != nil {
+		err = mcpserver.AskAll(within.Values(ctx, of.ctx), ask)
+	}
+	if err == errNoRequest {
+		err = s.AskAll(ctx, ask)
+	}
+	if no, ok := errors.AsType[*mcpserver.ClientError](err); ok {
+		err = &mcp.Error{Code: no.Code, Message: no.Message, Data: no.Data}
+	}
+	return result, err
+}
+
+var errNoRequest = errors.New("the server is answering no request")
+
+// question returns what a member asks, and what takes the answer.
+func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result any, err error) {
+	switch method {
+	case mcp.MethodElicit:
+		p, r := new(mcp.ElicitParams), new(mcp.ElicitResult)
+		return mcpserver.AskElicit("", p, r), r, decodeParams(params, p)
+	case mcp.MethodCreateMessage:
+		p, r := new(mcp.CreateMessageParams), new(mcp.CreateMessageResult)
+		return mcpserver.AskCreateMessage("", p, r), r, decodeParams(params, p)
+	case mcp.MethodListRoots:
+		r := new(mcp.ListRootsResult)
+		return mcpserver.AskListRoots("", r), r, nil
+	}
+	return nil, nil, fmt.Errorf("hosts have no method %q to be asked by", method)
+}
+
+// elicited passes on that what a user was sent to a URL for is done.
+func (m *member) elicited(_ context.Context, n *mcpclient.Notification) {
+	var p mcp.ElicitationCompleteParams
+	if n.Decode(&p) == nil {
+		m.h.mu.Lock()
+		server := m.h.server
+		m.h.mu.Unlock()
+		server.ElicitationComplete(p.ElicitationID)
+	}
+}
