@@ -161,3 +161,18 @@ func TestFlagsOfTheBearerCheckAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestAGatewayIsBrokenByAPlanAndNotRecorded has the faults of a plan hit the servers of a file.
+func TestAGatewayIsBrokenByAPlanAndNotRecorded(t *testing.T) {
+	noCollector(t)
+	t.Setenv(asCommand, "1")
+	file, plan := twoDemos(t), filepath.Join(t.TempDir(), "plan.yaml")
+	writeAt(t, plan, "faults: [{kind: error, tool: divide}]\n")
+	self := demoServerCommand(t)[1]
+	steps(t, []step{
+		{[]string{"call", "east_divide", "a=6", "b=3", "--", self, "proxy", "--config", file, "--chaos", plan}, exitTool, "",
+			"injected by the plan of faults"},
+		{[]string{"proxy", "--config", file, "--record", filepath.Join(t.TempDir(), "x")}, exitUsage, "",
+			"a recording is of one server: which of the 2 in " + file + "? --server NAME says it"},
+	})
+}
