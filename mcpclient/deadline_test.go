@@ -47,6 +47,10 @@ var allOperations = map[string]func(ctx context.Context, c *Client, options ...C
 		return err
 	},
 	"Client.Tools": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Tools(ctx, o...)) },
+	"Client.CallToolRaw": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.CallToolRaw(ctx, &mcp.CallToolParams{Name: "any"}, o...)
+		return err
+	},
 	"Client.CallTool": func(ctx context.Context, c *Client, o ...CallOption) error {
 		_, err := c.CallTool(ctx, "any", nil, o...)
 		return err

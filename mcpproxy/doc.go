@@ -17,6 +17,8 @@
 // server/discover, passes as well. If the server dies or the network breaks, it is started or connected to anew and
 // introduced as before, and the session of the host goes on; see [Options].
 //
+// A [Gateway] makes one server of several, whatever revisions they and the host speak: it is clients below a server.
+//
 // A [Policy] says which tools the host may call, how long and how often, and what it does not get to see. Then all else
 // passes as it is.
 package mcpproxy
