@@ -205,7 +205,7 @@ func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer
 	if g := l.pair.guard; g != nil {
 		ctx, m, answer = g.asks(ctx, m, answer)
 	}
-	answer = l.pair.tape.asked(ctx, recording.Server, m, answer)
+	answer = l.pair.tape.asked(ctx, recording.ServerSide, m, answer)
 	l.pair.host.Request(ctx, m, answer)
 }
 
@@ -214,7 +214,7 @@ func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay
 	if g := l.pair.guard; g != nil {
 		m = g.forHost(ctx, m)
 	}
-	l.pair.tape.told(ctx, recording.Server, m)
+	l.pair.tape.told(ctx, recording.ServerSide, m)
 	_ = l.pair.host.Notify(ctx, m) // a host that is gone has no use for it
 }
 

@@ -132,7 +132,7 @@ type hosts Proxy
 // ReceiveRequest passes on a request of a host.
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	p := h.pairOf(from)
-	answer = p.tape.asked(ctx, recording.Host, m, answer)
+	answer = p.tape.asked(ctx, recording.HostSide, m, answer)
 	if p.guard != nil {
 		p.guard.request(ctx, p, m, answer)
 		return
@@ -143,7 +143,7 @@ func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.
 // ReceiveNotification passes on a notification of a host.
 func (h *hosts) ReceiveNotification(ctx context.Context, m relay.Message, from relay.Peer) {
 	p := h.pairOf(from)
-	p.tape.told(ctx, recording.Host, m)
+	p.tape.told(ctx, recording.HostSide, m)
 	p.notify(ctx, m)
 }
 

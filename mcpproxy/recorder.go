@@ -152,9 +152,9 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 // answered records what became of a request that a side has made.
 func (t *tape) answered(ctx context.Context, asked recording.Side, e *recording.Entry, result json.RawMessage,
 	err error) {
-	e.From, e.Kind = recording.Host, recording.Result
-	if asked == recording.Host {
-		e.From = recording.Server
+	e.From, e.Kind = recording.HostSide, recording.Result
+	if asked == recording.HostSide {
+		e.From = recording.ServerSide
 	}
 	in := part{noKeys: definitions[e.Method], schema: asksForInput}
 	content := result

@@ -91,7 +91,7 @@ func TestNoSecretIsRecorded(t *testing.T) {
 				spans[span.SpanContext().TraceID().String()+span.SpanContext().SpanID().String()] = true
 			}
 			for _, e := range f.Entries {
-				if e.From == recording.Host && e.Kind == recording.Request && !spans[e.TraceID+e.SpanID] {
+				if e.From == recording.HostSide && e.Kind == recording.Request && !spans[e.TraceID+e.SpanID] {
 					t.Errorf("%s: %s has the trace id %q and the span id %q, of no span", v, e.Method, e.TraceID, e.SpanID)
 				}
 			}

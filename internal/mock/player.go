@@ -105,7 +105,7 @@ func (p *player) play(ctx context.Context, t *reaction, m relay.Message, answer 
 	c := p.begin(ctx, t, m, answer)
 	before := t.At()
 	for i, s := range t.Steps {
-		if p.m.o.Speed > 0 || s.From == recording.Host {
+		if p.m.o.Speed > 0 || s.From == recording.HostSide {
 			p.tasks.Go(func() { c.rest(i, before) })
 			return
 		}
@@ -157,7 +157,7 @@ func (c *call) finish() {
 // wait waits for what comes before a step, and reports false if the host does not wait any more.
 func (c *call) wait(s recording.Step, before time.Duration) bool {
 	life := c.life()
-	if s.From == recording.Host {
+	if s.From == recording.HostSide {
 		a := c.asks[s.Request]
 		if a == nil {
 			<-life.Done() // the host has cancelled its request
@@ -186,7 +186,7 @@ func (c *call) wait(s recording.Step, before time.Duration) bool {
 // do does a step of the server.
 func (c *call) do(s recording.Step) {
 	switch {
-	case s.From == recording.Host: // it was waited for
+	case s.From == recording.HostSide: // it was waited for
 	case s.Kind == recording.Notification:
 		if ctx, params, ok := c.addressed(s); ok {
 			_ = c.p.host.Notify(ctx, relay.Message{Method: s.Method, Params: params}) // a host that is gone needs none
@@ -263,7 +263,7 @@ func (c *call) ask(s recording.Step) {
 // answerTo returns what the host has answered in the recording, nil for nothing.
 func (c *call) answerTo(asked recording.Step) *recording.Entry {
 	for _, s := range c.Steps {
-		if s.From == recording.Host && s.Request == asked.Request && s.Answers() {
+		if s.From == recording.HostSide && s.Request == asked.Request && s.Answers() {
 			return s.Entry
 		}
 	}

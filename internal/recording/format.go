@@ -37,8 +37,8 @@ type Side string
 
 // The sides.
 const (
-	Host   Side = "host"
-	Server Side = "server"
+	HostSide   Side = "host"
+	ServerSide Side = "server"
 )
 
 // Kind says what a message is.

@@ -54,7 +54,7 @@ type division struct {
 
 func (d *division) add(e *Entry) {
 	switch {
-	case e.From == Host && (e.Kind == Request || e.Kind == Notification):
+	case e.From == HostSide && (e.Kind == Request || e.Kind == Notification):
 		t := &Reaction{Entry: e, Token: lookup(e.Content, "_meta", "progressToken")}
 		d.reactions = append(d.reactions, t)
 		if e.Kind == Request {

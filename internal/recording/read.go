@@ -125,7 +125,7 @@ type requests map[int]*Entry
 // check says what is wrong with an entry, behind those before it.
 func (r requests) check(e *Entry, content bool) error {
 	switch {
-	case e.From != Host && e.From != Server:
+	case e.From != HostSide && e.From != ServerSide:
 		return fmt.Errorf("from is %q, want host or server", e.From)
 	case e.Session < 1:
 		return errors.New("session is missing, or below 1")

@@ -25,7 +25,7 @@ func drawn(t *rapid.T) (h Header, entries []*Entry) {
 	var open []*Entry
 	for i := range rapid.IntRange(0, 8).Draw(t, "entries") {
 		e := &Entry{
-			Session: 1, Seq: i + 1, AtUS: int64(i), From: Host, Kind: Request, Request: i + 1, Bytes: i,
+			Session: 1, Seq: i + 1, AtUS: int64(i), From: HostSide, Kind: Request, Request: i + 1, Bytes: i,
 			Method: rapid.StringN(1, 20, 40).Draw(t, "method"), Name: rapid.String().Draw(t, "name"),
 			TraceID: rapid.StringMatching(`([0-9a-f]{32})?`).Draw(t, "trace"),
 		}
@@ -39,7 +39,7 @@ func drawn(t *rapid.T) (h Header, entries []*Entry) {
 		default:
 			e.Request, open = open[0].Request, open[1:]
 			if e.Kind != Cancelled {
-				e.From = Server
+				e.From = ServerSide
 			}
 			e.TookUS, e.Code = 7, rapid.Int64().Draw(t, "code")
 		}
@@ -81,8 +81,8 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 // TestAFileThatIsCutIsReadUpToThere cuts a file at every byte.
 func TestAFileThatIsCutIsReadUpToThere(t *testing.T) {
 	text := written(Header{Version: Version, Content: true}, []*Entry{
-		{Session: 1, Seq: 1, From: Host, Kind: Request, Method: "a", Request: 1, Content: json.RawMessage(`{"x":"ü"}`)},
-		{Session: 1, Seq: 2, From: Server, Kind: Result, Method: "a", Request: 1, Content: json.RawMessage(`{}`)},
+		{Session: 1, Seq: 1, From: HostSide, Kind: Request, Method: "a", Request: 1, Content: json.RawMessage(`{"x":"ü"}`)},
+		{Session: 1, Seq: 2, From: ServerSide, Kind: Result, Method: "a", Request: 1, Content: json.RawMessage(`{}`)},
 	})
 	first := bytes.IndexByte(text, '\n')
 	for n := range text {
@@ -149,7 +149,7 @@ func (d *disk) Write(b []byte) (int, error) {
 
 func note(n int) *Entry {
 	text, _ := json.Marshal(strings.Repeat("x", n))
-	return &Entry{Session: 1, Seq: 1, From: Host, Kind: Notification, Method: "m", Content: text}
+	return &Entry{Session: 1, Seq: 1, From: HostSide, Kind: Notification, Method: "m", Content: text}
 }
 
 func TestARecordingEndsWhereItCannotBeWritten(t *testing.T) {

@@ -183,7 +183,7 @@ func (c *comparison) durations(as, bs []*session) {
 	for i, sessions := range [][]*session{as, bs} {
 		for _, s := range sessions {
 			for _, x := range s.asked {
-				if x.From == recording.Host && x.answer != nil && x.answer.Kind != recording.Cancelled {
+				if x.From == recording.HostSide && x.answer != nil && x.answer.Kind != recording.Cancelled {
 					took[i][x.key()] = append(took[i][x.key()], x.answer.TookUS)
 					of[x.key()] = x
 				}

@@ -32,13 +32,13 @@ func made(content bool, lines ...line) *recording.File {
 	}
 	for i, l := range lines {
 		if l.kind == recording.Notification {
-			add(recording.Entry{From: recording.Server, Kind: l.kind, Method: l.method}, l.params)
+			add(recording.Entry{From: recording.ServerSide, Kind: l.kind, Method: l.method}, l.params)
 			continue
 		}
-		add(recording.Entry{From: recording.Host, Kind: recording.Request, Method: l.method, Name: l.name, Request: i + 1},
+		add(recording.Entry{From: recording.HostSide, Kind: recording.Request, Method: l.method, Name: l.name, Request: i + 1},
 			l.params)
 		if l.kind != "" {
-			add(recording.Entry{From: recording.Server, Kind: l.kind, Method: l.method, Name: l.name, Request: i + 1,
+			add(recording.Entry{From: recording.ServerSide, Kind: l.kind, Method: l.method, Name: l.name, Request: i + 1,
 				TookUS: l.took, Code: l.code, ToolError: l.toolError}, l.content)
 		}
 	}

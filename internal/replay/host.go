@@ -56,7 +56,7 @@ func newHost(conn transport.Conn, steps []Step) *host {
 	}
 	for _, s := range steps {
 		for _, step := range s.Steps {
-			if s.Skip == "" && step.Request != s.Request && step.Answers() && step.From == recording.Host {
+			if s.Skip == "" && step.Request != s.Request && step.Answers() && step.From == recording.HostSide {
 				h.answers[step.Method] = append(h.answers[step.Method], step.Entry)
 			}
 		}

@@ -113,8 +113,8 @@ func judge(r *soak.Report, calls int) error {
 		return errors.Join(wrong...)
 	}
 	g := soak.GrowthOf(r.Samples)
-	fmt.Printf("\ngrowth from the second third to the last: heap ×%.3f, %+d goroutines, %+d files\n", g.Heap, g.Goroutines,
-		g.Files)
+	fmt.Printf("\ngrowth from the second third to the last: heap ×%.3f, %+d goroutines, %+d files\n", g.Heap,
+		g.Goroutines, g.Files)
 	if g.Heap > moreHeap || g.Goroutines > moreGoroutines || g.Files > moreFiles {
 		wrong = append(wrong, errors.New("the process has grown"))
 	}
