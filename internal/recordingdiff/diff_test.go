@@ -35,7 +35,8 @@ func made(content bool, lines ...line) *recording.File {
 			add(recording.Entry{From: recording.ServerSide, Kind: l.kind, Method: l.method}, l.params)
 			continue
 		}
-		add(recording.Entry{From: recording.HostSide, Kind: recording.Request, Method: l.method, Name: l.name, Request: i + 1},
+		add(recording.Entry{
+			From: recording.HostSide, Kind: recording.Request, Method: l.method, Name: l.name, Request: i + 1},
 			l.params)
 		if l.kind != "" {
 			add(recording.Entry{From: recording.ServerSide, Kind: l.kind, Method: l.method, Name: l.name, Request: i + 1,

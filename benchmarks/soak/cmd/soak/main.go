@@ -1,5 +1,5 @@
-// Command soak has proxies pass calls while the servers behind them fail, and prints what became of the calls, how often
-// each has run, and what the process of the proxies took meanwhile:
+// Command soak has proxies pass calls while the servers behind them fail, and prints what became of the calls, how
+// often each has run, and what the process of the proxies took meanwhile:
 //
 //	go run ./benchmarks/soak/cmd/soak -calls 1000000 -for 1h
 //
