@@ -52,6 +52,7 @@ func newRig(t *testing.T, v mcp.Version, p *Plan) *rig {
 		t.Fatal(err)
 	}
 	r.Client, err = mcpclient.Connect(t.Context(), w, &mcpclient.Options{
+		Group:    "tenant",
 		Versions: []mcp.Version{v}, Telemetry: r.rec.Telemetry(), FrameLimit: 1 << 20,
 	})
 	if err != nil {
@@ -199,7 +200,8 @@ func TestEachKindDoesToACallWhatItSays(t *testing.T) {
 func (r *rig) seen(t *testing.T, f Fault) {
 	t.Helper()
 	l := r.rec.Log(names.EventMCPClientFaultInjected)
-	if l.Text(names.KeyMCPClientFaultKind) != string(f.Kind) || l.Text(names.KeyGenAIToolName) != "echo" {
+	if l.Text(names.KeyMCPClientFaultKind) != string(f.Kind) || l.Text(names.KeyGenAIToolName) != "echo" ||
+		l.Text(names.KeyMCPClientGroup) != "tenant" {
 		t.Errorf("the record is %+v", l)
 	}
 	call := r.rec.SpansNamed("tools/call echo", trace.SpanKindClient)[0]
