@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,6 +184,9 @@ func (r *run) makeCalls(clients []*mcpclient.Client) {
 	all.Wait()
 }
 
+// numbers are ids of processes and ports in texts of errors, which say nothing here.
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)*`)
+
 // call makes a call, and returns what became of it.
 func (r *run) call(c *mcpclient.Client, number int) string {
 	ctx := context.Background()
@@ -202,7 +206,7 @@ func (r *run) call(c *mcpclient.Client, number int) string {
 	case ctx.Err() != nil:
 		return "given up by the host"
 	case errors.As(err, &failed) && failed.Server != nil:
-		return fmt.Sprintf("error %d: %.60s", failed.Server.Code, failed.Server.Message)
+		return fmt.Sprintf("error %d: %.60s", failed.Server.Code, numbers.ReplaceAllString(failed.Server.Message, "N"))
 	case failed != nil:
 		return string(failed.Kind)
 	}
