@@ -171,8 +171,11 @@ func TestWrappedServersHaveAPolicy(t *testing.T) {
 	}
 	wrap := []string{"wrap", "cursor", "--env", asCommand + "=1", "--policy", "policy.yaml", "--deny-tool", "cr*",
 		"--deny-tool=X=MCPOTEL_HEADER_1", "--timeout", "90s", "--yes"}
-	steps(t, []step{{wrap, exitOK, `"--policy=` + own + `", "--deny-tool=cr*", ` +
-		`"--deny-tool=X=MCPOTEL_HEADER_1", "--timeout=1m30s", "--", `, ""}})
+	steps(t, []step{{wrap, exitOK, `["proxy", "--name", "far", "--policy=` + own, ""}})
+	rules := `"--policy=` + own + `", "--deny-tool=cr*", "--deny-tool=X=MCPOTEL_HEADER_1", "--timeout=1m30s"`
+	if got := content(t, path); strings.Count(got, rules) != 2 {
+		t.Errorf("got %s, want both servers with %s", got, rules)
+	}
 	for _, server := range []string{"cursor:local", "cursor:far"} {
 		steps(t, []step{
 			{[]string{"call", "divide", "a=6", "b=3", "--server", server}, exitOK, `{"quotient":2}`, ""},
