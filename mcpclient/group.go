@@ -61,7 +61,7 @@ type member struct {
 	client       *Client
 
 	mu      sync.Mutex
-	aliases aliases // guarded by mu
+	aliases groupname.Aliases // guarded by mu
 }
 
 // ErrNoMember says that a group has no member of that name, or none that a tool of that name could belong to.

@@ -62,33 +62,9 @@ type memberTools struct {
 	err   error
 }
 
-// aliasRoom bounds what is remembered of the names of one member's tools, in bytes. A name for which there is no room
-// is looked up in the list each time.
-const aliasRoom = 1 << 20
-
-// aliases are the tools of a member that do not have their own names in the group, by those that they have.
-type aliases struct {
-	names map[string]string
-	size  int
-}
-
-// add adds a tool, if there is room for its names. They share no memory with the list.
-func (a *aliases) add(name, original string) {
-	const overhead = 64
-	size := len(name) + len(original) + overhead
-	if a.size+size > aliasRoom {
-		return
-	}
-	if a.names == nil {
-		a.names = map[string]string{}
-	}
-	a.names[name] = strings.Clone(original)
-	a.size += size
-}
-
 // list lists the tools of a member, and remembers those that do not have their own names.
 func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
-	var known aliases
+	var known groupname.Aliases
 	seen := map[string]bool{}
 	for t, err := range m.client.Tools(ctx, options...) {
 		if err != nil {
@@ -103,7 +79,7 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 		seen[tool.Name] = true
 		all.tools = append(all.tools, tool)
 		if tool.Name != m.prefix+t.Name {
-			known.add(tool.Name, t.Name)
+			known.Add(tool.Name, t.Name)
 		}
 	}
 	if s := m.client.core.Present(); s != conn.NoSession && s.Capabilities.Tools == nil {
@@ -176,6 +152,5 @@ func (g *Group) original(ctx context.Context, m *member, name, rest string, opti
 func (m *member) remembered(name string) (tool string, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	tool, ok = m.aliases.names[name]
-	return tool, ok
+	return m.aliases.Own(name)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -50,9 +51,9 @@ type member struct {
 	client *mcpclient.Client
 
 	mu      sync.Mutex
-	calls   []*request       // guarded by mu; that it is answering, in the order in which they began
-	aliases map[string]alias // guarded by mu; by kind of list
-	missing bool             // guarded by mu; a list has been answered without it
+	calls   []*request                   // guarded by mu; that it is answering, in the order in which they began
+	aliases map[string]groupname.Aliases // guarded by mu; by kind of list
+	missing bool                         // guarded by mu; a list has been answered without it
 
 	telling lock.Mutex       // held while it is told a level
 	level   mcp.LoggingLevel // guarded by telling; that it has been told
@@ -88,7 +89,7 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	members := make([]mcpclient.Member, len(h.g.members))
 	h.members = make([]*member, len(members))
 	for i, m := range h.g.members {
-		own := &member{h: h, name: m.Name, prefix: h.g.prefixes[i], aliases: map[string]alias{}}
+		own := &member{h: h, name: m.Name, prefix: h.g.prefixes[i], aliases: map[string]groupname.Aliases{}}
 		h.members[i] = own
 		m.Options = own.options(m.Options, able)
 		members[i] = m

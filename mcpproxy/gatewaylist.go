@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -90,7 +90,7 @@ func (m *member) list(ctx context.Context, k *kind) []item {
 		m.mu.Unlock()
 		return nil
 	}
-	var known alias
+	var known groupname.Aliases
 	for i := range all {
 		one := &all[i]
 		if !k.prefixed {
@@ -100,7 +100,7 @@ func (m *member) list(ctx context.Context, k *kind) []item {
 		one.name = m.h.g.naming.Name(m.prefix, own)
 		one.text = renamed(one.text, k.name, one.name)
 		if one.name != m.prefix+own {
-			known.add(one.name, own)
+			known.Add(one.name, own)
 		}
 	}
 	m.mu.Lock()
@@ -168,35 +168,13 @@ func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	return w.result()
 }
 
-// maxAliases bounds what is remembered of the names of one list of a member, in bytes. A name for which there is no
-// room is looked up in the list each time.
-const maxAliases = 1 << 20
-
-// alias are the things of a member that do not have their own names in the gateway, by those that they have.
-type alias struct {
-	names map[string]string
-	size  int
-}
-
-func (a *alias) add(name, own string) {
-	const overhead = 64
-	size := len(name) + len(own) + overhead
-	if a.size+size > maxAliases {
-		return
-	}
-	if a.names == nil {
-		a.names = map[string]string{}
-	}
-	a.names[name] = strings.Clone(own)
-	a.size += size
-}
-
 // original returns the own name of a thing that has another one in the gateway: what is remembered of it, or listed. If
 // there is no such, it is rest, and the member will say so.
 func (m *member) original(ctx context.Context, k *kind, name, rest string) string {
 	for range 2 {
 		m.mu.Lock()
-		own, known := m.aliases[k.list].names[name]
+		names := m.aliases[k.list]
+		own, known := names.Own(name)
 		m.mu.Unlock()
 		if known {
 			return own

@@ -132,11 +132,12 @@ var clientArea = area{
 			weighs: "mcpclient/internal/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
-			what: "Names that a Group has made up for tools", where: []string{"mcpclient.aliases.names"},
-			bound:  "{bytes mcpclient.aliasRoom} a member",
+			what:   "Names that a Group has made up for tools, or a gateway for tools and prompts of each host",
+			where:  []string{"internal/groupname.Aliases.names"},
+			bound:  "{bytes internal/groupname.MaxAliases} a member, and list",
 			full:   "a name is found again by listing",
-			test:   "mcpclient.TestAliasesOfAGroupAreBounded",
-			weighs: "mcpclient.aliasRoom", holder: ofClient,
+			test:   "internal/groupname.TestWhatIsRememberedOfNamesIsBounded",
+			weighs: "internal/groupname.MaxAliases", holder: ofClient,
 		},
 		{
 			what:  "Tombstones: calls that ended without their answer",

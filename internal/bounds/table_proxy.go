@@ -23,11 +23,6 @@ var proxyArea = area{
 			full:  "the recording ends, and says so", test: "internal/recording.TestARecordingEndsWhereItCannotBeWritten",
 		},
 		{
-			what:  "Tools and prompts of a gateway that do not have their own names, each list of each member of a host",
-			where: []string{"mcpproxy.alias.names"}, bound: "{bytes mcpproxy.maxAliases} of names",
-			full: "the name is looked up in the member's list each time", test: "mcpproxy.TestWhatAGatewayRemembersIsBounded",
-		},
-		{
 			what:  "Who of the members has listed which resources and templates, for each host of a gateway",
 			where: []string{"mcpproxy.owners.resources", "mcpproxy.owners.templates"},
 			bound: "{bytes mcpproxy.maxOwners} of URIs", full: "the members are asked one after the other",

@@ -103,17 +103,8 @@ func (l *clientLine) text() string {
 }
 
 func (a *listAnswer) text() string {
-	var b strings.Builder
-	if len(a.Peers) == 0 {
-		b.WriteString("No clients and no servers are seen.\n")
-	}
-	for i := range a.Peers {
-		b.WriteString(a.Peers[i].text())
-	}
-	if a.NextCursor > 0 {
-		fmt.Fprintf(&b, "There are more: cursor %d.\n", a.NextCursor)
-	}
-	return b.String() + notes(a.Missing)
+	return listed(a.Peers, (*clientLine).text, "No clients and no servers are seen", "There are more", a.NextCursor) +
+		notes(a.Missing)
 }
 
 type getArguments struct {

@@ -110,17 +110,8 @@ func (in *inspector) flight(ctx context.Context, a flightArguments) (*flightAnsw
 }
 
 func (a *flightAnswer) text() string {
-	var b strings.Builder
-	if len(a.Entries) == 0 {
-		b.WriteString("Nothing of that kind is recorded.\n")
-	}
-	for i := range a.Entries {
-		b.WriteString(a.Entries[i].text())
-	}
-	if a.NextCursor > 0 {
-		fmt.Fprintf(&b, "There are older ones: cursor %d.\n", a.NextCursor)
-	}
-	return b.String() + notes(a.Missing)
+	return listed(a.Entries, (*entryLine).text, "Nothing of that kind is recorded", "There are older ones", a.NextCursor) +
+		notes(a.Missing)
 }
 
 type tracesArguments struct {

@@ -35,6 +35,21 @@ func line(text string) string {
 	return text
 }
 
+// listed is a page of lines: what is said if there are none, and what if there are more.
+func listed[T any](lines []T, text func(*T) string, none, more string, next int) string {
+	var b strings.Builder
+	if len(lines) == 0 {
+		b.WriteString(none + ".\n")
+	}
+	for i := range lines {
+		b.WriteString(text(&lines[i]))
+	}
+	if next > 0 {
+		fmt.Fprintf(&b, "%s: cursor %d.\n", more, next)
+	}
+	return b.String()
+}
+
 // notes are the lines about what is missing.
 func notes(missing []string) string {
 	var b strings.Builder
