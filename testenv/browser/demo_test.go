@@ -100,7 +100,7 @@ func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 	}
 	// The caller's bar is no bound at the right: it ends at the deadline, and the server hears of that afterwards.
 	for _, l := range all {
-		if l.BarRight-l.BarLeft < 1 || l.BarLeft < l.ChartLeft-1 || l.BarLeft < caller.BarLeft-1 || l.BarRight > l.ChartRight+1 {
+		if l.BarRight-l.BarLeft < 1 || l.BarLeft < max(l.ChartLeft, caller.BarLeft)-1 || l.BarRight > l.ChartRight+1 {
 			t.Errorf("want a bar that can be seen and lies within the trace, got %+v", l)
 		}
 	}
