@@ -60,7 +60,12 @@ var arrows = map[string][]string{
 	"internal/replay":        {"internal/recording", "mcp", "mcpclient/transport"},
 	"internal/mock":          {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
 	"internal/messages":      {},
-	"internal/explain":       {"inspect", "mcpclient/telemetry"},
+	"internal/prom":          {},
+	"internal/gameday": {
+		"internal/prom", "internal/traceview", "mcp", "mcpclient", "mcpclient/connstate", "mcpclient/telemetry",
+		"mcpclient/transport", "mcpclient/transport/chaos", "mcpserver",
+	},
+	"internal/explain": {"inspect", "mcpclient/telemetry"},
 	"internal/inspector": {
 		"inspect", "internal/explain", "internal/running", "mcp", "mcpclient/telemetry", "mcpserver",
 	},

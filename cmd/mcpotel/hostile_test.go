@@ -234,7 +234,7 @@ func TestWhatPeopleReadCannotBeForged(t *testing.T) {
 		local := []string{"demo", "view", "serve-demo", "version", "help", "completion", "man", "add", "list", "remove",
 			"wrap", "unwrap", "__complete",
 			"proxy", "mock", "mcp", // whose standard output is for a host, and not for people
-			"replay", "diff"}
+			"replay", "diff", "gameday"}
 		if !spoken[c.Name()] && !slices.Contains(local, c.Name()) {
 			t.Errorf("no hostile server speaks to %s", c.Name())
 		}

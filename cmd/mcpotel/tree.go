@@ -45,7 +45,7 @@ func newTree(s streams) *cobra.Command {
 		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
 		newRead(s), newPrompts(s), newPrompt(s),
 		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newMCP(s), newProxy(s), newWrap(s), newUnwrap(s),
-		newMock(s), newReplay(s), newDiff(s),
+		newMock(s), newReplay(s), newDiff(s), newGameDay(s),
 		newAdd(s), newList(s), newRemove(s), newView(s),
 		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),

@@ -18,6 +18,7 @@ var reasons = []string{
 	"needs Docker",
 	"measures for an hour",
 	"takes minutes to build",
+	"raises alerts for half an hour",
 }
 
 // page is a page with its blocks of shell commands.

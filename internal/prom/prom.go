@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -73,8 +74,8 @@ func (c *Client) Exemplars(ctx context.Context, expression string, start, end ti
 			Timestamp float64 `json:"timestamp"`
 		} `json:"exemplars"`
 	}
-	if err := c.get(ctx, "query_exemplars", url.Values{"query": {expression}, "start": {unix(start)}, "end": {unix(end)}},
-		&found); err != nil {
+	values := url.Values{"query": {expression}, "start": {unix(start)}, "end": {unix(end)}}
+	if err := c.get(ctx, http.MethodPost, "query_exemplars", values, &found); err != nil {
 		return nil, err
 	}
 	var all []ExemplarSeries
@@ -90,8 +91,38 @@ func (c *Client) Exemplars(ctx context.Context, expression string, start, end ti
 
 // Series returns the labels of the series that match one of the selectors, as far as they have samples in the time.
 func (c *Client) Series(ctx context.Context, start, end time.Time, selectors ...string) (all []Labels, err error) {
-	err = c.get(ctx, "series", url.Values{"match[]": selectors, "start": {unix(start)}, "end": {unix(end)}}, &all)
+	values := url.Values{"match[]": selectors, "start": {unix(start)}, "end": {unix(end)}}
+	err = c.get(ctx, http.MethodPost, "series", values, &all)
 	return all, err
+}
+
+// An Alert is one that is pending or fires.
+type Alert struct {
+	Labels Labels // alertname among them
+	State  string // pending or firing
+}
+
+// Alerts returns those that are pending or fire.
+func (c *Client) Alerts(ctx context.Context) ([]Alert, error) {
+	var found struct{ Alerts []Alert }
+	err := c.get(ctx, http.MethodGet, "alerts", nil, &found)
+	return found.Alerts, err
+}
+
+// AlertNames returns the names of the alerts that there are rules for.
+func (c *Client) AlertNames(ctx context.Context) (names []string, err error) {
+	var found struct {
+		Groups []struct {
+			Rules []struct{ Name string }
+		}
+	}
+	err = c.get(ctx, http.MethodGet, "rules", url.Values{"type": {"alert"}}, &found)
+	for _, g := range found.Groups {
+		for _, r := range g.Rules {
+			names = append(names, r.Name)
+		}
+	}
+	return names, err
 }
 
 // result is what query and query_range answer.
@@ -102,7 +133,7 @@ type result struct {
 
 func (c *Client) series(ctx context.Context, path string, values url.Values) ([]Series, error) {
 	var r result
-	if err := c.get(ctx, path, values, &r); err != nil {
+	if err := c.get(ctx, http.MethodPost, path, values, &r); err != nil {
 		return nil, err
 	}
 	if r.Type == "scalar" {
@@ -149,14 +180,22 @@ func (s *sample) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// get asks and decodes the data of the answer.
-func (c *Client) get(ctx context.Context, path string, values url.Values, data any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/"+path,
-		strings.NewReader(values.Encode()))
+// mostRead bounds what is read of an answer, in bytes.
+const mostRead = 64 << 20
+
+// get asks by a method and decodes the data of the answer.
+func (c *Client) get(ctx context.Context, method, path string, values url.Values, data any) error {
+	address, body := c.base+"/api/v1/"+path, values.Encode()
+	if method == http.MethodGet {
+		address, body = address+"?"+body, ""
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if body != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("prometheus: %w", err)
@@ -166,11 +205,11 @@ func (c *Client) get(ctx context.Context, path string, values url.Values, data a
 		Status, Error string
 		Data          json.RawMessage
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, mostRead)).Decode(&answer); err != nil {
 		return fmt.Errorf("prometheus: %s: %s: %w", path, resp.Status, err)
 	}
 	if answer.Status != "success" {
-		return fmt.Errorf("prometheus: %s: %s", values.Encode(), answer.Error)
+		return fmt.Errorf("prometheus: %s?%s: %s", path, values.Encode(), answer.Error)
 	}
 	return json.Unmarshal(answer.Data, data)
 }

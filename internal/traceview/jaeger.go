@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,4 +108,38 @@ func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 		}
 		all = append(all, spans...)
 	}
+}
+
+// Tagged is the ids of traces of which a span of the service has all these attributes and began at since or later, as
+// many as Jaeger gives by itself: what the search of its page finds, by the API that the page uses.
+func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string,
+	error) {
+	tags, err := json.Marshal(attributes)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"service": {service}, "tags": {string(tags)}, "start": {strconv.FormatInt(since.UnixMicro(), 10)},
+		"end": {strconv.FormatInt(time.Now().Add(time.Minute).UnixMicro(), 10)}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+"/api/traces?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := j.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	var found struct {
+		Data []struct {
+			TraceID string `json:"traceID"`
+		}
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&found); err != nil {
+		return nil, fmt.Errorf("%s answers %s to a search: %w", j.base, answer.Status, err)
+	}
+	var ids []string
+	for _, t := range found.Data {
+		ids = append(ids, t.TraceID)
+	}
+	return ids, nil
 }

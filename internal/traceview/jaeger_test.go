@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // answered is what Jaeger 2.13 answers for a trace, shortened.
@@ -116,5 +117,31 @@ func TestAPageWithJaegerLooksTracesUp(t *testing.T) {
 	}
 	if len(getPage(t, showing(sample()), "/").all("form")) != 1 {
 		t.Error("without Jaeger: want none")
+	}
+}
+
+func TestAJaegerIsSearchedByAttributes(t *testing.T) {
+	since := time.UnixMicro(1795261527000000)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if r.URL.Path != "/base/api/traces" || q.Get("service") != "shop" || q.Get("start") != "1795261527000000" ||
+			q.Get("tags") != `{"error.type":"timeout","mcp_client.name":"shop"}` {
+			http.Error(w, "what?", http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, `{"data":[{"traceID":"4711","spans":[]},{"traceID":"4712"}],"errors":null}`)
+	}))
+	defer s.Close()
+	j, err := NewJaeger(s.URL + "/base/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := map[string]string{"error.type": "timeout", "mcp_client.name": "shop"}
+	ids, err := j.Tagged(t.Context(), "shop", attributes, since)
+	if err != nil || !slices.Equal(ids, []string{"4711", "4712"}) {
+		t.Errorf("got %q, %v", ids, err)
+	}
+	if _, err := j.Tagged(t.Context(), "another", attributes, since); err == nil || !strings.Contains(err.Error(), "400") {
+		t.Errorf("got %v, want the status", err)
 	}
 }

@@ -21,9 +21,9 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
-	"github.com/mcpotel/mcpotel/testenv/stack/prom"
 )
 
 // whole waits until Jaeger has as many spans of a trace, and says that each has its parent.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/dashboard"
+	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack"
-	"github.com/mcpotel/mcpotel/testenv/stack/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 

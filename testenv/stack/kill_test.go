@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
-	"github.com/mcpotel/mcpotel/testenv/stack/prom"
 )
 
 // TestAKilledAgentLosesNothingItHasAcknowledged kills an agent again and again while services send all signals to it.

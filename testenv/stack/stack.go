@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
-	"github.com/mcpotel/mcpotel/testenv/stack/prom"
 )
 
 // Options configure a stack. The zero value is a stack for a test.

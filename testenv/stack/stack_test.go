@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
-	"github.com/mcpotel/mcpotel/testenv/stack/prom"
 )
 
 // service is a program that exports, as long as the test runs.

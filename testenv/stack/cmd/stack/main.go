@@ -47,6 +47,8 @@ type settings struct {
 	sampling float64
 	rules    string
 	web      bool
+	interval time.Duration
+	quiet    bool
 	command  []string
 }
 
@@ -60,6 +62,9 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	f.Float64Var(&s.sampling, "sampling", 100, "percentage of the traces that are kept besides slow and failed ones")
 	f.StringVar(&s.rules, "rules", "",
 		"`FILES` of rules and alerts for Prometheus, with commas between, instead of those of dashboards/")
+	f.DurationVar(&s.interval, "interval", time.Second,
+		"let Prometheus scrape and look at its rules once in this `DURATION`")
+	f.BoolVar(&s.quiet, "no-traffic", false, "run the stack alone, without clients and servers")
 	f.BoolVar(&s.web, "web", false, "show traces, metrics and logs on a page too")
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("want: stack up [flags]; stack up -h lists them")
@@ -106,7 +111,7 @@ const patience = time.Minute
 
 // up runs stack and traffic until ctx ends or the rounds are over.
 func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
-	o := stack.Options{Dir: s.dir, Sampling: s.sampling, Log: out}
+	o := stack.Options{Dir: s.dir, Sampling: s.sampling, Interval: s.interval, Log: out}
 	if !s.free {
 		o.Ports = stack.UsualPorts()
 	}
@@ -132,6 +137,9 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	if page != nil {
 		fmt.Fprintf(out, "  %-52s %s\n\n", "traces, metrics and logs on a page", page.site.URL)
 	}
+	if s.quiet {
+		return s.alone(ctx, running, out)
+	}
 	fleet, err := traffic.Start(starting, traffic.Options{OTLP: running.OTLP(), OTLPHTTP: running.OTLPHTTP(), Log: out})
 	if err != nil {
 		return err
@@ -149,6 +157,15 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	err = s.runCommand(ctx, running, out)
 	cancel()
 	return errors.Join(err, <-played)
+}
+
+// alone runs the command beside nothing else, or waits until ctx ends.
+func (s *settings) alone(ctx context.Context, running *stack.Stack, out io.Writer) error {
+	if len(s.command) > 0 {
+		return s.runCommand(ctx, running, out)
+	}
+	<-ctx.Done()
+	return nil
 }
 
 // runCommand runs the command that was given, with the addresses in its environment.

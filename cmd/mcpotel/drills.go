@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mcpotel/mcpotel/internal/gameday"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+)
+
+// drillFile is one alert in a plan of "mcpotel gameday", and how it is raised: as one of the dashboards, or by faults.
+type drillFile struct {
+	Alert  string        `yaml:"alert"`
+	As     string        `yaml:"as"`
+	Faults []faultFile   `yaml:"faults"`
+	Every  time.Duration `yaml:"every"`
+}
+
+// parseDrills reads such a plan. An error names the line, if it is about one.
+func parseDrills(text []byte) (all []gameday.Drill, err error) {
+	var f struct {
+		Alerts []drillFile `yaml:"alerts"`
+	}
+	if err := decodeYAML(text, &f); err != nil {
+		return nil, err
+	}
+	var nodes struct {
+		Alerts []yaml.Node `yaml:"alerts"`
+	}
+	if err := yaml.Unmarshal(text, &nodes); err != nil {
+		return nil, plainYAML(err)
+	}
+	seen := map[string]bool{}
+	for i, a := range f.Alerts {
+		d, err := a.drill()
+		if err == nil && seen[a.Alert] {
+			err = fmt.Errorf("alert %s is there twice", a.Alert)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", nodes.Alerts[i].Line, err)
+		}
+		seen[a.Alert] = true
+		all = append(all, d)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there are no alerts in it")
+	}
+	return all, nil
+}
+
+// drill is how the alert is raised.
+func (a *drillFile) drill() (gameday.Drill, error) {
+	switch {
+	case a.Alert == "":
+		return gameday.Drill{}, errors.New("alert is missing: the name that it has in your Prometheus")
+	case len(a.Faults) > 0 && a.As != "":
+		return gameday.Drill{}, errors.New("want as or faults, and not both")
+	case len(a.Faults) > 0:
+		var faults []chaos.Fault
+		for _, fault := range a.Faults {
+			faults = append(faults, chaos.Fault(fault))
+		}
+		return gameday.Injected(a.Alert, faults, a.Every)
+	case a.Every != 0:
+		return gameday.Drill{}, errors.New("every is for faults")
+	}
+	known := a.Alert
+	if a.As != "" {
+		known = a.As
+	}
+	var names []string
+	for _, d := range gameday.Drills() {
+		if d.Alert == known {
+			d.Alert = a.Alert
+			return d, nil
+		}
+		names = append(names, d.Alert)
+	}
+	if a.As == "" {
+		return gameday.Drill{}, fmt.Errorf("how is %s raised? as names an alert of the dashboards, faults what is broken%s",
+			a.Alert, hint(known, names))
+	}
+	return gameday.Drill{}, fmt.Errorf("as: no alert of the dashboards is called %q%s", known, hint(known, names))
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/gameday"
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+)
+
+// monitoring is a Prometheus and a Jaeger that know the alerts with these names, of which none fires.
+func monitoring(t *testing.T, alerts ...string) string {
+	type rule struct{ Name string }
+	var rules []rule
+	for _, name := range alerts {
+		rules = append(rules, rule{name})
+	}
+	text, err := json.Marshal(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/v1/rules":
+			fmt.Fprintf(w, `{"status":"success","data":{"groups":[{"rules":%s}]}}`, text)
+		case "/api/v1/alerts":
+			fmt.Fprint(w, `{"status":"success","data":{"alerts":[]}}`)
+		case "/api/v3/services":
+			fmt.Fprint(w, `{"services":[]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestAGameDayReportsAlertsThatDoNotFire runs drills for a second, which is not enough for any.
+func TestAGameDayReportsAlertsThatDoNotFire(t *testing.T) {
+	noCollector(t)
+	sink, err := otlpsink.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close(t.Context())
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+sink.Endpoint())
+	t.Setenv("OTEL_SERVICE_NAME", "another")
+	url := monitoring(t, "MCPHandlerPanics", "MCPResponsesDropped")
+	args := []string{"gameday", "--prometheus", url, "--jaeger", url, "--within", "1s", "--only", "MCP[HR]*", "--only",
+		"MCPToolLoop"}
+	code, out, stderr := runs(t, args...)
+	for _, want := range []string{"MCPHandlerPanics            not_fired", "MCPToolLoop                 not_loaded",
+		"0 of 3 alerts passed, 0 led to a trace, in 1.0", "MCPTelemetryAbsent fires for"} {
+		if code != exitTool || !strings.Contains(out, want) {
+			t.Errorf("want exit code %d and %q, got %d and %s%s", exitTool, want, code, out, stderr)
+		}
+	}
+	if !strings.Contains(stderr, "MCPResponsesDropped: answers come twice") {
+		t.Errorf("want it said what is done, got %q", stderr)
+	}
+	services := map[string]bool{}
+	for _, s := range sink.Snapshot().Spans {
+		services[s.Service()] = true
+	}
+	if !services[gameday.Service] || len(services) != 1 {
+		t.Errorf("spans came from %v, want them from %s", services, gameday.Service)
+	}
+	code, out, _ = runs(t, append(args, "--json")...)
+	var report gameDayReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitTool || report.Passed ||
+		len(report.Alerts) != 3 || report.Alerts[0].Outcome != gameday.NotLoaded {
+		t.Errorf("as JSON: got exit code %d, %+v, %v", code, report, err)
+	}
+}
+
+func TestAGameDayThatCannotBeIsRefused(t *testing.T) {
+	noCollector(t)
+	url := monitoring(t)
+	refused := func(want string, args ...string) {
+		t.Helper()
+		code, _, stderr := runs(t, append([]string{"gameday"}, args...)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%q: want exit code %d and %q, got %d and %s", args, exitUsage, want, code, stderr)
+		}
+	}
+	refused("--prometheus URL says whose alerts")
+	refused("OTEL_EXPORTER_OTLP_ENDPOINT says where your collector is", "--prometheus", url)
+	refused("--only MCPClientSlo: no alert is called like that (did you mean MCPClientSlow?)", "--only", "MCPClientSlo")
+	refused("is no pattern", "--only", "[")
+	refused("no such file", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
+	refused("is no URL of a Prometheus", "--prometheus", "localhost:9090")
+	refused("404", "--prometheus", url+"/elsewhere")
+	refused("--jaeger: ", "--prometheus", url, "--jaeger", url+"/elsewhere")
+}
+
+func TestAPlanNamesAlertsAndHowTheyAreRaised(t *testing.T) {
+	all, err := parseDrills([]byte("alerts:\n- alert: Mine\n  as: MCPClientSlow\n- alert: MCPToolLoop\n" +
+		"- alert: Flaky\n  every: 2s\n  faults: [{kind: error, probability: 0.5}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range all {
+		names = append(names, d.Alert)
+	}
+	if !slices.Equal(names, []string{"Mine", "MCPToolLoop", "Flaky"}) {
+		t.Errorf("got drills for %q", names)
+	}
+	for text, want := range map[string]string{
+		"":                              "there are no alerts in it",
+		"alerts: []":                    "there are no alerts in it",
+		"alert: [{}]":                   "unknown key alert",
+		"alerts:\n- {}":                 "line 2: alert is missing",
+		"alerts: [{alert: Mine}]":       "how is Mine raised? as names an alert of the dashboards, faults what is broken",
+		"alerts: [{alert: MCPToolLop}]": "did you mean MCPToolLoop?",
+		"alerts:\n- {alert: A, as: MCPToolLoop}\n- {alert: A, as: MCPToolLoop}": "line 3: alert A is there twice",
+		"alerts: [{alert: A, as: Rain}]":                                        `of the dashboards is called "Rain"`,
+		"alerts: [{alert: A, as: MCPToolLoop, every: 1s}]":                      "every is for faults",
+		"alerts: [{alert: A, as: MCPToolLoop, faults: [{kind: drop}]}]":         "want as or faults, and not both",
+		"alerts: [{alert: A, faults: [{kind: rain}]}]":                          "fault 1, rain: kind",
+	} {
+		if _, err := parseDrills([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	text := "alerts: [{alert: Mine, as: MCPClientSlow}, {alert: Other, faults: [{kind: cut}]}]"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := runs(t, "gameday", "--plan", file, "--list")
+	want := "Mine                        about 3 min       answers to calls come 6 s late\n" +
+		"Other                       as its rule says  calls meet the faults of the plan\n"
+	if code != exitOK || out != want {
+		t.Errorf("got exit code %d and\n%s%s, want\n%s", code, out, stderr, want)
+	}
+}

@@ -1,0 +1,202 @@
+package gameday
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// bad is the tool of which something goes wrong.
+const bad = "bad"
+
+// first is how many rounds go wrong in a row. As long as nothing fires, each fifth follows: few enough to be made up
+// for soon by calls that succeed.
+const first = 12
+
+func due(n int) bool { return n <= first || n%5 == 0 }
+
+// making up for what went wrong takes so many calls in each round.
+const making = 10
+
+// failing has calls fail: between client and server, or in the server.
+func failing(inServer bool) func(context.Context, *stage) (round, error) {
+	return func(_ context.Context, s *stage) (round, error) {
+		faults := []chaos.Fault{{Kind: chaos.Error, Tool: bad}}
+		answer := func(context.Context) (string, error) { return "", nil }
+		if inServer {
+			faults = nil
+			answer = func(context.Context) (string, error) {
+				return "", &mcp.Error{Code: mcp.CodeInternalError, Message: "this is a game day"}
+			}
+		}
+		c, err := s.pair(map[string]tool{bad: answer}, faults...)
+		n := 0
+		return func(ctx context.Context, broken bool) error {
+			if !broken {
+				return calls(ctx, c, making)
+			}
+			if n++; !due(n) {
+				return nil
+			}
+			return wrong(call(ctx, c, bad))
+		}, err
+	}
+}
+
+// late has answers come after what is promised.
+func late(_ context.Context, s *stage) (round, error) {
+	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Latency, Tool: bad, Delay: 6 * time.Second})
+	n := 0
+	return func(ctx context.Context, broken bool) error {
+		if !broken {
+			return calls(ctx, c, making)
+		}
+		at := 1
+		if n++; n == 1 {
+			at = 25 // so many the alert needs
+		} else if !due(n) {
+			return nil
+		}
+		for range at {
+			s.behind.Go(func() { _ = call(ctx, c, bad) }) // until its timeout
+		}
+		return nil
+	}, err
+}
+
+func ok(context.Context) (string, error) { return "as it should be", nil }
+
+// moody has a tool report errors, and later none.
+func moody(_ context.Context, s *stage) (round, error) {
+	var failing atomic.Bool
+	c, err := s.pair(map[string]tool{bad: func(context.Context) (string, error) {
+		if failing.Load() {
+			return "", errors.New("this is a game day")
+		}
+		return "as it should be", nil
+	}})
+	return func(ctx context.Context, broken bool) error {
+		failing.Store(broken)
+		if broken {
+			return wrong(call(ctx, c, bad))
+		}
+		for range making {
+			if err := call(ctx, c, bad); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, err
+}
+
+// looping makes the same call again and again.
+func looping(_ context.Context, s *stage) (round, error) {
+	server, err := s.serve(nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.connect(to(server), &mcpclient.Options{
+		Features: []mcpclient.Feature{mcpclient.UseLoopDetection(nil)}})
+	return func(ctx context.Context, broken bool) error {
+		if !broken {
+			return nil
+		}
+		return calls(ctx, c, 1)
+	}, err
+}
+
+// faulty has a fault injected into each call of a tool that succeeds nevertheless.
+func faulty(kind chaos.Kind) func(context.Context, *stage) (round, error) {
+	return func(_ context.Context, s *stage) (round, error) {
+		c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: kind, Tool: bad})
+		return func(ctx context.Context, broken bool) error {
+			if broken {
+				return call(ctx, c, bad)
+			}
+			return calls(ctx, c, 1)
+		}, err
+	}
+}
+
+// busy has the server turn calls away.
+func busy(_ context.Context, s *stage) (round, error) {
+	c, err := s.pair(map[string]tool{bad: ok},
+		chaos.Fault{Kind: chaos.Busy, Tool: bad, Code: 429, RetryAfter: 250 * time.Millisecond})
+	return func(ctx context.Context, broken bool) error {
+		if broken {
+			return wrong(call(ctx, c, bad, mcpclient.WithTimeout(4500*time.Millisecond)))
+		}
+		return calls(ctx, c, 1)
+	}, err
+}
+
+// stuck leaves a call unanswered for as long as it is broken.
+func stuck(_ context.Context, s *stage) (round, error) {
+	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Drop, On: chaos.OnRequest, Tool: bad})
+	var leave context.CancelFunc
+	return func(ctx context.Context, broken bool) error {
+		switch {
+		case broken && leave == nil:
+			ctx, leave = context.WithCancel(ctx)
+			s.behind.Go(func() { _ = call(ctx, c, bad, mcpclient.WithTimeout(-1)) }) // until leave, or the end of the drill
+		case !broken && leave != nil:
+			leave()
+			leave = nil
+		}
+		return nil
+	}, err
+}
+
+// panicking has a handler of the server panic.
+func panicking(_ context.Context, s *stage) (round, error) {
+	c, err := s.pair(map[string]tool{bad: func(context.Context) (string, error) { panic("this is a game day") }})
+	return func(ctx context.Context, broken bool) error {
+		if broken {
+			return wrong(call(ctx, c, bad))
+		}
+		return calls(ctx, c, 1)
+	}, err
+}
+
+// chatty is a tool that reports more progress than waits for a handler.
+const chatty = "chatty"
+
+// unheard has a handler of notifications that does not return.
+func unheard(_ context.Context, s *stage) (round, error) {
+	server, err := s.serve(map[string]tool{chatty: func(ctx context.Context) (string, error) {
+		for n := range 20 {
+			if err := mcpserver.RequestFrom(ctx).Progress(ctx, float64(n), 20, ""); err != nil {
+				return "", err
+			}
+		}
+		return "as it should be", nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	released := make(chan struct{})
+	c, err := s.connect(to(server), &mcpclient.Options{NotificationQueue: 4, Features: []mcpclient.Feature{
+		mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
+			select {
+			case <-released:
+			case <-ctx.Done():
+			}
+		})}})
+	open := false
+	return func(ctx context.Context, broken bool) error {
+		if broken {
+			return call(ctx, c, chatty, mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
+		}
+		if !open {
+			close(released)
+			open = true
+		}
+		return calls(ctx, c, 1)
+	}, err
+}

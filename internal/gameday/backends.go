@@ -1,0 +1,75 @@
+package gameday
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/traceview"
+)
+
+// Prometheus is the alerting of a Prometheus.
+type Prometheus struct{ *prom.Client }
+
+// Rules implements [Alerts].
+func (p Prometheus) Rules(ctx context.Context) ([]string, error) { return p.AlertNames(ctx) }
+
+// Active implements [Alerts].
+func (p Prometheus) Active(ctx context.Context) (all []Alert, err error) {
+	found, err := p.Client.Alerts(ctx)
+	for _, a := range found {
+		state := Pending
+		if a.State == "firing" {
+			state = Firing
+		}
+		all = append(all, Alert{a.Labels["alertname"], state, a.Labels})
+	}
+	return all, err
+}
+
+// Exemplars implements [Alerts].
+func (p Prometheus) Exemplars(ctx context.Context, labels map[string]string, since time.Time) ([]string, error) {
+	selector := []string{`__name__=~"mcp_(client|server)_.+"`}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		selector = append(selector, key+"="+strconv.Quote(labels[key]))
+	}
+	found, err := p.Client.Exemplars(ctx, "{"+strings.Join(selector, ",")+"}", since, time.Now())
+	var all []prom.Exemplar
+	var ids []string
+	for _, series := range found {
+		all = append(all, series.Exemplars...)
+	}
+	slices.SortFunc(all, func(a, b prom.Exemplar) int { return b.Time.Compare(a.Time) })
+	for _, e := range all {
+		if id := e.Labels["trace_id"]; id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// Jaeger is the traces of a Jaeger.
+type Jaeger struct{ *traceview.Jaeger }
+
+// Has implements [Traces].
+func (j Jaeger) Has(ctx context.Context, id, service string, attributes map[string]string) (bool, error) {
+	spans, err := j.Trace(ctx, id)
+	if errors.Is(err, traceview.ErrNoTrace) {
+		return false, nil
+	}
+	for _, s := range spans {
+		has := s.Service() == service
+		for key, want := range attributes {
+			has = has && s.Attributes[key] == any(want)
+		}
+		if has {
+			return true, nil
+		}
+	}
+	return false, err
+}

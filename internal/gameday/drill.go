@@ -1,0 +1,93 @@
+package gameday
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+)
+
+// A Drill is one way to raise an alert.
+type Drill struct {
+	// Alert is its name in the alerting system.
+	Alert string
+
+	// Does says what goes wrong, for people.
+	Does string
+
+	// Takes is about how long it is until the alert has fired and is over, with the rules of the dashboards and metrics
+	// that are exported and scraped within 15 s. 0 if it depends on rules that are not known.
+	Takes time.Duration
+
+	// Trace is what one span has in a trace that shows the cause, besides the name of the client or server.
+	Trace map[string]string
+
+	service string        // of its telemetry; empty for that of the game day
+	warm    time.Duration // for so long all is well at first
+	server  bool          // the alert is about the server, so spans have its name and not the client's
+	unnamed bool          // the alert is about a service, and has the name of neither
+	every   time.Duration // between rounds; 0 means a second
+	open    func(ctx context.Context, s *stage) (round, error)
+}
+
+// A round is played again and again: broken as long as the alert is to be raised, and otherwise such that it ends. An
+// error says that what should have gone wrong, or should not, did otherwise.
+type round func(ctx context.Context, broken bool) error
+
+// The services that the telemetry of game days is of. Two alerts are about a whole service, so they have others.
+const (
+	Service   = "mcpotel-gameday"
+	Absent    = "mcpotel-gameday-absent"
+	Overflows = "mcpotel-gameday-overflow"
+)
+
+const (
+	errorType = string(names.KeyErrorType)
+	faultKind = string(names.KeyMCPClientFaultKind)
+)
+
+// Drills are those for the alerts of the dashboards, in their order.
+func Drills() []Drill {
+	internal := map[string]string{errorType: "-32603"}
+	return []Drill{
+		{Alert: "MCPClientErrorBudgetFast", Does: "answers to calls become errors", Takes: 3 * time.Minute,
+			Trace: internal, open: failing(false)},
+		{Alert: "MCPClientErrorBudgetSlow", Does: "answers to calls become errors", Takes: 4 * time.Minute,
+			Trace: internal, open: failing(false)},
+		{Alert: "MCPServerErrorBudgetFast", Does: "a tool has an internal error", Takes: 3 * time.Minute,
+			Trace: internal, server: true, open: failing(true)},
+		{Alert: "MCPServerErrorBudgetSlow", Does: "a tool has an internal error", Takes: 4 * time.Minute,
+			Trace: internal, server: true, open: failing(true)},
+		{Alert: "MCPClientSlow", Does: "answers to calls come 6 s late", Takes: 3 * time.Minute,
+			Trace: map[string]string{faultKind: string(chaos.Latency)}, open: late},
+		{Alert: "MCPToolErrors", Does: "the results of a tool are errors", Takes: 8 * time.Minute,
+			Trace: map[string]string{errorType: names.ErrorToolError}, every: 2 * time.Second, open: moody},
+		{Alert: "MCPToolLoop", Does: "one call is made again and again", Takes: 17 * time.Minute, open: looping},
+		{Alert: "MCPToolListGrew", Does: "the description of a tool grows", Takes: 21 * time.Minute,
+			Trace: map[string]string{"mcp.method.name": "tools/list"}, every: 15 * time.Second, open: growing},
+		{Alert: "MCPToolChanged", Does: "the description of a tool changes", Takes: 11 * time.Minute,
+			Trace: map[string]string{"mcp.method.name": "tools/list"}, every: 5 * time.Second, open: changing},
+		{Alert: "MCPClientNotReady", Does: "the server cannot be reached", Takes: 3 * time.Minute,
+			Trace: map[string]string{errorType: names.ErrorNotReady}, every: 5 * time.Second, open: unreachable},
+		{Alert: "MCPClientReconnectLoop", Does: "the connection breaks and comes back", Takes: 17 * time.Minute,
+			Trace: map[string]string{errorType: names.ErrorConnectionLost}, open: breaking},
+		{Alert: "MCPProtocolViolations", Does: "garbage comes before the answers", Takes: 6 * time.Minute,
+			Trace: map[string]string{faultKind: string(chaos.Garbage)}, open: faulty(chaos.Garbage)},
+		{Alert: "MCPTransportBusy", Does: "the server turns calls away: 429", Takes: 17 * time.Minute,
+			Trace: map[string]string{faultKind: string(chaos.Busy)}, every: 5 * time.Second, open: busy},
+		{Alert: "MCPStuckInFlight", Does: "a call is not answered", Takes: 12 * time.Minute,
+			Trace: map[string]string{errorType: names.ErrorCancelled}, open: stuck},
+		{Alert: "MCPNotificationsDropped", Does: "a handler of notifications does not return", Takes: 17 * time.Minute,
+			Trace: map[string]string{"gen_ai.tool.name": chatty}, every: 5 * time.Second, open: unheard},
+		{Alert: "MCPResponsesDropped", Does: "answers come twice", Takes: 6 * time.Minute,
+			Trace: map[string]string{faultKind: string(chaos.Duplicate)}, open: faulty(chaos.Duplicate)},
+		{Alert: "MCPSendQueueWait", Does: "the server reads a message a second", Takes: 12 * time.Minute, open: unread},
+		{Alert: "MCPHandlerPanics", Does: "the handler of a tool panics", Takes: 17 * time.Minute,
+			Trace: internal, server: true, every: 5 * time.Second, open: panicking},
+		{Alert: "MCPCardinalityOverflow", Does: "a process has more series than its SDK allows", Takes: 7 * time.Minute,
+			service: Overflows, unnamed: true, open: overflowing},
+		{Alert: "MCPTelemetryAbsent", Does: "a process ends, and starts again", Takes: 15 * time.Minute,
+			service: Absent, unnamed: true, warm: 2 * time.Minute, open: absent},
+	}
+}

@@ -1,0 +1,209 @@
+package gameday
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// described returns a function that gives the tool bad another description and lists the tools.
+func (s *stage) described(o *mcpclient.Options) (func(ctx context.Context, description string) error, error) {
+	server, err := s.serve(nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.connect(to(server), o)
+	shown := ""
+	return func(ctx context.Context, description string) error {
+		if description != shown {
+			server.RemoveTools(bad)
+			if err := add(server, bad, description, ok); err != nil {
+				return err
+			}
+			shown = description
+		}
+		_, err := c.ListTools(ctx, nil, mcpclient.WithoutCache(), mcpclient.WaitForReady())
+		return err
+	}, err
+}
+
+// growing has the list of tools grow by 4 % with each round, from 8 KiB: so in each moment it is much larger than in
+// most of the time before, as the alert has it, and for long enough.
+func growing(_ context.Context, s *stage) (round, error) {
+	list, err := s.described(nil)
+	size := 8192.0
+	return func(ctx context.Context, broken bool) error {
+		if !broken {
+			size = 8192
+		}
+		text := strings.Repeat("x", int(math.Min(size, 1<<20)))
+		size *= 1.04
+		return list(ctx, text)
+	}, err
+}
+
+// changing has the description of a tool change with each sixth round.
+func changing(_ context.Context, s *stage) (round, error) {
+	list, err := s.described(&mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseDriftDetection(nil)}})
+	n := 0
+	return func(ctx context.Context, broken bool) error {
+		if broken {
+			n++
+		}
+		return list(ctx, fmt.Sprintf("version %d", (n+5)/6))
+	}, err
+}
+
+// gate is a transport that can be closed, with the connection that there is.
+type gate struct {
+	transport.Transport
+	closed atomic.Bool
+	cut    atomic.Pointer[context.CancelFunc] // ends the latest connection
+}
+
+// at is a gate before a server, closed at first.
+func at(server *mcpserver.Server) *gate {
+	g := &gate{}
+	g.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		g.cut.Store(&cancel)
+		_ = server.Serve(ctx, p)
+	})
+	g.closed.Store(true)
+	return g
+}
+
+// close lets nothing through.
+func (g *gate) close() {
+	g.closed.Store(true)
+	if cut := g.cut.Load(); cut != nil {
+		(*cut)()
+	}
+}
+
+func (g *gate) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	if g.closed.Load() {
+		return nil, errors.New("this is a game day: the server cannot be reached")
+	}
+	return g.Transport.Dial(ctx, cfg)
+}
+
+// unreachable has a client that does not get to its server, and calls that do not wait for that.
+func unreachable(_ context.Context, s *stage) (round, error) {
+	server, err := s.serve(nil)
+	if err != nil {
+		return nil, err
+	}
+	g := at(server)
+	c, err := s.connect(g, &mcpclient.Options{BackoffMax: 2 * time.Second})
+	return func(ctx context.Context, broken bool) error {
+		if !broken {
+			g.closed.Store(false)
+			return calls(ctx, c, 1)
+		}
+		g.close()
+		if err := c.WaitForState(ctx, connstate.Backoff); err != nil {
+			return err
+		}
+		_, err := c.CallTool(ctx, fine, nil)
+		return wrong(err)
+	}, err
+}
+
+// breaking has the connection break again and again after it was good for a call.
+func breaking(_ context.Context, s *stage) (round, error) {
+	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Cut, Tool: bad})
+	n := 0
+	return func(ctx context.Context, broken bool) error {
+		if err := calls(ctx, c, 1); err != nil || !broken {
+			return err
+		}
+		if n++; !due(n) {
+			return nil
+		}
+		return wrong(call(ctx, c, bad))
+	}, err
+}
+
+// slowly is an end of a connection that reads a message a second, as long as it is asked to.
+type slowly struct {
+	*transport.Peer
+	asked *atomic.Bool
+}
+
+func (p slowly) Receive(ctx context.Context) ([]byte, error) {
+	if p.asked.Load() {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+	return p.Peer.Receive(ctx)
+}
+
+// unread has messages wait until the server reads them.
+func unread(_ context.Context, s *stage) (round, error) {
+	server, err := s.serve(nil)
+	if err != nil {
+		return nil, err
+	}
+	var slow atomic.Bool
+	t := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+		_ = server.Serve(ctx, mcpserver.Conn(slowly{p, &slow}))
+	})
+	c, err := s.connect(t, nil)
+	return func(ctx context.Context, broken bool) error {
+		if slow.Store(broken); !broken {
+			return calls(ctx, c, making)
+		}
+		for range 2 {
+			s.behind.Go(func() { _ = calls(ctx, c, 1) }) // until its timeout
+		}
+		return nil
+	}, err
+}
+
+// presence has a process begin, and end: a service of its own, with a client that is used once in each round.
+func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) error) round {
+	var c *mcpclient.Client
+	return func(ctx context.Context, here bool) (err error) {
+		if !here {
+			c = nil
+			return s.close(ctx)
+		}
+		if c == nil {
+			if s.service, err = s.begin(ctx); err != nil {
+				return err
+			}
+			s.closing = append(s.closing, s.service.Shutdown)
+			if c, err = s.pair(nil); err != nil {
+				return err
+			}
+		}
+		return use(ctx, c)
+	}
+}
+
+// overflowing has more tools called than the SDK of the process has series for, and ends the process.
+func overflowing(_ context.Context, s *stage) (round, error) {
+	return s.presence(func(ctx context.Context, c *mcpclient.Client) error {
+		return errors.Join(calls(ctx, c, 1), c.Ping(ctx))
+	}), nil
+}
+
+// absent has the process end, and start again.
+func absent(_ context.Context, s *stage) (round, error) {
+	present := s.presence(func(ctx context.Context, c *mcpclient.Client) error { return calls(ctx, c, 1) })
+	return func(ctx context.Context, broken bool) error { return present(ctx, !broken) }, nil
+}

@@ -1,0 +1,291 @@
+package gameday
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// An Alert is one that is pending or fires.
+type Alert struct {
+	Name   string
+	State  State
+	Labels map[string]string
+}
+
+// Alerts is an alerting system, such as a Prometheus.
+type Alerts interface {
+	// Rules are the names of all alerts that it has rules for.
+	Rules(ctx context.Context) ([]string, error)
+
+	// Active are those that are pending or fire now.
+	Active(ctx context.Context) ([]Alert, error)
+
+	// Exemplars are the ids of traces that measurements since a time were made in, the newest first, of metrics with these
+	// labels.
+	Exemplars(ctx context.Context, labels map[string]string, since time.Time) ([]string, error)
+}
+
+// Traces is a trace backend, such as a Jaeger.
+type Traces interface {
+	// Tagged are the ids of traces since a time of which a span of the service has these attributes.
+	Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string, error)
+
+	// Has reports whether a span of the service in the trace has these attributes.
+	Has(ctx context.Context, id, service string, attributes map[string]string) (bool, error)
+}
+
+// Options say how a game day is played.
+type Options struct {
+	Drills []Drill
+	Alerts Alerts
+	Traces Traces // nil if no traces are looked for
+
+	// Begin begins the telemetry of a service: [Service], [Absent] or [Overflows], the last one with few series for each
+	// instrument. It is called once at a time.
+	Begin func(ctx context.Context, service string) (Exporting, error)
+
+	// Run tells the clients and servers of this game day apart from those of others, in their names.
+	Run string
+
+	// Poll is the time between two looks at the alerts.
+	Poll time.Duration
+
+	// Pace is how many times shorter the windows of the alerts are than those of the dashboards. 0 means 1.
+	Pace float64
+
+	// Say is told of what happens, one at a time. It may be nil.
+	Say func(Event)
+}
+
+// An Event is that something has changed.
+type Event struct {
+	Alert string
+	Text  string
+}
+
+// A Result is what became of one drill. Durations are 0 for what did not happen.
+type Result struct {
+	Alert    string
+	Outcome  Outcome
+	Fired    time.Duration // after the drill began to break things
+	Resolved time.Duration // after it had stopped
+	Trace    string        // the id of a trace that shows the cause
+	Link     string        // how it was found: exemplar or search
+	Trouble  string        // what else went wrong: of the drill, of looking for traces
+}
+
+// drilling is one drill under way.
+type drilling struct {
+	Drill
+	o       *Options
+	stage   stage
+	broken  atomic.Bool
+	trouble atomic.Pointer[string] // the last round's that did otherwise than it should
+
+	progress
+	labels      map[string]string // of the alert, when it was active last
+	trace, link string
+	looked      error // of looking for the trace
+	unknown     bool  // no rule is called like it
+}
+
+// Run plays all drills until their alerts have fired and are over, or ctx ends, which is no error. It returns when
+// everything that it has started has ended. The error is that the telemetry or the alerting system cannot be used.
+func Run(ctx context.Context, o *Options) (results []Result, err error) {
+	rules, err := o.Alerts.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, name := range rules {
+		known[name] = true
+	}
+	shared, err := o.Begin(ctx, Service)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*drilling, len(o.Drills))
+	var beginning sync.Mutex
+	for i, d := range o.Drills {
+		all[i] = &drilling{Drill: d, o: o, unknown: !known[d.Alert]}
+		all[i].stage = stage{name: "gameday-" + d.Alert + o.Run, service: shared,
+			begin: func(ctx context.Context) (Exporting, error) {
+				beginning.Lock()
+				defer beginning.Unlock()
+				return o.Begin(ctx, d.service)
+			}}
+	}
+	playing, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	for _, d := range all {
+		if !d.unknown {
+			d.begin(time.Now())
+			group.Go(func() { d.play(playing) })
+		}
+	}
+	o.watch(ctx, all)
+	stop()
+	group.Wait()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err = shared.Shutdown(ending)
+	for _, d := range all {
+		results = append(results, d.result())
+	}
+	return results, err
+}
+
+// watch looks at the alerts until all drills are over, or ctx ends.
+func (o *Options) watch(ctx context.Context, all []*drilling) {
+	tick := time.NewTicker(o.Poll)
+	defer tick.Stop()
+	failing := ""
+	for {
+		active, err := o.Alerts.Active(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && err.Error() != failing:
+			failing = err.Error()
+			o.say("", "the alerts cannot be looked at: "+failing)
+		case err == nil:
+			failing = ""
+			if o.look(ctx, all, active) {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look takes what is active, and reports whether that was all.
+func (o *Options) look(ctx context.Context, all []*drilling, active []Alert) (done bool) {
+	done = true
+	for _, d := range all {
+		if d.unknown {
+			continue
+		}
+		if now := time.Now(); d.see(now, d.state(active), o.paced(d.warm)) {
+			d.broken.Store(d.phase == raising)
+			d.tell()
+		}
+		if d.phase >= mending {
+			d.find(ctx)
+		}
+		done = done && d.phase == over && (d.trace != "" || o.Traces == nil || time.Since(d.recovered) > time.Minute)
+	}
+	return done
+}
+
+// paced is a time of a drill for windows that are shorter.
+func (o *Options) paced(d time.Duration) time.Duration {
+	return time.Duration(float64(d) / cmp.Or(o.Pace, 1))
+}
+
+// soonest is the shortest time between two rounds.
+const soonest = 200 * time.Millisecond
+
+func (o *Options) say(alert, text string) {
+	if o.Say != nil {
+		o.Say(Event{alert, text})
+	}
+}
+
+// tell says what phase has been reached.
+func (d *drilling) tell() {
+	switch d.phase {
+	case raising:
+		d.o.say(d.Alert, d.Does)
+	case mending:
+		d.o.say(d.Alert, fmt.Sprintf("fires after %v; from now on all is well", d.fired.Sub(d.broke).Round(time.Second)))
+	case over:
+		d.o.say(d.Alert, fmt.Sprintf("is over after %v", d.recovered.Sub(d.fired).Round(time.Second)))
+	}
+}
+
+// state is that of the alert that the drill is to raise.
+func (d *drilling) state(active []Alert) (s State) {
+	for _, a := range active {
+		if a.Name == d.Alert && d.about(a.Labels) && a.State > s {
+			s, d.labels = a.State, a.Labels
+		}
+	}
+	return s
+}
+
+// about reports whether labels of an alert may be about this drill: those that say which service, client and server it
+// is about do not say otherwise.
+func (d *drilling) about(labels map[string]string) bool {
+	if job := labels["job"]; job != "" && job != d.job() && !strings.HasSuffix(job, "/"+d.job()) { // service.namespace
+		return false
+	}
+	for _, key := range []string{"mcp_client_name", "mcp_server_name"} {
+		if name := labels[key]; name != "" && name != d.stage.name {
+			return false
+		}
+	}
+	return true
+}
+
+// job is the name of the service.
+func (d *drilling) job() string { return cmp.Or(d.service, Service) }
+
+// play plays rounds until ctx ends.
+func (d *drilling) play(ctx context.Context) {
+	tick := time.NewTicker(max(d.o.paced(cmp.Or(d.every, time.Second)), soonest))
+	defer tick.Stop()
+	round, err := d.open(ctx, &d.stage)
+	for err == nil && ctx.Err() == nil {
+		if failed := round(ctx, d.broken.Load()); failed != nil && ctx.Err() == nil {
+			d.troubled(failed)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		d.troubled(err)
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := d.stage.close(ending); err != nil {
+		d.troubled(err)
+	}
+}
+
+func (d *drilling) troubled(err error) {
+	text := err.Error()
+	d.trouble.Store(&text)
+}
+
+// result is what became of it.
+func (d *drilling) result() Result {
+	r := Result{Alert: d.Alert, Outcome: d.outcome(d.trace != "" || d.o.Traces == nil), Trace: d.trace, Link: d.link}
+	if d.unknown {
+		r.Outcome = NotLoaded
+	}
+	if !d.fired.IsZero() {
+		r.Fired = d.fired.Sub(d.broke)
+	}
+	if !d.recovered.IsZero() {
+		r.Resolved = d.recovered.Sub(d.fired)
+	}
+	if text := d.trouble.Load(); text != nil {
+		r.Trouble = *text
+	}
+	if r.Outcome == NoTrace && d.looked != nil {
+		r.Trouble = d.looked.Error()
+	}
+	return r
+}

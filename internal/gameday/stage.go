@@ -1,0 +1,128 @@
+package gameday
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// Exporting is the telemetry of one service, as package otlp sets it up.
+type Exporting interface {
+	Telemetry(options ...telemetry.Option) *telemetry.Telemetry
+	Shutdown(ctx context.Context) error
+}
+
+// stage is where one drill is played: a client, a server, and what they export to. Its rounds, and close, are called
+// one at a time.
+type stage struct {
+	name    string // of the client and of the server
+	service Exporting
+	begin   func(ctx context.Context) (Exporting, error) // begins the service anew
+	behind  sync.WaitGroup                               // calls that a round has left behind, in its context
+	closing []func(ctx context.Context) error
+}
+
+// close ends what was opened, the last first.
+func (s *stage) close(ctx context.Context) error {
+	var failed []error
+	for _, end := range slices.Backward(s.closing) {
+		failed = append(failed, end(ctx))
+	}
+	s.closing = nil
+	s.behind.Wait()
+	return errors.Join(failed...)
+}
+
+// tool is one of a server.
+type tool func(ctx context.Context) (string, error)
+
+// fine is a tool that each server has, of which nothing ever goes wrong.
+const fine = "fine"
+
+// serve returns a server with these tools and fine.
+func (s *stage) serve(tools map[string]tool) (*mcpserver.Server, error) {
+	server := mcpserver.New(mcp.Implementation{Name: s.name, Version: "1"},
+		&mcpserver.Options{Name: s.name, Telemetry: s.service.Telemetry()})
+	s.closing = append(s.closing, server.Shutdown)
+	failed := []error{add(server, fine, "", func(context.Context) (string, error) { return "as it should be", nil })}
+	for name, t := range tools {
+		failed = append(failed, add(server, name, "", t))
+	}
+	return server, errors.Join(failed...)
+}
+
+// add adds a tool without arguments to a server.
+func add(server *mcpserver.Server, name, description string, t tool) error {
+	return mcpserver.AddTool(server, &mcp.Tool{Name: name, Description: description},
+		func(ctx context.Context, _ struct{}) (string, error) { return t(ctx) })
+}
+
+// to is the way to a server in this process.
+func to(server *mcpserver.Server) transport.Transport {
+	return transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = server.Serve(ctx, p) })
+}
+
+// connect returns a client, which need not be ready.
+func (s *stage) connect(t transport.Transport, o *mcpclient.Options) (*mcpclient.Client, error) {
+	if o == nil {
+		o = &mcpclient.Options{}
+	}
+	o.Name, o.Telemetry = s.name, s.service.Telemetry(telemetry.WithContextCost())
+	c, err := mcpclient.New(t, o)
+	if err == nil {
+		s.closing = append(s.closing, c.Stop)
+	}
+	return c, err
+}
+
+// pair returns a client of a server with these tools, between which faults are injected.
+func (s *stage) pair(tools map[string]tool, faults ...chaos.Fault) (*mcpclient.Client, error) {
+	server, err := s.serve(tools)
+	if err != nil {
+		return nil, err
+	}
+	t := to(server)
+	if len(faults) > 0 {
+		if t, err = chaos.Wrap(t, &chaos.Plan{Faults: faults}); err != nil {
+			return nil, err
+		}
+	}
+	return s.connect(t, &mcpclient.Options{BackoffMin: 100 * time.Millisecond})
+}
+
+// call calls a tool once there is a connection. An error in the result is one.
+func call(ctx context.Context, c *mcpclient.Client, name string, o ...mcpclient.CallOption) error {
+	r, err := c.CallTool(ctx, name, nil, append(o, mcpclient.WaitForReady())...)
+	if err == nil && r.IsError {
+		return errors.New(r.Text())
+	}
+	return err
+}
+
+// calls makes n calls of the tool of which nothing goes wrong.
+func calls(ctx context.Context, c *mcpclient.Client, n int) error {
+	for range n {
+		if err := call(ctx, c, fine); err != nil {
+			return fmt.Errorf("a call that should succeed: %w", err)
+		}
+	}
+	return nil
+}
+
+// wrong says that a call should not have succeeded.
+func wrong(err error) error {
+	if err == nil {
+		return errors.New("a call that should fail has succeeded")
+	}
+	return nil
+}
