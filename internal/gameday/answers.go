@@ -180,22 +180,26 @@ func unheard(_ context.Context, s *stage) (round, error) {
 	if err != nil {
 		return nil, err
 	}
-	released := make(chan struct{})
+	var held atomic.Pointer[chan struct{}] // closed when the handler may return; nil if it need not wait
 	c, err := s.connect(to(server), &mcpclient.Options{NotificationQueue: 4, Features: []mcpclient.Feature{
 		mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
+			wait := held.Load()
+			if wait == nil {
+				return
+			}
 			select {
-			case <-released:
+			case <-*wait:
 			case <-ctx.Done():
 			}
 		})}})
-	open := false
 	return func(ctx context.Context, broken bool) error {
 		if broken {
+			wait := make(chan struct{})
+			held.CompareAndSwap(nil, &wait)
 			return call(ctx, c, chatty, mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 		}
-		if !open {
-			close(released)
-			open = true
+		if wait := held.Swap(nil); wait != nil {
+			close(*wait)
 		}
 		return calls(ctx, c, 1)
 	}, err
