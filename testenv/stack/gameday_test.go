@@ -15,8 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 
-// hurry is how many times shorter the windows of the rules are than those of the dashboards: of 5 min, a few scrapes are
-// left.
+// hurry is how many times shorter the windows of the rules are than those of the dashboards: of 5 min, 15 s are left.
 const hurry = 20
 
 var windows = regexp.MustCompile(`(\[|offset |for: )(\d+)([smhd])\b`)
