@@ -53,37 +53,44 @@ func buildAndRun(m *testing.M) (status int, err error) {
 // TestClient runs every scenario for clients, one at a time: some of them measure time.
 func TestClient(t *testing.T) {
 	s := installed(t)
-	runAll(t, "client", revisions, s.run)
+	runAll(t, "client", revisions, func(t *testing.T, r revision) runner {
+		l := s.lane(t, r)
+		return func(t *testing.T, scenario string) outcome { return s.run(t, l, r, scenario) }
+	})
 }
 
 // TestServer runs every scenario for servers, one at a time, against one process at one URL, or the proxy in front.
 func TestServer(t *testing.T) {
-	s, direct := installed(t), start(t, server)
+	s, direct := installed(t).onTheHost(), start(t, server)
 	between := start(t, command, "proxy", "--listen", "127.0.0.1:0", "--url", direct)
-	runAll(t, "server", serverRevisions, func(t *testing.T, r revision, scenario string) outcome {
-		url := direct
+	runAll(t, "server", serverRevisions, func(t *testing.T, r revision) runner {
+		l, url := s.lane(t, r), direct
 		if r.way == proxied {
 			url = between
 		}
-		return s.runServer(t, url, r, scenario)
+		return func(t *testing.T, scenario string) outcome { return s.runServer(t, l, url, r, scenario) }
 	})
 }
 
+// runner runs a scenario of a revision.
+type runner = func(t *testing.T, scenario string) outcome
+
 // runAll runs the scenarios of one side, judges them and prints the scores.
-func runAll(t *testing.T, side string, revisions []revision, run func(*testing.T, revision, string) outcome) {
+func runAll(t *testing.T, side string, revisions []revision, at func(*testing.T, revision) runner) {
 	known := knownFailures(t, side, revisions)
 	var board scoreboard
 	for _, r := range revisions {
 		t.Run(r.name(), func(t *testing.T) {
+			run := at(t, r)
 			for _, scenario := range r.scenarios() {
 				t.Run(scenario, func(t *testing.T) {
-					o := run(t, r, scenario)
+					o := run(t, scenario)
 					board.add(r, scenario, o)
 					judge(t, o, slices.Contains(known, r.name()+"/"+scenario))
 				})
 			}
 			for _, scenario := range r.skipped {
-				t.Run(scenario, func(t *testing.T) { judgeSkipped(t, run(t, r, scenario)) })
+				t.Run(scenario, func(t *testing.T) { judgeSkipped(t, run(t, scenario)) })
 			}
 		})
 	}
@@ -146,7 +153,8 @@ func TestAClientThatDoesNothingFails(t *testing.T) {
 		"2025-11-25": "initialize", "2026-07-28": "auth/iss-normalized",
 	} {
 		for _, s.client = range []string{"true", "false"} {
-			o := s.run(t, revision{version: version}, scenario)
+			r := revision{version: version}
+			o := s.run(t, s.lane(t, r), r, scenario)
 			if len(o.faults()) == 0 {
 				t.Errorf("%s/%s with the client %q: want faults, got none:\n%s", version, scenario, s.client, o.output)
 			}
@@ -159,11 +167,11 @@ func TestAClientThatDoesNothingFails(t *testing.T) {
 
 // TestTheScenariosAreThoseOfTheSuite compares with what the suite requires, and what it runs beside that.
 func TestTheScenariosAreThoseOfTheSuite(t *testing.T) {
-	s := installed(t)
+	l := installed(t).lane(t, revision{})
 	for side, revisions := range map[string][]revision{"client": revisions, "server": serverRevisions} {
 		for _, name := range []string{"2026-07-28", "2025-11-25"} {
 			r, _ := find(revisions, name)
-			exit, output := s.execute(t, "list", "--"+side, "--requirements", r.version)
+			exit, output := execute(t, l, "list", "--"+side, "--requirements", r.version)
 			if exit != 0 {
 				t.Fatalf("list exited with status %d: %s", exit, output)
 			}
@@ -184,10 +192,10 @@ func TestTheScenariosAreThoseOfTheSuite(t *testing.T) {
 
 // TestAServerThatRefusesEverythingFails proves that the runner can fail a server.
 func TestAServerThatRefusesEverythingFails(t *testing.T) {
-	s := installed(t)
+	s, r := installed(t).onTheHost(), revision{version: "2026-07-28"}
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
-	o := s.runServer(t, web.URL, revision{version: "2026-07-28"}, "tools-call-simple-text")
+	o := s.runServer(t, s.lane(t, r), web.URL, r, "tools-call-simple-text")
 	if len(o.faults()) == 0 {
 		t.Errorf("want faults, got none:\n%s", o.output)
 	}
@@ -198,7 +206,7 @@ func TestAServerThatRefusesEverythingFails(t *testing.T) {
 
 // TestTheSkillsScenariosAreThoseOfTheSuite compares with what the suite has for the Skills extension.
 func TestTheSkillsScenariosAreThoseOfTheSuite(t *testing.T) {
-	exit, output := installed(t).execute(t, "list")
+	exit, output := execute(t, installed(t).lane(t, revision{}), "list")
 	if exit != 0 {
 		t.Fatalf("list exited with status %d: %s", exit, output)
 	}
@@ -210,6 +218,16 @@ func TestTheSkillsScenariosAreThoseOfTheSuite(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
 		t.Errorf("want %q, got %q", want, got)
+	}
+}
+
+// TestARevisionNamesNoScenarioTwice: in one process of the suite, the second would be judged by the checks of both.
+func TestARevisionNamesNoScenarioTwice(t *testing.T) {
+	for _, r := range slices.Concat(revisions, serverRevisions) {
+		names := slices.Sorted(slices.Values(slices.Concat(r.scenarios(), r.skipped)))
+		if once := slices.Compact(slices.Clone(names)); len(once) != len(names) {
+			t.Errorf("%s: want each scenario once, got %q", r.name(), names)
+		}
 	}
 }
 

@@ -2,6 +2,6 @@
 // testenv/conformance/install, whose directory the environment variable MCPOTEL_CONFORMANCE names; the client under
 // test is the program in the folder client, which uses the public API only.
 //
-// The suite is one process for each scenario: it starts a mock server, runs the client against it and judges what it
-// saw.
+// For each scenario the suite starts a mock server, runs the client against it and judges what it saw. One process of
+// it runs those of a revision, one after the other.
 package conformance

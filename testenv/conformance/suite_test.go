@@ -2,8 +2,6 @@ package conformance
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // suite is the installed suite and how to start it.
@@ -35,12 +32,13 @@ func installed(t *testing.T) suite {
 	if _, err := os.Stat(main); err != nil {
 		t.Fatalf("MCPOTEL_CONFORMANCE holds no suite: %v", err)
 	}
-	hook, err := filepath.Abs(filepath.Join("npm", "globsync.mjs"))
+	npm, err := filepath.Abs("npm")
 	if err != nil {
 		t.Fatal(err)
 	}
+	node := []string{"node", "--import", filepath.Join(npm, "globsync.mjs"), filepath.Join(npm, "repeat.mjs"), main}
 	return suite{
-		command: append(isolation(t), "node", "--import", hook, main),
+		command: append(isolation(t), node...),
 		dir:     results,
 		client:  client,
 		env:     []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "NO_COLOR=1"},
@@ -75,15 +73,26 @@ type outcome struct {
 	dir    string // holds checks.json and the client's output
 }
 
-// runLimit bounds one scenario. The suite gives the client 30 s of it.
-const runLimit = time.Minute
+// lane is one for the scenarios of a revision, until the test ends.
+func (s suite) lane(t *testing.T, r revision) *lane {
+	l := &lane{
+		command: s.command,
+		env:     append(slices.Clone(s.env), "MCPOTEL_WAY="+string(r.way), "MCPOTEL_COMMAND="+command),
+		limit:   runLimit,
+	}
+	t.Cleanup(func() {
+		if err := l.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
 
 // run runs one scenario.
-func (s suite) run(t *testing.T, r revision, scenario string) outcome {
+func (s suite) run(t *testing.T, l *lane, r revision, scenario string) outcome {
 	t.Helper()
 	o := outcome{dir: filepath.Join(s.dir, strings.ReplaceAll(r.name()+"/"+scenario, "/", "-"))}
-	s.env = append(s.env, "MCPOTEL_WAY="+string(r.way), "MCPOTEL_COMMAND="+command)
-	o.exit, o.output = s.execute(t, "client", "--command", s.client, "--scenario", scenario,
+	o.exit, o.output = execute(t, l, "client", "--command", s.client, "--scenario", scenario,
 		"--spec-version", r.version, "--force", "-o", o.dir)
 	if _, status, found := strings.Cut(o.output, "\nClient exited with code "); found {
 		if _, err := fmt.Sscan(status, &o.client); err != nil {
@@ -119,35 +128,30 @@ func start(t *testing.T, command string, args ...string) string {
 	return strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // one scenario insists on that name
 }
 
-// runServer runs one scenario against a server. The suite opens no port for that and needs the one of the server, so it
-// is not isolated.
-func (s suite) runServer(t *testing.T, url string, r revision, scenario string) outcome {
+// onTheHost is a suite that is not isolated: to test a server it opens no port, and needs the one of the server.
+func (s suite) onTheHost() suite {
+	s.command = s.command[slices.Index(s.command, "node"):]
+	return s
+}
+
+// runServer runs one scenario against a server.
+func (s suite) runServer(t *testing.T, l *lane, url string, r revision, scenario string) outcome {
 	t.Helper()
 	o := outcome{dir: filepath.Join(s.dir, strings.ReplaceAll("server-"+r.name()+"/"+scenario, "/", "-"))}
-	s.command = s.command[slices.Index(s.command, "node"):]
-	o.exit, o.output = s.execute(t, "server", "--url", url, "--scenario", scenario, "--spec-version", r.version, "--force",
-		"-o", o.dir)
+	o.exit, o.output = execute(t, l, "server", "--url", url, "--scenario", scenario, "--spec-version", r.version,
+		"--force", "-o", o.dir)
 	o.checks = readChecks(t, o)
 	return o
 }
 
 // execute runs the suite with arguments of its own.
-func (s suite) execute(t *testing.T, args ...string) (exit int, output string) {
+func execute(t *testing.T, l *lane, args ...string) (exit int, output string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, s.command[0], append(s.command[1:], args...)...)
-	cmd.Env = s.env
-	cmd.WaitDelay = time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		return failed.ExitCode(), out.String()
-	} else if err != nil {
-		t.Fatalf("the suite: %v\n%s", err, out.String())
+	exit, output, err := l.run(args...)
+	if err != nil {
+		t.Fatalf("the suite: %v\n%s", err, output)
 	}
-	return 0, out.String()
+	return exit, output
 }
 
 // readChecks reads the one checks.json below the directory of a run; the suite names its folder by scenario and time.
