@@ -129,7 +129,11 @@ func (c *comparison) session(number int, a, b *session) {
 		waiting[x.key()] = append(waiting[x.key()], x)
 	}
 	paired := map[*exchange]bool{}
-	last, ordered := 0, true
+	place := map[*exchange]int{}
+	for i, y := range b.asked {
+		place[y] = i
+	}
+	last, ordered := -1, true
 	for _, x := range a.asked {
 		same := waiting[x.key()]
 		if len(same) == 0 {
@@ -141,8 +145,8 @@ func (c *comparison) session(number int, a, b *session) {
 		y := same[0]
 		waiting[x.key()] = same[1:]
 		paired[y] = true
-		ordered = ordered && y.Seq > last
-		last = y.Seq
+		ordered = ordered && place[y] > last
+		last = place[y]
 		c.report.Compared++
 		c.pair(number, x, y)
 	}

@@ -58,6 +58,9 @@ func poll(result string) line {
 	return line{method: mcp.MethodGetTask, params: `{"taskId":"1"}`, kind: recording.Result, content: result}
 }
 
+// asks is a call that the server answers with questions.
+func asks(questions string) line { return call("t", `{"inputRequests":{`+questions+`}}`) }
+
 func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 	a := call("t", `{"x":[1,{"y":"sunny"}]}`)
 	with := func(change func(l *line)) line {
@@ -105,6 +108,16 @@ func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 			want: []string{"tools: t changed title, u removed"}},
 		"polls": {a: []line{a, poll(`{"status":"working"}`), poll(`{"status":"done"}`)},
 			b: []line{a, poll(`{"status":"done"}`), {method: mcp.MethodPing}}},
+		"polls around another request": {a: []line{poll(`{"status":"working"}`), a, poll(`{"status":"done"}`)},
+			b: []line{poll(`{"status":"working"}`), a, poll(`{"status":"done"}`)}},
+		"other keys": {a: []line{asks(`"a":{"method":"x"},"b":{"method":"y"}`)},
+			b: []line{asks(`"b":{"method":"x"},"c":{"method":"y"}`)}},
+		"exchanged keys": {a: []line{asks(`"a":{"method":"x"},"b":{"method":"y"}`)},
+			b: []line{asks(`"b":{"method":"x"},"a":{"method":"y"}`)}},
+		"another question": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"a":{"method":"y"}`)},
+			want: []string{`content: has another result: .inputRequests.a.method: "y", not "x"`}},
+		"another question by another key": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"b":{"method":"y"}`)},
+			want: []string{`content: has another result: .inputRequests[0].method: "y", not "x"`}},
 		"notifications": {a: []line{a}, b: []line{a, changed, changed},
 			want: []string{"notifications: only the second recording has this notification, 2 times"}},
 		"slower": {a: []line{a}, b: []line{with(func(l *line) { l.took = 20000 })}},

@@ -1,0 +1,192 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/recordingdiff"
+	"github.com/mcpotel/mcpotel/internal/testsupport/conversation"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// asking is a server that asks for a color and a size under these keys: in two rounds, at once, and in a task.
+func asking(t *testing.T, color, size string) *mcpserver.Server {
+	t.Helper()
+	s := mcpserver.New(mcp.Implementation{Name: "asking", Version: "1"},
+		&mcpserver.Options{Tasks: &mcpserver.TaskOptions{PollInterval: time.Second}})
+	t.Cleanup(func() { _ = s.Shutdown(context.Background()) })
+	ask := func(key, what string, to *mcp.ElicitResult) *mcpserver.Ask {
+		return mcpserver.AskElicit(key, &mcp.ElicitParams{Message: what, RequestedSchema: json.RawMessage(
+			`{"type":"object","properties":{"is":{"type":"string"}}}`)}, to)
+	}
+	type none struct{}
+	add := func(name string, rounds func(ctx context.Context, c, s *mcp.ElicitResult) error) {
+		handler := func(ctx context.Context, _ none) (string, error) {
+			var c, s mcp.ElicitResult
+			err := rounds(ctx, &c, &s)
+			return fmt.Sprintf("color %v, size %v", c.Content["is"], s.Content["is"]), err
+		}
+		if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: name}, handler); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("at_once", func(ctx context.Context, c, s *mcp.ElicitResult) error {
+		return mcpserver.AskAll(ctx, ask(color, "color", c), ask(size, "size", s))
+	})
+	add("in_rounds", func(ctx context.Context, c, s *mcp.ElicitResult) error {
+		if err := mcpserver.AskAll(ctx, ask(color, "color", c)); err != nil {
+			return err
+		}
+		return mcpserver.AskAll(ctx, ask(size, "size", s))
+	})
+	return s
+}
+
+// answering has a client call all of that, which likes red and large.
+func answering(t *testing.T, tr transport.Transport) {
+	t.Helper()
+	features := []mcpclient.Feature{
+		mcpclient.HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			is := map[string]string{"color": "red", "size": "large"}[p.Message]
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"is": is}}, nil
+		}),
+	}
+	for _, more := range [][]mcpclient.Feature{nil, {mcpclient.UseTasks(nil)}} { // with tasks, the calls are some
+		c, err := mcpclient.Connect(t.Context(), tr, &mcpclient.Options{
+			Versions: []mcp.Version{mcp.Version20260728}, Telemetry: telemetry.Off(), Features: append(features, more...),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"at_once", "in_rounds"} {
+			r, err := c.CallTool(t.Context(), name, nil)
+			if err != nil || r.Text() != "color red, size large" {
+				t.Errorf("%s: got %v, %v", name, r, err)
+			}
+		}
+		if err := c.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAnswersGoUnderTheKeysThatTheServerHasChosenNow replays a recording to a server that asks under other keys, with
+// the ones of the recording exchanged, and under new ones in the other order.
+func TestAnswersGoUnderTheKeysThatTheServerHasChosenNow(t *testing.T) {
+	for name, keys := range map[string][2]string{
+		"the same": {"a", "b"}, "exchanged": {"b", "a"}, "new": {"x", "y"}, "new, in the other order": {"y", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				record := func(color, size string, use func(transport.Transport)) *recording.File {
+					f, err := recording.Parse(conversation.Record(t, conversation.Reach(asking(t, color, size)), true, use))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return f
+				}
+				first := record("a", "b", func(tr transport.Transport) { answering(t, tr) })
+				plan, err := Plan(first, &Options{All: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				again := record(keys[0], keys[1], func(tr transport.Transport) {
+					err = Run(t.Context(), plan, tr, time.Minute, func(Step, string) {})
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				r := recordingdiff.Compare(first, again, nil)
+				for _, c := range r.Changes {
+					t.Errorf("%+v", c)
+				}
+				if r.Compared < 10 {
+					t.Errorf("%d requests were compared", r.Compared)
+				}
+			})
+		})
+	}
+}
+
+// TestEveryQuestionFindsItsKey has a server ask for the same in another order, under other keys, and with other
+// questions around.
+func TestEveryQuestionFindsItsKey(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 8).Draw(t, "questions")
+		name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"})
+		keys := rapid.SliceOfNDistinct(name, n, n, rapid.ID[string])
+		before, now := keys.Draw(t, "keys"), keys.Draw(t, "keys now")
+		var was, is []question
+		want := map[string]string{}
+		for i := range n {
+			method := rapid.SampledFrom([]string{mcp.MethodElicit, mcp.MethodCreateMessage}).Draw(t, "method")
+			text := fmt.Sprint(i)
+			was, is = append(was, question{before[i], method, text}), append(is, question{now[i], method, text})
+			want[before[i]] = now[i]
+		}
+		is = rapid.Permutation(is).Draw(t, "order")
+		is = append(is, question{"of now only", mcp.MethodElicit, "other"})
+		if got := paired(was, is); !maps.Equal(got, want) {
+			t.Errorf("%v and %v: got %v, want %v", was, is, got, want)
+		}
+	})
+}
+
+// TestAQuestionFindsOneOfItsMethod has questions that nothing but the method tells from each other, or that have
+// changed.
+func TestAQuestionFindsOneOfItsMethod(t *testing.T) {
+	const e, s = mcp.MethodElicit, mcp.MethodCreateMessage
+	for name, c := range map[string]struct {
+		was, now []question
+		want     map[string]string
+	}{
+		"in their order":      {[]question{{"a", e, "?"}, {"b", e, "?"}}, []question{{"x", e, "?"}, {"y", e, "?"}}, pair("axby")},
+		"the same key first":  {[]question{{"a", e, "?"}, {"b", e, "?"}}, []question{{"b", e, "?"}, {"a", e, "?"}}, pair("aabb")},
+		"the content first":   {[]question{{"a", e, "1"}, {"b", e, "2"}}, []question{{"a", e, "2"}, {"b", e, "3"}}, pair("abba")},
+		"a changed question":  {[]question{{"a", e, "1"}, {"b", s, "2"}}, []question{{"x", s, "3"}, {"y", e, "4"}}, pair("aybx")},
+		"one that is left":    {[]question{{"a", e, "1"}, {"b", e, "2"}}, []question{{"x", e, "2"}}, pair("bx")},
+		"one of another kind": {[]question{{"a", e, "1"}}, []question{{"a", s, "1"}}, pair("")},
+	} {
+		if got := paired(c.was, c.now); !maps.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// pair maps the first of two letters to the second, and so on.
+func pair(letters string) map[string]string {
+	all := map[string]string{}
+	for two := range slices.Chunk([]byte(letters), 2) {
+		all[string(two[0])] = string(two[1])
+	}
+	return all
+}
+
+func TestAnswersThatTheServerHasNotAskedForAreLeftOut(t *testing.T) {
+	params := json.RawMessage(`{"name":"t","inputResponses":{"a":{"x": 1},"b":{}},"n":1}`)
+	was := questionsIn(json.RawMessage(`{"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"sampling/createMessage"}}}`))
+	now := questionsIn(json.RawMessage(`{"inputRequests":{"q\"":{"method":"roots/list"}}}`))
+	want := `{"name":"t","inputResponses":{"q\"":{"x": 1}},"n":1}`
+	if got := string(renamed(params, was, now)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := renamed(params, was, nil); string(got) != string(params) {
+		t.Errorf("got %s for a server that has asked for nothing", got)
+	}
+	if got := renamed(json.RawMessage(`[]`), was, now); string(got) != `[]` {
+		t.Errorf("got %s", got)
+	}
+}
