@@ -149,16 +149,22 @@ func TestEveryQuestionFindsItsKey(t *testing.T) {
 // changed.
 func TestAQuestionFindsOneOfItsMethod(t *testing.T) {
 	const e, s = mcp.MethodElicit, mcp.MethodCreateMessage
+	asked := func(all ...string) (questions []question) {
+		for _, q := range all { // a letter for the key, one for the method, and the text
+			questions = append(questions, question{q[:1], map[byte]string{'e': e, 's': s}[q[1]], q[2:]})
+		}
+		return questions
+	}
 	for name, c := range map[string]struct {
 		was, now []question
 		want     map[string]string
 	}{
-		"in their order":      {[]question{{"a", e, "?"}, {"b", e, "?"}}, []question{{"x", e, "?"}, {"y", e, "?"}}, pair("axby")},
-		"the same key first":  {[]question{{"a", e, "?"}, {"b", e, "?"}}, []question{{"b", e, "?"}, {"a", e, "?"}}, pair("aabb")},
-		"the content first":   {[]question{{"a", e, "1"}, {"b", e, "2"}}, []question{{"a", e, "2"}, {"b", e, "3"}}, pair("abba")},
-		"a changed question":  {[]question{{"a", e, "1"}, {"b", s, "2"}}, []question{{"x", s, "3"}, {"y", e, "4"}}, pair("aybx")},
-		"one that is left":    {[]question{{"a", e, "1"}, {"b", e, "2"}}, []question{{"x", e, "2"}}, pair("bx")},
-		"one of another kind": {[]question{{"a", e, "1"}}, []question{{"a", s, "1"}}, pair("")},
+		"in their order":      {asked("ae?", "be?"), asked("xe?", "ye?"), pair("axby")},
+		"the same key first":  {asked("ae?", "be?"), asked("be?", "ae?"), pair("aabb")},
+		"the content first":   {asked("ae1", "be2"), asked("ae2", "be3"), pair("abba")},
+		"a changed question":  {asked("ae1", "bs2"), asked("xs3", "ye4"), pair("aybx")},
+		"one that is left":    {asked("ae1", "be2"), asked("xe2"), pair("bx")},
+		"one of another kind": {asked("ae1"), asked("as1"), pair("")},
 	} {
 		if got := paired(c.was, c.now); !maps.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
@@ -177,7 +183,7 @@ func pair(letters string) map[string]string {
 
 func TestAnswersThatTheServerHasNotAskedForAreLeftOut(t *testing.T) {
 	params := json.RawMessage(`{"name":"t","inputResponses":{"a":{"x": 1},"b":{}},"n":1}`)
-	was := questionsIn(json.RawMessage(`{"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"sampling/createMessage"}}}`))
+	was := questionsIn(json.RawMessage(`{"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"x"}}}`))
 	now := questionsIn(json.RawMessage(`{"inputRequests":{"q\"":{"method":"roots/list"}}}`))
 	want := `{"name":"t","inputResponses":{"q\"":{"x": 1}},"n":1}`
 	if got := string(renamed(params, was, now)); got != want {
