@@ -83,15 +83,18 @@ func (c *comparison) contents(a, b json.RawMessage) []recording.Difference {
 	return recording.CompareBut(x, y, wild, maxDifferences, c.ignored)
 }
 
-// unkeyed replaces what a server asks for in a result, and the answers to that, by lists in the order of their texts, if
-// they have other keys: these are the server's to choose.
+// keyed are members with keys that a server has made up.
+var keyed = []string{"inputRequests", "inputResponses"}
+
+// unkeyed replaces what a server asks for in a result, and the answers to that, by lists in the order of their texts,
+// if they have other keys: these are the server's to choose.
 func unkeyed(a, b recording.Value) {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
 	if !okX || !okY {
 		return
 	}
-	for _, name := range []string{"inputRequests", "inputResponses"} {
+	for _, name := range keyed {
 		p, okP := x[name].(map[string]any)
 		q, okQ := y[name].(map[string]any)
 		if !okP || !okQ {
