@@ -28,8 +28,8 @@ var injections = map[string]string{
 func injection(kind string) meaning {
 	return meaning{"injected_" + kind, "A plan of faults broke the connection on purpose (" + kind + "): " +
 		injections[kind] + ".",
-		"nothing has to be mended: take the plan away (--chaos, or package chaos) to be without its faults, and look at how " +
-			"its caller took it"}
+		"nothing has to be mended: take the plan away (--chaos, or package chaos) to be without its faults, and look at " +
+			"how its caller took it"}
 }
 
 // injected tells of a fault that was done on purpose to the subject, or to a request of a client that is below it.
