@@ -30,10 +30,11 @@ const maxCells = 1 << 24
 // anchor pairs what was asked with the same in one order. If that takes too long it pairs what stands at the ends.
 func anchor(x, y []mark, pairs []int) {
 	from, xEnd, yEnd := ends(x, y, 0, pairs, func(a, b mark) bool { return a.whole == b.whole })
-	if (xEnd-from)*(yEnd-from) > maxCells {
+	many := func() bool { return int64(xEnd-from)*int64(yEnd-from) > maxCells }
+	if many() {
 		from, xEnd, yEnd = ends(x[:xEnd], y[:yEnd], from, pairs, func(a, b mark) bool { return a.asked == b.asked })
 	}
-	if (xEnd-from)*(yEnd-from) > maxCells {
+	if many() {
 		return
 	}
 	common(x[from:xEnd], y[from:yEnd], func(i, j int) { pairs[from+i] = from + j })
