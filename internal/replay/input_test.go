@@ -3,9 +3,11 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,6 +121,68 @@ func TestAnswersGoUnderTheKeysThatTheServerHasChosenNow(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAServerThatAsksInAnotherOrderGetsTheSameAnswers has a server of 2025-11-25, which asks by requests of its own.
+func TestAServerThatAsksInAnotherOrderGetsTheSameAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asking := func(order ...string) transport.Transport {
+			s := mcpserver.New(mcp.Implementation{Name: "asking", Version: "1"}, nil)
+			if err := mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ struct{}) (string, error) {
+				is := map[string]any{}
+				for _, what := range order {
+					r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: what, RequestedSchema: json.RawMessage(
+						`{"type":"object","properties":{"is":{"type":"string"}}}`)})
+					if err != nil {
+						return "", err
+					}
+					is[what] = r.Content["is"]
+				}
+				return fmt.Sprint(is), nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return conversation.Reach(s)
+		}
+		record := func(server transport.Transport, use func(transport.Transport)) *recording.File {
+			f, err := recording.Parse(conversation.Record(t, server, true, use))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		first := record(asking("color", "size", "color", "weight"), func(tr transport.Transport) {
+			n := 0
+			c, err := mcpclient.Connect(t.Context(), tr, &mcpclient.Options{
+				Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(), Features: []mcpclient.Feature{
+					mcpclient.HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+						n++
+						is := map[string]any{"is": fmt.Sprint(p.Message, " ", n)}
+						return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: is}, nil
+					})}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.CallTool(t.Context(), "ask", nil)
+			if err = errors.Join(err, c.Stop(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+		plan, err := Plan(first, &Options{All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := record(asking("size", "color", "color", "height"), func(tr transport.Transport) {
+			err = Run(t.Context(), plan, tr, time.Minute, func(Step, string) {})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		last := again.Entries[len(again.Entries)-1] // weight has become height: what is left is the answer to that
+		if want := "map[color:color 3 height:weight 4 size:size 2]"; !strings.Contains(string(last.Content), want) {
+			t.Errorf("got %s, want %q", last.Content, want)
+		}
+	})
 }
 
 // TestEveryQuestionFindsItsKey has a server ask for the same in another order, under other keys, and with other
