@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
@@ -40,6 +41,17 @@ func (c *chaosFlags) wrap(t transport.Transport) (transport.Transport, error) {
 		return nil, misuse("%s: %v", c.file, placed(err, lines))
 	}
 	return broken, nil
+}
+
+// wrapAll wraps the transports of members. The faults of each count for themselves.
+func (c *chaosFlags) wrapAll(members ...*mcpclient.Member) error {
+	for _, m := range members {
+		var err error
+		if m.Transport, err = c.wrap(m.Transport); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // planFile is a file of --chaos.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -82,9 +83,50 @@ func TestAPlanThatCannotBeDoneIsAMisuse(t *testing.T) {
 		"plan.yaml: line 1: fault 1, expire: kind: only servers over HTTP": file,
 		"no such file": filepath.Join(t.TempDir(), "none"),
 	} {
-		code, _, stderr := runs(t, "proxy", "--chaos", of, "--", "never-started")
-		if code != exitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%s: got exit code %d, %s, want %q", of, code, stderr, want)
+		for _, command := range [][]string{{"proxy"}, {"tools"}, {"call", "forecast"}} {
+			args := append(command, "--chaos", of, "--", "never-started")
+			code, _, stderr := runs(t, args...)
+			if code != exitUsage || !strings.Contains(stderr, want) {
+				t.Errorf("%q: got exit code %d, %s, want %q", args, code, stderr, want)
+			}
+		}
+	}
+}
+
+// TestACommandBreaksWhatThePlanSays has no proxy: the connection of the command itself is broken, to one server or to
+// each of several, and its trace says so.
+func TestACommandBreaksWhatThePlanSays(t *testing.T) {
+	noCollector(t)
+	t.Setenv(asCommand, "1")
+	dir := t.TempDir()
+	file, two := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "mcp.json")
+	server := demoServerCommand(t)
+	entry := fmt.Sprintf(`{"command":%q,"args":["serve-demo"]}`, server[1])
+	for path, text := range map[string]string{
+		file: "faults: [{kind: error, tool: divide, code: -32050}, {kind: death, method: tools/list}]\n",
+		two:  fmt.Sprintf(`{"mcpServers":{"east":%s,"west":%s}}`, entry, entry),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, server...), exitTool,
+			[]string{"-32050", "injected by the plan of faults"}},
+		{append([]string{"call", "forecast", `{"city":"Oslo"}`}, server...), exitOK, []string{"celsius_max"}},
+		{append([]string{"tools"}, server...), exitConnection, []string{"connection lost"}},
+		{[]string{"tools", "--config", two}, exitConnection, []string{"east", "west", "connection lost"}},
+	} {
+		args := slices.Insert(slices.Clone(c.args), 1, "--chaos", file)
+		code, out, stderr := runs(t, args...)
+		for _, want := range c.want {
+			if code != c.code || !strings.Contains(out+stderr, want) {
+				t.Errorf("%q: got exit code %d, %s%s, want %d and %q", args, code, out, stderr, c.code, want)
+			}
 		}
 	}
 }

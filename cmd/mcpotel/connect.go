@@ -32,6 +32,7 @@ type connection struct {
 	file                   configured
 	saver                  saver // of the commands that have results to save
 	web                    webFlag
+	chaos                  chaosFlags // of the commands that have it
 	// what a command changes for each client; nil for nothing
 	adapt func(server string, o *mcpclient.Options)
 

@@ -24,10 +24,11 @@ func newDiff(s streams) *cobra.Command {
 	d := &diff{streams: s}
 	cmd := &cobra.Command{
 		Use: "diff A B [flags]", Short: "say in what two recordings differ",
-		Long: "A recording is what \"mcpotel proxy --record FILE\" writes. The requests of each session are compared, by\n" +
-			"method and name in their order: whether both have them, what became of them, and, with --record-content\n" +
-			"in both, params and results as values. What varies by the protocol is not compared: _meta, ids, cursors,\n" +
-			"task ids, the state of input rounds. The exit code is 1 if anything differs.",
+		Long: "A recording is what \"mcpotel proxy --record FILE\" writes. The requests of each session are compared:\n" +
+			"whether both have them, what became of them, and, with --record-content in both, params and results as\n" +
+			"values. Of those with one method and name, the ones with equal params are compared with each other, and\n" +
+			"then those in the same place. What varies by the protocol is not compared: _meta, ids, cursors, task ids,\n" +
+			"the state and the keys of input rounds. The exit code is 1 if anything differs.",
 		Example: "mcpotel diff yesterday.ndjson today.ndjson\n" +
 			"mcpotel diff yesterday.ndjson today.ndjson --ignore '.structuredContent.days[*].date' --latency 2\n" +
 			"mcpotel diff yesterday.ndjson today.ndjson --json",
@@ -87,7 +88,8 @@ func (d *diff) print(r *recordingdiff.Report) error {
 	}
 	verdict := fmt.Sprintf("same: %d requests", r.Compared)
 	if !r.Same {
-		verdict = fmt.Sprintf("different: %d differences, %d requests compared", len(r.Changes)+r.More, r.Compared)
+		verdict = fmt.Sprintf("different: %d differences, %d requests compared, %d added, %d missing",
+			len(r.Changes)+r.More, r.Compared, r.Added, r.Missing)
 	}
 	for _, line := range append(lines, verdict) {
 		if err := printLine(d.streams.out, line); err != nil {

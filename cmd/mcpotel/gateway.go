@@ -45,9 +45,9 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 			t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(name+": "+line)) } // hosts show it
 			members[i].Transport = t
 		}
-		if members[i].Transport, err = p.chaos.wrap(members[i].Transport); err != nil {
-			return err
-		}
+	}
+	if err := p.chaos.wrapAll(pointers(members)...); err != nil {
+		return err
 	}
 	options := &mcpproxy.GatewayOptions{
 		Info: mcp.Implementation{Name: "mcpotel", Version: version()}, Policy: policy, Telemetry: o.telemetry(),

@@ -23,7 +23,6 @@ type proxy struct {
 	listen string // address for hosts over HTTP; empty for one on standard input and output
 	limits policyFlags
 	record recorder
-	chaos  chaosFlags
 	bearer bearerFlags
 }
 

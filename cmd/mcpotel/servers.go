@@ -33,6 +33,11 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 		return nil, nil, err
 	}
 	w := c.console.waitFor(&member)
+	if err := c.chaos.wrapAll(&member); err != nil {
+		w.end()
+		free()
+		return nil, nil, err
+	}
 	var client *mcpclient.Client
 	err = c.connecting(ctx, func(ctx context.Context) error {
 		client, err = mcpclient.Connect(ctx, member.Transport, member.Options)
@@ -109,6 +114,11 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 		return nil, err
 	}
 	wait := c.console.waitFor(pointers(members)...)
+	if err := c.chaos.wrapAll(pointers(members)...); err != nil {
+		wait.end()
+		free()
+		return nil, err
+	}
 	g, err := mcpclient.NewGroup(members, nil)
 	if err != nil {
 		wait.end()

@@ -52,6 +52,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 			return nil, none
 		}
 		c.remote.auth = false // which may open a browser
+		c.chaos = chaosFlags{}
 		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin())
 		defer cancel()
 		c.adapt = func(_ string, o *mcpclient.Options) { o.CloseTimeout = 100 * time.Millisecond }

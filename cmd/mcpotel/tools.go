@@ -19,8 +19,9 @@ func newTools(s streams) *cobra.Command {
 	return c.command(s, &cobra.Command{
 		Use: "tools [flags]" + behind, Short: "list the tools of a server",
 		Example: "mcpotel tools -- npx -y @modelcontextprotocol/server-everything\n" +
-			"mcpotel tools --url https://mcp.example.com/mcp --auth\nmcpotel tools --config mcp.json --json",
-	}, c.runTools)
+			"mcpotel tools --url https://mcp.example.com/mcp --auth\nmcpotel tools --config mcp.json --json\n" +
+			"mcpotel tools --chaos plan.yaml --url https://mcp.example.com/mcp",
+	}, c.runTools, c.chaos.flags)
 }
 
 func (c *connection) runTools(ctx context.Context) error {

@@ -14,14 +14,14 @@ import (
 
 // laboratory is all faults whose cause can be told from that of every other.
 func laboratory() []fault {
-	return slices.Concat(answers, silences, messages, connections, successes, starts, urls, webCalls, policies)
+	return slices.Concat(answers, silences, messages, connections, successes, starts, urls, webCalls, policies, injected)
 }
 
 // How many faults there must be, and how many of them each source must explain by itself.
 const (
-	wantFaults   = 62
+	wantFaults   = 77
 	wantRecorder = 72
-	wantSpans    = 55
+	wantSpans    = 70
 )
 
 func TestTheCauseOfEachFaultIsNamed(t *testing.T) {

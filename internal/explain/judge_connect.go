@@ -15,6 +15,7 @@ var failures = []struct {
 	words string
 	meaning
 }{
+	{"injected by the plan of faults", injection(names.FaultRefuse)},
 	{"executable file not found", meaning{"no_such_command", "The command of the server does not exist on this machine.",
 		"install it, or name it with its path"}},
 	{"its working directory", meaning{"no_such_directory", "The working directory of the server does not exist.",

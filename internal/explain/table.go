@@ -10,36 +10,37 @@ type rule struct {
 // rules are all kinds of causes. Of those that say why something failed, what is known from a single record comes
 // first, then what follows from several, then what is left.
 var rules = []rule{
-	{judge: decided},             // the policy of a proxy did it
-	{judge: attempt},             // there was no connection to be had: judge_connect.go
-	{judge: notReady},            // there was no connection at that moment
-	{judge: stopped},             // this end was stopped
-	{judge: loop},                // the client did not send it
-	{judge: left},                // the caller left
-	{judge: exited},              // the server's process ended: judge_connection.go
-	{judge: tooLarge},            // a message over the limit
-	{judge: streak},              // nothing but garbage
-	{judge: sessionGone},         // the server has forgotten the session
-	{judge: silent},              // it did not answer pings
-	{judge: closed},              // the connection ended
-	{judge: status},              // HTTP answered: judge_answer.go
-	{judge: toolTimedOut},        // the tool gave up by the server's limit
-	{judge: toolError},           // the tool says no
-	{judge: panicked},            // a handler of the server panicked
-	{judge: code},                // the server answered with an error
-	{judge: inputMissing},        // the server asked for something that it did not get
-	{judge: turnedAway},          // no room to send
-	{judge: unreadable},          // the answer broke the protocol: judge_message.go
-	{judge: anotherID},           // the answer was to another request
-	{judge: late},                // the answer came too late: judge_time.go
-	{judge: waitsForClient},      // the server waits for the client
-	{judge: slow},                // the server took the time
-	{judge: lostOnTheWay},        // the server has answered, and the answer did not arrive
-	{judge: unanswered},          // nothing is known of the server
-	{judge: taskFailed},          // a task of the trace
-	{judge: waited},              // successes that took long
-	{judge: duplicate},           // the server answered twice
-	{judge: again, beside: true}, // it was sent more than once
+	{judge: injected, beside: true}, // a plan of faults did it, and the next cause is what came of that
+	{judge: decided},                // the policy of a proxy did it
+	{judge: attempt},                // there was no connection to be had: judge_connect.go
+	{judge: notReady},               // there was no connection at that moment
+	{judge: stopped},                // this end was stopped
+	{judge: loop},                   // the client did not send it
+	{judge: left},                   // the caller left
+	{judge: exited},                 // the server's process ended: judge_connection.go
+	{judge: tooLarge},               // a message over the limit
+	{judge: streak},                 // nothing but garbage
+	{judge: sessionGone},            // the server has forgotten the session
+	{judge: silent},                 // it did not answer pings
+	{judge: closed},                 // the connection ended
+	{judge: status},                 // HTTP answered: judge_answer.go
+	{judge: toolTimedOut},           // the tool gave up by the server's limit
+	{judge: toolError},              // the tool says no
+	{judge: panicked},               // a handler of the server panicked
+	{judge: code},                   // the server answered with an error
+	{judge: inputMissing},           // the server asked for something that it did not get
+	{judge: turnedAway},             // no room to send
+	{judge: unreadable},             // the answer broke the protocol: judge_message.go
+	{judge: anotherID},              // the answer was to another request
+	{judge: late},                   // the answer came too late: judge_time.go
+	{judge: waitsForClient},         // the server waits for the client
+	{judge: slow},                   // the server took the time
+	{judge: lostOnTheWay},           // the server has answered, and the answer did not arrive
+	{judge: unanswered},             // nothing is known of the server
+	{judge: taskFailed},             // a task of the trace
+	{judge: waited},                 // successes that took long
+	{judge: duplicate},              // the server answered twice
+	{judge: again, beside: true},    // it was sent more than once
 	{judge: lostNotices, beside: true},
 }
 

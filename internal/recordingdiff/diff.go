@@ -13,9 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Compare says in what b differs from a. Sessions are compared in their order. In a session, the first request of a
-// side with a method and a name is compared with the first such one of the other recording, the second with the second.
-// Of requests for the state of a task the last one counts; pings do not, nor how a host divides its subscriptions.
+// Compare says in what b differs from a. Sessions are compared in their order. In a session, requests of one side,
+// method and name are compared that have equal params, and else those that stand in the same place: see align. Without
+// content it is the place alone. Of requests for the state of a task the last one counts; pings do not, nor how a host
+// divides its subscriptions.
 func Compare(a, b *recording.File, o *Options) *Report {
 	c := comparison{a: a, b: b, report: &Report{Changes: []Change{}, Durations: []Duration{}, Notes: []string{}}}
 	if o != nil {
@@ -124,30 +125,27 @@ func (x *exchange) change(kind string, session int, text string) Change {
 }
 
 func (c *comparison) session(number int, a, b *session) {
-	waiting := map[string][]*exchange{}
-	for _, x := range b.asked {
-		waiting[x.key()] = append(waiting[x.key()], x)
-	}
-	paired := map[*exchange]bool{}
-	last, ordered := 0, true
-	for _, x := range a.asked {
-		same := waiting[x.key()]
-		if len(same) == 0 {
+	n := numbers{}
+	pairs := align(c.marks(a, n), c.marks(b, n))
+	paired := make([]bool, len(b.asked))
+	last, ordered := -1, true
+	for i, x := range a.asked {
+		j := pairs[i]
+		if j < 0 {
+			c.report.Missing++
 			one := x.change(Missing, number, "only the first recording has this request")
 			one.A = x.Seq
 			c.report.add(one)
 			continue
 		}
-		y := same[0]
-		waiting[x.key()] = same[1:]
-		paired[y] = true
-		ordered = ordered && y.Seq > last
-		last = y.Seq
+		ordered = ordered && j > last
+		last, paired[j] = j, true
 		c.report.Compared++
-		c.pair(number, x, y)
+		c.pair(number, x, b.asked[j])
 	}
-	for _, y := range b.asked {
-		if !paired[y] {
+	for j, y := range b.asked {
+		if !paired[j] {
+			c.report.Added++
 			one := y.change(Added, number, "only the second recording has this request")
 			one.B = y.Seq
 			c.report.add(one)

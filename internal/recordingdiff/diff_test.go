@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -58,6 +60,23 @@ func poll(result string) line {
 	return line{method: mcp.MethodGetTask, params: `{"taskId":"1"}`, kind: recording.Result, content: result}
 }
 
+// of is a call whose params and result have a number.
+func of(n int) line {
+	l := call("t", fmt.Sprintf(`{"is":%d}`, n))
+	l.params = fmt.Sprintf(`{"a":%d}`, n)
+	return l
+}
+
+// timed is such a call whose params have a time as well.
+func timed(n, at int) line {
+	l := of(n)
+	l.params = fmt.Sprintf(`{"a":[{"at":%d,"n":%d}]}`, at, n)
+	return l
+}
+
+// asks is a call that the server answers with questions.
+func asks(questions string) line { return call("t", `{"inputRequests":{`+questions+`}}`) }
+
 func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 	a := call("t", `{"x":[1,{"y":"sunny"}]}`)
 	with := func(change func(l *line)) line {
@@ -93,6 +112,17 @@ func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 		"missing": {a: []line{a, call("u", `{}`)}, b: []line{a},
 			want: []string{"missing: only the first recording has this request"}},
 		"added": {a: []line{a}, b: []line{a, a}, want: []string{"added: only the second recording has this request"}},
+		"one more at the front": {a: []line{of(1), of(2), of(3)}, b: []line{of(7), of(1), of(2), of(3)},
+			want: []string{"added: only the second recording has this request"}},
+		"one less at the front": {a: []line{of(7), of(1), of(2), of(3)}, b: []line{of(1), of(2), of(3)},
+			want: []string{"missing: only the first recording has this request"}},
+		"order of equal names": {a: []line{of(1), of(2)}, b: []line{of(2), of(1)},
+			want: []string{"order: the requests are in another order"}},
+		"one more, and other params": {a: []line{of(1), of(2)}, b: []line{of(7), of(1), of(3)},
+			want: []string{"params: it was asked with other params: .a: 3, not 2",
+				"content: has another result: .is: 3, not 2", "added: only the second recording has this request"}},
+		"ignored params": {a: []line{timed(1, 1), timed(2, 2)}, b: []line{timed(7, 3), timed(1, 4), timed(2, 5)},
+			o: Options{Ignore: []string{".a[*].at"}}, want: []string{"added: only the second recording has this request"}},
 		"order": {a: []line{a, call("u", `{}`)}, b: []line{call("u", `{}`), a},
 			want: []string{"order: the requests are in another order"}},
 		"an error": {a: []line{a}, b: []line{with(func(l *line) { l.kind, l.code = recording.Error, -32602 })},
@@ -105,6 +135,16 @@ func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 			want: []string{"tools: t changed title, u removed"}},
 		"polls": {a: []line{a, poll(`{"status":"working"}`), poll(`{"status":"done"}`)},
 			b: []line{a, poll(`{"status":"done"}`), {method: mcp.MethodPing}}},
+		"polls around another request": {a: []line{poll(`{"status":"working"}`), a, poll(`{"status":"done"}`)},
+			b: []line{poll(`{"status":"working"}`), a, poll(`{"status":"done"}`)}},
+		"other keys": {a: []line{asks(`"a":{"method":"x"},"b":{"method":"y"}`)},
+			b: []line{asks(`"b":{"method":"x"},"c":{"method":"y"}`)}},
+		"exchanged keys": {a: []line{asks(`"a":{"method":"x"},"b":{"method":"y"}`)},
+			b: []line{asks(`"b":{"method":"x"},"a":{"method":"y"}`)}},
+		"another question": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"a":{"method":"y"}`)},
+			want: []string{`content: has another result: .inputRequests.a.method: "y", not "x"`}},
+		"another question by another key": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"b":{"method":"y"}`)},
+			want: []string{`content: has another result: .inputRequests[0].method: "y", not "x"`}},
 		"notifications": {a: []line{a}, b: []line{a, changed, changed},
 			want: []string{"notifications: only the second recording has this notification, 2 times"}},
 		"slower": {a: []line{a}, b: []line{with(func(l *line) { l.took = 20000 })}},
@@ -136,12 +176,43 @@ func TestManyDifferencesAreCounted(t *testing.T) {
 	for range maxChanges + 7 {
 		many = append(many, call("t", `{}`))
 	}
-	if r := Compare(made(true), made(true, many...), nil); len(r.Changes) != maxChanges || r.More != 7 {
-		t.Errorf("got %d changes and %d more", len(r.Changes), r.More)
+	for _, content := range []bool{true, false} {
+		none, all := made(content), made(content, many...)
+		r, back := Compare(none, all, nil), Compare(all, none, nil)
+		if len(r.Changes) != maxChanges || r.More != 7 || r.Added != maxChanges+7 || r.Missing != 0 {
+			t.Errorf("got %d changes and %d more, %d added, %d missing", len(r.Changes), r.More, r.Added, r.Missing)
+		}
+		if back.Added != 0 || back.Missing != maxChanges+7 {
+			t.Errorf("the other way round got %d added, %d missing", back.Added, back.Missing)
+		}
 	}
 	f := made(true)
 	f.Cut = true
 	if r := Compare(f, f, nil); !r.Same || len(r.Notes) != 2 {
 		t.Errorf("got %+v", r)
 	}
+}
+
+// TestOneCallMoreOrLessIsTheOnlyDifference inserts a call anywhere in a recording with a few tools, of which each has
+// few params and answers.
+func TestOneCallMoreOrLessIsTheOnlyDifference(t *testing.T) {
+	calls := rapid.Custom(func(t *rapid.T) line {
+		l := of(rapid.IntRange(1, 3).Draw(t, "params"))
+		l.name = rapid.SampledFrom([]string{"t", "u"}).Draw(t, "tool")
+		l.content = fmt.Sprintf(`{"is":%d}`, rapid.IntRange(1, 2).Draw(t, "result"))
+		return l
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		content := rapid.Bool().Draw(t, "content")
+		lines := rapid.SliceOfN(calls, 0, 12).Draw(t, "calls")
+		at := rapid.IntRange(0, len(lines)).Draw(t, "at")
+		more := slices.Insert(slices.Clone(lines), at, calls.Draw(t, "one more"))
+		less, added := made(content, lines...), made(content, more...)
+		for kind, r := range map[string]*Report{Added: Compare(less, added, nil), Missing: Compare(added, less, nil)} {
+			if len(r.Changes) != 1 || r.Changes[0].Kind != kind || r.Changes[0].Name != more[at].name ||
+				r.Compared != len(lines) {
+				t.Errorf("%+v and one more: got %+v", lines, r)
+			}
+		}
+	})
 }

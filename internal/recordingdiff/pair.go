@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/recording"
@@ -70,13 +72,56 @@ func outcome(answer *recording.Entry) string {
 }
 
 // varying are members of params and results that the protocol lets vary: what a server has made up to be given back to
-// it, and when a task was made and changed.
+// it, and when a task was made and changed. Keys of what it asks for in results vary, too: unkeyed.
 var varying = []string{"cursor", "nextCursor", "taskId", "requestState", "createdAt", "lastUpdatedAt"}
 
 // contents returns in what b differs from a, which are params, results or errors.
 func (c *comparison) contents(a, b json.RawMessage) []recording.Difference {
 	wild := cmp.Or(c.a.Redacted, c.b.Redacted)
-	return recording.CompareBut(stable(a), stable(b), wild, maxDifferences, c.ignored)
+	x, y := stable(a), stable(b)
+	unkeyed(x, y)
+	return recording.CompareBut(x, y, wild, maxDifferences, c.ignored)
+}
+
+// keyed are members with keys that a server has made up.
+var keyed = []string{"inputRequests", "inputResponses"}
+
+// unkeyed replaces what a server asks for in a result, and the answers to that, by lists in the order of their texts,
+// if they have other keys: these are the server's to choose.
+func unkeyed(a, b recording.Value) {
+	x, okX := a.(map[string]any)
+	y, okY := b.(map[string]any)
+	if !okX || !okY {
+		return
+	}
+	for _, name := range keyed {
+		p, okP := x[name].(map[string]any)
+		q, okQ := y[name].(map[string]any)
+		if !okP || !okQ {
+			continue
+		}
+		keys := slices.Equal(slices.Sorted(maps.Keys(p)), slices.Sorted(maps.Keys(q)))
+		first, second := byText(p), byText(q)
+		if !keys || recording.Text(first) == recording.Text(second) {
+			x[name], y[name] = first, second
+		}
+	}
+}
+
+// byText returns the values of an object in the order of their texts.
+func byText(o map[string]any) []any {
+	texts := map[string]any{}
+	var order []string
+	for _, v := range o {
+		text := recording.Text(v)
+		texts[text], order = v, append(order, text)
+	}
+	slices.Sort(order)
+	all := make([]any, len(order))
+	for i, text := range order {
+		all[i] = texts[text]
+	}
+	return all
 }
 
 // stable is a content without what varies.

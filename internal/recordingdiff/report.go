@@ -53,6 +53,8 @@ type Duration struct {
 type Report struct {
 	Same      bool       `json:"same"`
 	Compared  int        `json:"compared"` // requests that both have
+	Missing   int        `json:"missing"`  // requests that only the first has
+	Added     int        `json:"added"`    // and only the second
 	Changes   []Change   `json:"changes"`  // 1,000 at most
 	More      int        `json:"more"`     // changes beyond those
 	Durations []Duration `json:"durations"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *mcp.Error      `json:"error"`
 }
@@ -45,26 +47,60 @@ type host struct {
 	why  error         // set before over is closed
 
 	mu      sync.Mutex
-	last    int64                         // guarded by mu; id of a request
-	waiting map[int64]chan<- message      // guarded by mu; those who wait for an answer, by id
-	answers map[string][]*recording.Entry // guarded by mu; to the server's requests, by method, in order
+	last    int64                    // guarded by mu; id of a request
+	waiting map[int64]chan<- message // guarded by mu; those who wait for an answer, by id
+	answers map[string][]reply       // guarded by mu; to the server's requests, by method, in order
+}
+
+// reply is the host's answer in the recording to a request of the server.
+type reply struct {
+	*recording.Entry
+	asked string // the request's params, as a value
 }
 
 func newHost(conn transport.Conn, steps []Step) *host {
 	h := &host{
-		conn: conn, over: make(chan struct{}), waiting: map[int64]chan<- message{}, answers: map[string][]*recording.Entry{},
-	}
-	for _, s := range steps {
-		for _, step := range s.Steps {
-			if s.Skip == "" && step.Request != s.Request && step.Answers() && step.From == recording.HostSide {
-				h.answers[step.Method] = append(h.answers[step.Method], step.Entry)
-			}
-		}
+		conn: conn, over: make(chan struct{}), waiting: map[int64]chan<- message{}, answers: repliesOf(steps),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.stop = cancel
 	go h.read(ctx)
 	return h
+}
+
+// repliesOf returns what the host answers, by method, in order.
+func repliesOf(steps []Step) map[string][]reply {
+	all := map[string][]reply{}
+	for _, s := range steps {
+		asked := map[int]string{} // by the number of a request
+		for _, step := range s.Steps {
+			switch {
+			case s.Skip != "" || step.Request == s.Request:
+			case step.Kind == recording.Request:
+				asked[step.Request] = recording.Text(recording.ValueOf(step.Content))
+			case step.Answers() && step.From == recording.HostSide:
+				all[step.Method] = append(all[step.Method], reply{step.Entry, asked[step.Request]})
+			}
+		}
+	}
+	return all
+}
+
+// reply takes the answer to a request of the server: the first to an equal one, or else the first that is left of the
+// method; nil for none.
+func (h *host) reply(m *message) *recording.Entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left := h.answers[m.Method]
+	if len(left) == 0 {
+		return nil
+	}
+	asked := recording.Text(recording.ValueOf(m.Params))
+	i := max(0, slices.IndexFunc(left, func(r reply) bool { return r.asked == asked }))
+	found := left[i].Entry
+	copy(left[1:i+1], left[:i])
+	h.answers[m.Method] = left[1:]
+	return found
 }
 
 // close ends the connection.
@@ -118,23 +154,18 @@ func (h *host) deliver(m message) {
 
 // answer answers a request of the server.
 func (h *host) answer(ctx context.Context, m message) error {
-	h.mu.Lock()
-	recorded := h.answers[m.Method]
-	if len(recorded) > 0 {
-		h.answers[m.Method] = recorded[1:]
-	}
-	h.mu.Unlock()
+	recorded := h.reply(&m)
 	frame := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
 	switch {
 	case m.Method == mcp.MethodPing:
 		frame = append(frame, `,"result":{}`...)
-	case len(recorded) == 0 || recorded[0].Content == nil || recorded[0].Kind == recording.Cancelled:
+	case recorded == nil || recorded.Content == nil || recorded.Kind == recording.Cancelled:
 		frame = fmt.Appendf(frame, `,"error":{"code":%d,"message":"the recording has no answer to this"}`,
 			mcp.CodeMethodNotFound)
-	case recorded[0].Kind == recording.Error:
-		frame = append(append(frame, `,"error":`...), recorded[0].Content...)
+	case recorded.Kind == recording.Error:
+		frame = append(append(frame, `,"error":`...), recorded.Content...)
 	default:
-		frame = append(append(frame, `,"result":`...), recorded[0].Content...)
+		frame = append(append(frame, `,"result":`...), recorded.Content...)
 	}
 	return h.write(ctx, transport.Message{Kind: transport.Response, Data: append(frame, '}')})
 }

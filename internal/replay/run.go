@@ -33,7 +33,9 @@ func runSession(ctx context.Context, steps []Step, to transport.Transport, patie
 	}
 	h := newHost(conn, steps)
 	defer func() { err = errors.Join(err, h.close()) }()
-	r := runner{host: h, patience: patience, made: made, actual: map[string]json.RawMessage{}}
+	r := runner{
+		host: h, patience: patience, made: made, actual: map[string]json.RawMessage{}, was: questions{}, now: questions{},
+	}
 	for _, s := range steps {
 		if s.Skip != "" {
 			continue
@@ -60,12 +62,14 @@ type runner struct {
 	at       time.Duration              // when the latest message came that was sent or waited for, in the recording
 	polls    int                        // that were made beyond those of the recording
 	actual   map[string]json.RawMessage // by a value of the recording, what the server has said in its place
+	was, now questions                  // what the server has asked for in results, in the recording and now
 }
 
 // sent is a request that was made.
 type sent struct {
 	Step
 	id       int64
+	params   json.RawMessage  // as they were sent
 	recorded *recording.Entry // what became of it, nil for nothing
 	answer   chan message     // has room for one
 }
@@ -85,10 +89,11 @@ func (r *runner) send(ctx context.Context, s Step) error {
 			params = recording.Replace(params, now, name)
 		}
 	}
+	params = renamed(params, r.was[joined(s.Method, s.Content, s.Content)], r.now[joined(s.Method, params, params)])
 	if s.Kind == recording.Notification {
 		return r.notify(ctx, s.Method, params)
 	}
-	one := &sent{Step: s, answer: make(chan message, 1)}
+	one := &sent{Step: s, params: params, answer: make(chan message, 1)}
 	for _, step := range s.Steps {
 		if step.Request == s.Request && step.Answers() {
 			one.recorded = step.Entry
@@ -152,7 +157,7 @@ func (r *runner) await(ctx context.Context, s *sent) error {
 	defer late.Stop()
 	select {
 	case m := <-s.answer:
-		r.learn(s.recorded.Content, m.Result)
+		r.learn(s, m.Result)
 		r.made(s.Step, m.outcome())
 		return r.untilDone(ctx, s, m)
 	case <-late.C:
@@ -193,7 +198,10 @@ func (r *runner) untilDone(ctx context.Context, s *sent, m message) error {
 }
 
 // learn notes what the server has said in place of what it had said.
-func (r *runner) learn(recorded, now json.RawMessage) {
+func (r *runner) learn(s *sent, now json.RawMessage) {
+	recorded := s.recorded.Content
+	r.was.note(s.Method, s.Content, recorded)
+	r.now.note(s.Method, s.params, now)
 	for _, paths := range given {
 		for _, path := range paths {
 			if a, b := lookup(recorded, path), lookup(now, path); a != nil && b != nil {

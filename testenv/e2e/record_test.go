@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/recordingdiff"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -41,16 +45,58 @@ func TestRealServersAreServedFromARecording(t *testing.T) {
 			for _, tr := range []transport.Stdio{proxy, mock} {
 				s.askedForAll(t, tr, dir)
 			}
-			first, second := answersIn(t, file), answersIn(t, again)
-			if len(first) < 4 || !slices.EqualFunc(first, second, bytes.Equal) {
-				t.Errorf("%d answers of the server, and %d of its recording, are not the same", len(first), len(second))
-				for i := range min(len(first), len(second)) {
-					if !bytes.Equal(first[i], second[i]) {
-						t.Fatalf("first\n%s\nand then\n%s", first[i], second[i])
-					}
+			checkSameAnswers(t, file, again)
+		})
+	}
+}
+
+// TestRealServersOverHTTPAreServedFromARecording is the same for servers over HTTP, of which the recordings are served
+// over HTTP, too.
+func TestRealServersOverHTTPAreServedFromARecording(t *testing.T) {
+	for _, s := range webServers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			dir := directory(t)
+			file, again := filepath.Join(t.TempDir(), "first.ndjson"), filepath.Join(t.TempDir(), "again.ndjson")
+			asked := server{tools: s.tools, tool: s.tool, arguments: s.arguments, want: s.want}
+			ask := func(record, url string) {
+				own := transport.Stdio{Dir: dir, Env: environment()}
+				asked.askedForAll(t, withCommand(own, "proxy", "--record", record, "--record-content", "--url", url), dir)
+			}
+			ask(file, s.start(t, dir, "").url+s.path)
+			mock := assigned(t, "", func(host, port string) transport.Stdio {
+				return transport.Stdio{
+					Command: command, Args: []string{"mock", file, "--listen", net.JoinHostPort(host, port)}, Env: environment(),
 				}
+			})
+			ask(again, mock.url+"/mcp")
+			checkSameAnswers(t, file, again)
+			if said := mock.said.String(); said != "" {
+				t.Errorf("the mock said %s", said)
 			}
 		})
+	}
+}
+
+// checkSameAnswers wants two recordings to have the same answers, byte by byte, and no other difference.
+func checkSameAnswers(t *testing.T, file, again string) {
+	t.Helper()
+	first, second := answersIn(t, file), answersIn(t, again)
+	if len(first) < 4 || !slices.EqualFunc(first, second, bytes.Equal) {
+		t.Errorf("%d answers of the server, and %d of its recording, are not the same", len(first), len(second))
+		for i := range min(len(first), len(second)) {
+			if !bytes.Equal(first[i], second[i]) {
+				t.Fatalf("first\n%s\nand then\n%s", first[i], second[i])
+			}
+		}
+	}
+	a, errA := recording.Open(file)
+	b, errB := recording.Open(again)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range recordingdiff.Compare(a, b, nil).Changes {
+		t.Errorf("%+v", change)
 	}
 }
 

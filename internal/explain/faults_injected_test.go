@@ -1,0 +1,154 @@
+package explain_test
+
+import (
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/explain"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// injections are the faults of a plan, each with the cause that it would have if nothing said that it was done on
+// purpose; empty for none.
+var injections = []struct {
+	chaos.Fault
+	comesTo string
+}{
+	{chaos.Fault{Kind: chaos.Latency, Delay: time.Second}, "slow_way"},
+	{chaos.Fault{Kind: chaos.Drip, Rate: 100}, "slow_way"},
+	{chaos.Fault{Kind: chaos.Drop}, "answer_lost"},
+	{chaos.Fault{Kind: chaos.Duplicate}, "duplicate_answer"},
+	{chaos.Fault{Kind: chaos.Reorder, Delay: time.Second}, "slow_way"},
+	{chaos.Fault{Kind: chaos.Truncate}, "message_invalid_json"},
+	{chaos.Fault{Kind: chaos.Garbage}, ""}, // the call succeeds
+	{chaos.Fault{Kind: chaos.Oversize}, "answer_too_large"},
+	{chaos.Fault{Kind: chaos.Error}, "server_failed"},
+	{chaos.Fault{Kind: chaos.Busy, Code: 429}, "turned_away"},
+	{chaos.Fault{Kind: chaos.Expire}, "session_expired"},
+	{chaos.Fault{Kind: chaos.Freeze}, "no_answer"},
+	{chaos.Fault{Kind: chaos.Cut}, "connection_closed"},
+	{chaos.Fault{Kind: chaos.Death}, "server_killed"},
+	{chaos.Fault{Kind: chaos.Refuse}, ""}, // its error says so, and no more is known
+}
+
+// injected are the faults of a plan as faults of the laboratory.
+var injected = func() (all []fault) {
+	for _, i := range injections {
+		f := fault{"on purpose: " + string(i.Kind), "injected_" + string(i.Kind), "(" + string(i.Kind) + ")", false,
+			broken(i.Fault)}
+		switch i.Kind {
+		case chaos.Expire:
+			f.real, f.provoke = true, expired(i.Fault)
+		case chaos.Refuse:
+			f.provoke = func(l *lab) {
+				connecting(l.wrap(l.server(mcpserver.Options{}), i.Fault), mcpclient.Options{})(l)
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}()
+
+// wrap returns t with one fault.
+func (l *lab) wrap(t transport.Transport, f chaos.Fault) transport.Transport {
+	l.Helper()
+	w, err := chaos.Wrap(t, &chaos.Plan{Faults: []chaos.Fault{f}})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return w
+}
+
+// broken provokes what becomes of a call that a fault hits.
+func broken(f chaos.Fault) func(*lab) {
+	return func(l *lab) {
+		c := l.ready(l.wrap(l.server(mcpserver.Options{}), f), mcpclient.Options{FrameLimit: 1 << 20})
+		_ = l.call(c, "forecast", oslo, mcpclient.WithTimeout(5*time.Second))
+	}
+}
+
+// expired is broken over HTTP, in a session.
+func expired(f chaos.Fault) func(*lab) {
+	return func(l *lab) {
+		h := l.server(mcpserver.Options{}).HTTPHandler(nil)
+		s := httptest.NewServer(h)
+		defer s.Close()
+		old := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
+		c := l.ready(l.wrap(&transport.HTTP{URL: s.URL}, f), old)
+		l.fails(c, "forecast", oslo)
+		_ = c.Stop(l.Context())
+		_ = h.Shutdown(l.Context())
+	}
+}
+
+// TestWhatWasDoneOnPurposeIsSaidFirst has all kinds of faults, and behind that it was on purpose the cause that the
+// fault would have had, as it has for those who do not know.
+func TestWhatWasDoneOnPurposeIsSaidFirst(t *testing.T) {
+	for i, f := range injected {
+		want := injections[i]
+		t.Run(string(want.Kind), func(t *testing.T) {
+			facts := f.run(t)
+			x := explain.Explain(&facts)
+			if !f.isNamed(&facts) || x.Causes[0].Sure != explain.Certain {
+				t.Fatalf("want %s, got\n%s", f.cause, x)
+			}
+			if want.comesTo != "" && !hasCause(x.Causes[1:], want.comesTo) {
+				t.Errorf("want %s behind it, got\n%s", want.comesTo, x)
+			}
+			for j := range facts.Spans {
+				delete(facts.Spans[j].Attributes, names.KeyMCPClientFaultKind)
+			}
+			y := explain.Explain(&facts)
+			if want.comesTo != "" && (len(y.Causes) == 0 || y.Causes[0].ID != want.comesTo) {
+				t.Errorf("want %s if nothing says that it was on purpose, got\n%s", want.comesTo, y)
+			}
+		})
+	}
+	if kinds := chaos.Kinds(); len(injections) != len(kinds) {
+		t.Errorf("%d of %d kinds are there", len(injections), len(kinds))
+	}
+}
+
+func hasCause(causes []explain.Cause, id string) bool {
+	return slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.ID == id })
+}
+
+// TestAFaultCountsBelowTheCallThatItHit has a host whose call times out, and a proxy whose plan has held the answer
+// back; and the same fault where it has nothing to do with the call, or where a server says it.
+func TestAFaultCountsBelowTheCallThatItHit(t *testing.T) {
+	span := func(id, parent, kind, owner, fault string, took time.Duration) explain.Span {
+		s := explain.Span{ID: id, Parent: parent, Kind: kind, Start: noon, End: noon.Add(took), Failed: id == "host",
+			Attributes: map[string]string{names.KeyMCPMethodName: mcp.MethodCallTool, names.KeyGenAIToolName: "radar",
+				names.KeyJSONRPCRequestID: id, owner: owner, names.KeyMCPClientFaultKind: fault}}
+		if s.Failed {
+			s.Attributes[names.KeyErrorType] = names.ErrorTimeout
+		}
+		return s
+	}
+	host := span("host", "", "CLIENT", names.KeyMCPClientName, "", time.Second)
+	for name, c := range map[string]struct {
+		other explain.Span
+		want  bool
+	}{
+		"a client below it": {span("out", "in", "CLIENT", names.KeyMCPClientName, chaosLatency, 2*time.Second), true},
+		"a word of nothing": {span("out", "in", "CLIENT", names.KeyMCPClientName, "earthquake", 2*time.Second), false},
+		"a server below it": {span("out", "in", "SERVER", names.KeyMCPServerName, chaosLatency, 2*time.Second), false},
+		"beside it":         {span("out", "", "CLIENT", names.KeyMCPClientName, chaosLatency, time.Millisecond), false},
+		"in a circle":       {span("out", "out", "CLIENT", names.KeyMCPClientName, chaosLatency, time.Millisecond), false},
+	} {
+		in := span("in", "host", "SERVER", names.KeyMCPServerName, "", 2*time.Second)
+		x := explain.Explain(&explain.Facts{TraceID: traceID, Spans: []explain.Span{host, in, c.other}})
+		if got := hasCause(x.Causes, "injected_latency"); got != c.want || len(x.Causes) == 0 {
+			t.Errorf("%s: got\n%s", name, x)
+		}
+	}
+}
+
+const chaosLatency = string(chaos.Latency)
