@@ -74,7 +74,7 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	s := m.h.of()
 	if s == nil {
 		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host speaks a revision in which it is asked in " +
-			"answers to its requests alone, and this server one in which it is asked by requests"}
+			"answers to its requests alone, and the server, or its task, asks while one is under way"}
 	}
 	ask, result, err := question(r.Method, m.h.g.seen(ctx, r.Method, r.Params))
 	if err != nil {
