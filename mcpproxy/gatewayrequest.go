@@ -259,6 +259,9 @@ func (m *member) failure(err error) error {
 
 // named returns the member that a tool or a prompt belongs to by its name in the gateway, and what it is called there.
 func (r *request) named(ctx context.Context, k *kind, name string) (*member, string, error) {
+	if r.h.g.o.NoPrefix {
+		return r.h.present()[0], name, nil
+	}
 	prefix, rest, ok := r.h.g.naming.Split(name)
 	for _, m := range r.h.present() {
 		if !ok || m.prefix != prefix {

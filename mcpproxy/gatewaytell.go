@@ -48,10 +48,13 @@ func (h *hostGroup) isShared() bool {
 	return h.g.shared == h
 }
 
-// log passes on a log message of a member, which is named by its logger.
+// log passes on a log message of a member, which is named by its logger if there are others.
 func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
 	logger, data := m.name, p.Data
-	if p.Logger != "" {
+	switch {
+	case m.h.g.o.NoPrefix:
+		logger = p.Logger
+	case p.Logger != "":
 		logger += "/" + p.Logger
 	}
 	if g := m.h.g.guard; g != nil && g.secrets != nil {

@@ -138,10 +138,10 @@ func (ms *members) command(t *testing.T) (argv []string, pids string) {
 	return []string{command, "proxy", "--config", file}, pids
 }
 
-// listens starts the gateway for hosts over HTTP, and returns its URL.
+// listens starts a proxy that waits for hosts over HTTP, and returns its URL.
 func listens(t *testing.T, argv []string) string {
 	t.Helper()
-	cmd := exec.Command(argv[0], append(argv[1:], "--listen", "127.0.0.1:0")...)
+	cmd := exec.Command(argv[0], argv[1:]...)
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Stderr = environment(), &stderr
 	diesWithParent(cmd)
@@ -155,7 +155,7 @@ func listens(t *testing.T, argv []string) string {
 	t.Cleanup(func() {
 		cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the gateway: %v\n%s", err, &stderr)
+			t.Errorf("%s: %v\n%s", argv, err, &stderr)
 		}
 	})
 	url, err := bufio.NewReader(out).ReadString('\n')
@@ -285,7 +285,7 @@ func TestHostsOfOtherSDKsUseRealServersBehindAGateway(t *testing.T) {
 	t.Run("HTTP", func(t *testing.T) { // one after the other, since one kills what another may use
 		t.Parallel()
 		argv, pids := ms.command(t)
-		url := listens(t, argv)
+		url := listens(t, append(argv, "--listen", "127.0.0.1:0"))
 		for _, mode := range []string{"auto", "legacy"} { // those of auto share the members
 			for _, d := range drivers {
 				t.Run(d.name+" "+mode, func(t *testing.T) {
