@@ -33,7 +33,7 @@ type GatewayOptions struct {
 	NoPrefix bool
 
 	// Patience is how long lists and calls of a host wait for members that are still connecting, counted from when the
-	// host has come. Zero means 5 s, negative means not at all.
+	// host has come; with NoPrefix, from when it has asked. Zero means 5 s, negative means not at all.
 	Patience time.Duration
 
 	// Policy says which tools hosts may call, and what they get to see. Its patterns are for the names that tools have in

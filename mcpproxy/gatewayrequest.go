@@ -221,6 +221,9 @@ func (m *member) ready(ctx context.Context) error {
 	m.h.mu.Lock()
 	until := m.h.begun.Add(m.h.g.o.Patience)
 	m.h.mu.Unlock()
+	if m.h.g.o.NoPrefix { // the host has nothing else to go on with
+		until = time.Now().Add(m.h.g.o.Patience)
+	}
 	waiting, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	if m.client.Await(waiting) == nil {

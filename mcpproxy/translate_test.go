@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -172,4 +173,36 @@ func TestNoPrefixIsForOneMember(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "NoPrefix is for one member, and these are 2") {
 		t.Errorf("got %v, want to be told", err)
 	}
+}
+
+// As behind a proxy, which keeps what the host says until the server is there again.
+func TestALoneMemberThatIsStartedAnewIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mcptest.NewServer(t, &mcpserver.Options{
+			Versions: []mcp.Version{mcp.Version20260728}, Telemetry: telemetry.Off(),
+		})
+		addEcho("one", s)
+		g, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "one", Transport: s}},
+			&mcpproxy.GatewayOptions{NoPrefix: true, Patience: 10 * time.Second, Telemetry: telemetry.Off()})
+		must(err)
+		a := &around{t: t, gateway: g}
+		defer a.end()
+		c := a.host(mcp.Version20250618)
+		defer leave(t, c)
+		toolNames(t, c)
+		time.Sleep(time.Minute)
+		s.Kill()
+		synctest.Wait()
+		if r, err := c.CallTool(t.Context(), "echo", nil); err != nil || textOf(r) != "one {}" {
+			t.Errorf("a call behind the death of the server answers %+v, %v, want its result", r, err)
+		}
+		s.Refuse(errors.New("gone"))
+		s.Kill()
+		synctest.Wait()
+		asked := time.Now()
+		_, err = c.CallTool(t.Context(), "echo", nil)
+		if took := time.Since(asked); err == nil || took != 10*time.Second {
+			t.Errorf("a call of a server that stays away answers %v after %v, want an error after 10 s", err, took)
+		}
+	})
 }
