@@ -18,6 +18,7 @@
 // introduced as before, and the session of the host goes on; see [Options].
 //
 // A [Gateway] makes one server of several, whatever revisions they and the host speak: it is clients below a server.
+// With [GatewayOptions.NoPrefix] it does so for one server, with which its host has no revision in common.
 //
 // A [Policy] says which tools the host may call, how long and how often, and what it does not get to see. Then all else
 // passes as it is.

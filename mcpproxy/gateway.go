@@ -28,8 +28,12 @@ type GatewayOptions struct {
 	Separator string
 	NameLimit int
 
+	// NoPrefix leaves the names of tools and prompts, and of loggers, as the member has them, of which there must be one
+	// alone. So hosts and a server that have no revision of the protocol in common can work together.
+	NoPrefix bool
+
 	// Patience is how long lists and calls of a host wait for members that are still connecting, counted from when the
-	// host has come. Zero means 5 s, negative means not at all.
+	// host has come; with NoPrefix, from when it has asked. Zero means 5 s, negative means not at all.
 	Patience time.Duration
 
 	// Policy says which tools hosts may call, and what they get to see. Its patterns are for the names that tools have in
@@ -49,9 +53,10 @@ type GatewayOptions struct {
 // Gateway makes one server of several: tools, prompts and resources of all its members are those of one server. It is
 // safe for concurrent use.
 //
-// Tools and prompts are called what their member is called, a separator, and their own name, as in [mcpclient.Group].
-// Resources keep their URIs. A member that is not connected has no part in lists, and what is asked of it is answered
-// with an error that names it; it is connected to anew in the background, and hosts hear that lists have changed.
+// Tools and prompts are called what their member is called, a separator, and their own name, as in [mcpclient.Group],
+// unless [GatewayOptions.NoPrefix] says otherwise. Resources keep their URIs. A member that is not connected has no
+// part in lists, and what is asked of it is answered with an error that names it; it is connected to anew in the
+// background, and hosts hear that lists have changed.
 //
 // Each host that has a session, or a connection of its own, has clients of its own to all members, so that what a
 // member asks of its client and tells it belongs to that host. Requests over HTTP without sessions, those of
@@ -107,8 +112,11 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 	if g.naming, err = groupname.New(cmp.Or(g.o.Separator, "_"), cmp.Or(g.o.NameLimit, 128)); err != nil {
 		return err
 	}
-	if len(members) == 0 {
+	switch {
+	case len(members) == 0:
 		return errors.New("no members")
+	case g.o.NoPrefix && len(members) > 1:
+		return fmt.Errorf("NoPrefix is for one member, and these are %d", len(members))
 	}
 	for _, m := range members {
 		if m.Transport == nil {
@@ -121,6 +129,9 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 		if i := slices.Index(g.prefixes, prefix); i >= 0 {
 			return fmt.Errorf("members %q and %q: the names of the tools of both would begin with %s; rename one",
 				members[i].Name, m.Name, prefix)
+		}
+		if g.o.NoPrefix {
+			prefix = ""
 		}
 		g.prefixes = append(g.prefixes, prefix)
 		if m.Options == nil {

@@ -93,7 +93,7 @@ func (m *member) list(ctx context.Context, k *kind) []item {
 	var known groupname.Aliases
 	for i := range all {
 		one := &all[i]
-		if !k.prefixed {
+		if !k.prefixed || m.h.g.o.NoPrefix {
 			continue
 		}
 		own := one.name

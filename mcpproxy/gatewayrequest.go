@@ -221,6 +221,9 @@ func (m *member) ready(ctx context.Context) error {
 	m.h.mu.Lock()
 	until := m.h.begun.Add(m.h.g.o.Patience)
 	m.h.mu.Unlock()
+	if m.h.g.o.NoPrefix { // the host has nothing else to go on with
+		until = time.Now().Add(m.h.g.o.Patience)
+	}
 	waiting, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	if m.client.Await(waiting) == nil {
@@ -259,6 +262,9 @@ func (m *member) failure(err error) error {
 
 // named returns the member that a tool or a prompt belongs to by its name in the gateway, and what it is called there.
 func (r *request) named(ctx context.Context, k *kind, name string) (*member, string, error) {
+	if r.h.g.o.NoPrefix {
+		return r.h.present()[0], name, nil
+	}
 	prefix, rest, ok := r.h.g.naming.Split(name)
 	for _, m := range r.h.present() {
 		if !ok || m.prefix != prefix {

@@ -48,10 +48,13 @@ func (h *hostGroup) isShared() bool {
 	return h.g.shared == h
 }
 
-// log passes on a log message of a member, which is named by its logger.
+// log passes on a log message of a member, which is named by its logger if there are others.
 func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
 	logger, data := m.name, p.Data
-	if p.Logger != "" {
+	switch {
+	case m.h.g.o.NoPrefix:
+		logger = p.Logger
+	case p.Logger != "":
 		logger += "/" + p.Logger
 	}
 	if g := m.h.g.guard; g != nil && g.secrets != nil {
@@ -74,7 +77,7 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	s := m.h.of()
 	if s == nil {
 		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host speaks a revision in which it is asked in " +
-			"answers to its requests alone, and this server one in which it is asked by requests"}
+			"answers to its requests alone, and the server, or its task, asks while one is under way"}
 	}
 	ask, result, err := question(r.Method, m.h.g.seen(ctx, r.Method, r.Params))
 	if err != nil {

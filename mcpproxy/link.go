@@ -85,6 +85,9 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 	}
 	l.mu.Lock()
 	first, before := l.first != nil, l.version
+	if first {
+		err = advised(l.intro.Method, err)
+	}
 	if err == nil {
 		l.version = said.ProtocolVersion
 	}

@@ -18,8 +18,11 @@ const gatewayName = "gateway"
 
 // servers returns all servers of a file, or the one that there is otherwise.
 func (p *proxy) servers(o *observation) (members []mcpclient.Member, free func(), _ error) {
-	if p.file.path != "" && p.file.only == "" {
+	many := p.file.path != "" && p.file.only == ""
+	if many || p.translate {
 		p.adapt = adaptMember
+	}
+	if many {
 		return p.members(o)
 	}
 	m, free, err := p.member(o)
@@ -33,34 +36,70 @@ func adaptMember(_ string, o *mcpclient.Options) {
 	o.FrameLimit, o.CloseTimeout = mcpproxy.DefaultFrameLimit, time.Second
 }
 
-// serveMany serves several servers as one.
+// serveMany serves several servers as one, or one whose names stay as they are.
 func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclient.Member,
 	policy *mcpproxy.Policy) (err error) {
-	if p.record.path != "" {
-		return misuse("a recording is of one server: which of the %d in %s? --server NAME says it", len(members), p.file.path)
-	}
-	for i := range members {
-		if t, ok := members[i].Transport.(transport.Stdio); ok {
-			name := members[i].Name
-			t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(name+": "+line)) } // hosts show it
-			members[i].Transport = t
-		}
-	}
-	if err := p.chaos.wrapAll(pointers(members)...); err != nil {
+	if err := p.checkMany(members); err != nil {
 		return err
 	}
 	options := &mcpproxy.GatewayOptions{
 		Info: mcp.Implementation{Name: "mcpotel", Version: version()}, Policy: policy, Telemetry: o.telemetry(),
+		NoPrefix: p.translate,
 	}
 	options.Server.Name = cmp.Or(p.name, gatewayName)
+	risk := "use the servers behind this gateway"
+	if p.translate {
+		m := &members[0]
+		m.Name = cmp.Or(p.name, m.Options.Name, m.Transport.Name()) // as telemetry calls it without --translate
+		options.Server.Name, risk = m.Name, proxyRisk
+		options.Patience = 30 * time.Second // there is no other server that a host could use meanwhile
+	}
+	for i := range members {
+		prefix := members[i].Name + ": "
+		if p.translate {
+			prefix = ""
+		}
+		if err := p.connectTo(&members[i], prefix); err != nil {
+			return err
+		}
+	}
 	g, err := mcpproxy.NewGateway(members, options)
 	if err != nil {
-		return misuse("%s: %s", p.file.path, strings.TrimPrefix(err.Error(), "mcpproxy: "))
+		said := strings.TrimPrefix(err.Error(), "mcpproxy: ")
+		if p.file.path != "" {
+			said = p.file.path + ": " + said
+		}
+		return misuse("%s", said)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 		_ = g.Stop(ctx) // what does not end in time ends with the process
 	}()
-	return p.serve(ctx, g, g.ServeStdio, "use the servers behind this gateway")
+	return p.serve(ctx, g, g.ServeStdio, risk)
+}
+
+// checkMany says what a gateway of these servers cannot do.
+func (p *proxy) checkMany(members []mcpclient.Member) error {
+	switch {
+	case p.translate && len(members) > 1:
+		return misuse("--translate is for one server, and several are translated anyway: which of the %d in %s? "+
+			"--server NAME says it", len(members), p.file.path)
+	case p.translate && p.record.path != "":
+		return misuse("--record keeps what passes as it is: it does not go together with --translate")
+	case p.record.path != "":
+		return misuse("a recording is of one server: which of the %d in %s? --server NAME says it", len(members), p.file.path)
+	}
+	return nil
+}
+
+// connectTo prepares the way to a server: what it says on standard error is for the host, behind this prefix, and a
+// plan may break it.
+func (p *proxy) connectTo(m *mcpclient.Member, prefix string) (err error) {
+	if t, ok := m.Transport.(transport.Stdio); ok {
+		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(prefix+line)) } // hosts show it
+		m.Transport = t
+	}
+	m.Transport, err = p.chaos.wrap(m.Transport)
+	return err
 }

@@ -89,9 +89,11 @@ func TestAGatewayListens(t *testing.T) {
 	t.Setenv(asCommand, "1")
 	url, stop := servesBy(t, "proxy", "--listen", ":0", "--config", twoDemos(t))
 	for _, version := range []string{"2026-07-28", "2025-06-18", "2024-11-05"} {
-		args := []string{"call", "--url", url, "--pin-version", version, "west_divide", `{"a":6,"b":3}`}
-		if code, out, stderr := runs(t, args...); code != exitOK || out != "{\"quotient\":2}\n" {
-			t.Errorf("a call with version %q: got exit code %d and %q: %s", version, code, out, stderr)
+		for _, tool := range []string{"east_divide", "west_divide"} { // each is there before its health is asked for
+			args := []string{"call", "--url", url, "--pin-version", version, tool, `{"a":6,"b":3}`}
+			if code, out, stderr := runs(t, args...); code != exitOK || out != "{\"quotient\":2}\n" {
+				t.Errorf("a call with version %q: got exit code %d and %q: %s", version, code, out, stderr)
+			}
 		}
 	}
 	r, err := http.Get(strings.TrimSuffix(url, servedPath) + healthPath)

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mcpotel/mcpotel/internal/visible"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
@@ -19,12 +17,16 @@ const proxyService = "mcpotel-proxy"
 // proxy is what "mcpotel proxy" is told by its flags.
 type proxy struct {
 	connection
-	name   string // in telemetry
-	listen string // address for hosts over HTTP; empty for one on standard input and output
-	limits policyFlags
-	record recorder
-	bearer bearerFlags
+	name      string // in telemetry
+	listen    string // address for hosts over HTTP; empty for one on standard input and output
+	translate bool   // the server, of which there is one, may speak other revisions than the host
+	limits    policyFlags
+	record    recorder
+	bearer    bearerFlags
 }
+
+// proxyRisk says what programs can do that reach a proxy of one server.
+const proxyRisk = "use the server behind this proxy"
 
 func newProxy(s streams) *cobra.Command {
 	p := &proxy{connection: connection{passes: true}}
@@ -49,6 +51,8 @@ func newProxy(s streams) *cobra.Command {
 			"is mcp_server.name alone, \"gateway\" unless it is given")
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
+		f.BoolVar(&p.translate, "translate", false, "translate between a host and a server of which one speaks 2026-07-28 "+
+			"alone and the other no revision that is as new. Messages do not pass as they are then")
 		p.bearer.flags(f)
 		p.limits.flags(f)
 		p.record.flags(f)
@@ -80,15 +84,11 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer free()
-	if len(members) > 1 {
+	if len(members) > 1 || p.translate {
 		return p.serveMany(ctx, o, members, policy)
 	}
 	m := members[0]
-	if t, ok := m.Transport.(transport.Stdio); ok {
-		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(line)) } // hosts show it
-		m.Transport = t
-	}
-	if m.Transport, err = p.chaos.wrap(m.Transport); err != nil {
+	if err := p.connectTo(&m, ""); err != nil {
 		return err
 	}
 	record, err := p.record.open(func(line string) { _ = printLine(p.streams.err, line) })
@@ -103,7 +103,7 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		p.record.discard()
 		return misuse("%s", strings.TrimPrefix(err.Error(), "mcpproxy: "))
 	}
-	return p.serve(ctx, between, between.ServeStdio, "use the server behind this proxy")
+	return p.serve(ctx, between, between.ServeStdio, proxyRisk)
 }
 
 // serve serves hosts over HTTP, or the one on standard input and output. risk says what others can do over HTTP.

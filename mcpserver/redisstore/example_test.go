@@ -11,6 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpproxy"
 	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
@@ -40,4 +42,27 @@ func Example() {
 	if err := srv.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		log.Print(err)
 	}
+}
+
+// A gateway of several servers, of which any number may run behind one address.
+func Example_gateway() {
+	var members []mcpclient.Member // as those of package config: c.Members(nil)
+	var keys [][]byte              // the same in each process
+	// docs:gateway
+	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
+	defer client.Close()
+	store := redisstore.New(client, nil)
+	defer store.Close()
+
+	g, err := mcpproxy.NewGateway(members, &mcpproxy.GatewayOptions{Server: mcpserver.Options{StateKeys: keys}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	h := g.HTTPHandler(&mcpserver.HTTPOptions{Sessions: store.Sessions(), Events: store.Events()})
+	// docs:end
+
+	http.Handle("/mcp", h)
+	err = http.ListenAndServe(":8080", nil)
+	_ = errors.Join(h.Shutdown(context.Background()), g.Stop(context.Background()))
+	log.Fatal(err)
 }

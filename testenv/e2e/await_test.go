@@ -14,7 +14,13 @@ import (
 // until waits for something that nothing tells of, and asks again and again.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
+	untilEvery(t, ctx, 20*time.Millisecond, what, happened)
+}
+
+// untilEvery is until for what costs too much to be asked again at once.
+func untilEvery(t *testing.T, ctx context.Context, pause time.Duration, what string, happened func() bool) {
+	t.Helper()
+	again := time.NewTicker(pause)
 	defer again.Stop()
 	for !happened() {
 		select {

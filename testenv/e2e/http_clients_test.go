@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// driver is the client of another SDK, which connects, lists, calls one tool and prints what came of it.
+// driver is the client of another SDK, which connects, and for each call lists, makes it and prints what came of it.
 type driver struct {
 	name  string
 	argv  func(t *testing.T) []string
@@ -43,17 +43,6 @@ var everyMode = map[string]mcp.Version{
 // mcpgoModes differ: mcp-go probes over HTTP+SSE too.
 var mcpgoModes = map[string]mcp.Version{
 	"auto": mcp.Version20260728, "modern": mcp.Version20260728, "legacy": mcp.Version20251125, "sse": mcp.Version20260728,
-}
-
-// outcome is what a driver prints.
-type outcome struct {
-	Version    mcp.Version     `json:"version"`
-	Server     string          `json:"server"`
-	Tools      []string        `json:"tools"`
-	Text       string          `json:"text"`
-	Structured json.RawMessage `json:"structured"`
-	IsError    bool            `json:"isError"`
-	Progress   int             `json:"progress"`
 }
 
 // TestOtherClientsUseOurServer puts each client, in each era and transport, on one URL of ours, all at the same time;
@@ -113,16 +102,6 @@ func ourURL(t *testing.T, o *mcpserver.HTTPOptions) string {
 		web.Close()
 	})
 	return web.URL
-}
-
-func (d *driver) drive(t *testing.T, url, mode, tool, arguments string) outcome {
-	t.Helper()
-	stdout := output(t, append(d.argv(t), url, mode, tool, arguments), environment())
-	var o outcome
-	if err := json.Unmarshal(stdout, &o); err != nil {
-		t.Fatalf("want one line of JSON, got %q", stdout)
-	}
-	return o
 }
 
 // output runs a client and returns what it prints.

@@ -1,25 +1,50 @@
-// The client of the TypeScript SDK, driven once: connect, list the tools, call one, say on one line of JSON what came of it.
+// The client of the TypeScript SDK, driven: it connects, and for each line of standard input, {"tool": …, "arguments": …}, it
+// lists the tools, calls that one, and says on one line of JSON what came of it.
 //
-//     node client.mjs URL auto|legacy|modern|sse TOOL ARGUMENTS
+//     node client.mjs TARGET auto|legacy|modern|sse
+//
+// TARGET is a URL, or a JSON array: the command of a server on standard input and output.
+import { createInterface } from 'node:readline';
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-const [url, mode, tool, input] = process.argv.slice(2);
+const [target, mode] = process.argv.slice(2);
 const negotiation = { auto: 'auto', modern: { pin: '2026-07-28' } }[mode] ?? 'legacy';
 const client = new Client({ name: 'typescript', version: '2.4.0' }, { versionNegotiation: { mode: negotiation } });
-const Transport = mode === 'sse' ? SSEClientTransport : StreamableHTTPClientTransport;
-await client.connect(new Transport(new URL(url)));
-const { tools } = await client.listTools();
-let progress = 0;
-const result = await client.callTool({ name: tool, arguments: JSON.parse(input) }, { onprogress: () => progress++ });
-console.log(
-  JSON.stringify({
-    version: client.getNegotiatedProtocolVersion(),
-    server: client.getServerVersion()?.name,
-    tools: tools.map((t) => t.name),
-    text: result.content.map((c) => c.text ?? '').join(''),
-    structured: result.structuredContent,
-    isError: result.isError ?? false,
-    progress,
-  }),
-);
+let closed = false;
+client.onclose = () => (closed = true);
+
+function transport() {
+  if (target.startsWith('[')) {
+    const [command, ...args] = JSON.parse(target);
+    return new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' });
+  }
+  return mode === 'sse' ? new SSEClientTransport(new URL(target)) : new StreamableHTTPClientTransport(new URL(target));
+}
+
+async function call(one) {
+  let progress = 0;
+  try {
+    const result = await client.callTool({ name: one.tool, arguments: one.arguments }, { onprogress: () => progress++ });
+    const text = result.content.map((c) => c.text ?? '').join('');
+    return { text, structured: result.structuredContent, isError: result.isError ?? false, progress };
+  } catch (e) {
+    return { error: String(e) };
+  }
+}
+
+await client.connect(transport());
+for await (const line of createInterface({ input: process.stdin })) {
+  const { tools } = await client.listTools();
+  const result = await call(JSON.parse(line));
+  console.log(
+    JSON.stringify({
+      version: client.getNegotiatedProtocolVersion(),
+      server: client.getServerVersion()?.name,
+      tools: tools.map((t) => t.name),
+      closed,
+      ...result,
+    }),
+  );
+}
 await client.close();

@@ -1,14 +1,20 @@
-// Command client drives the client of the Go SDK once: it connects, lists the tools, calls one, and says on one line of
-// JSON what came of it.
+// Command client drives the client of the Go SDK: it connects, and for each line of standard input,
+// {"tool": …, "arguments": …}, it lists the tools, calls that one, and says on one line of JSON what came of it.
 //
-//	client URL auto|legacy|modern|sse TOOL ARGUMENTS
+//	client TARGET auto|legacy|modern|sse
+//
+// TARGET is a URL, or a JSON array: the command of a server on standard input and output.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"log"
 	"os"
+	"os/exec"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,15 +22,16 @@ import (
 )
 
 func main() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	o, err := drive(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4])
-	if err != nil {
+	if err := drive(ctx, os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
-		log.Fatal(err)
-	}
+}
+
+type wanted struct {
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 type outcome struct {
@@ -35,35 +42,65 @@ type outcome struct {
 	Structured any      `json:"structured,omitempty"`
 	IsError    bool     `json:"isError"`
 	Progress   int64    `json:"progress"`
+	Error      string   `json:"error,omitempty"`
+	Closed     bool     `json:"closed"`
 }
 
-func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, error) {
+func drive(ctx context.Context, target, mode string) error {
 	var progress atomic.Int64
 	c := mcp.NewClient(&mcp.Implementation{Name: "go-sdk", Version: "1.8.0"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { progress.Add(1) },
 	})
-	s, err := c.Connect(ctx, transport(url, mode), &mcp.ClientSessionOptions{ProtocolVersion: version(mode)})
+	t, err := transport(target, mode)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	s, err := c.Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: version(mode)})
+	if err != nil {
+		return err
 	}
 	defer s.Close()
-	o := &outcome{Version: s.InitializeResult().ProtocolVersion}
-	if info := s.InitializeResult().ServerInfo; info != nil {
-		o.Server = info.Name
-	}
-	for t, err := range s.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
+	var closed atomic.Bool
+	go func() {
+		_ = s.Wait()
+		closed.Store(true)
+	}()
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var w wanted
+		if err := in.Decode(&w); errors.Is(err, io.EOF) {
+			return s.Close()
+		} else if err != nil {
+			return err
 		}
-		o.Tools = append(o.Tools, t.Name)
+		o := &outcome{Version: s.InitializeResult().ProtocolVersion}
+		if info := s.InitializeResult().ServerInfo; info != nil {
+			o.Server = info.Name
+		}
+		for t, err := range s.Tools(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			o.Tools = append(o.Tools, t.Name)
+		}
+		o.call(ctx, s, w, &progress)
+		o.Closed = closed.Load()
+		if err := out.Encode(o); err != nil {
+			return err
+		}
 	}
-	p := &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}
+}
+
+// call notes what comes of a call.
+func (o *outcome) call(ctx context.Context, s *mcp.ClientSession, w wanted, progress *atomic.Int64) {
+	p := &mcp.CallToolParams{Name: w.Tool, Arguments: w.Arguments}
 	p.SetProgressToken("progress")
 	r, err := s.CallTool(ctx, p)
 	if err != nil {
-		return nil, err
+		o.Error = err.Error()
+		return
 	}
-	for tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
+	for w.Tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
 		time.Sleep(time.Millisecond)
 	}
 	o.Structured, o.IsError, o.Progress = r.StructuredContent, r.IsError, progress.Load()
@@ -72,14 +109,22 @@ func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, er
 			o.Text += text.Text
 		}
 	}
-	return o, s.Close()
 }
 
-func transport(url, mode string) mcp.Transport {
-	if mode == "sse" {
-		return &mcp.SSEClientTransport{Endpoint: url}
+func transport(target, mode string) (mcp.Transport, error) {
+	switch {
+	case strings.HasPrefix(target, "["):
+		var argv []string
+		if err := json.Unmarshal([]byte(target), &argv); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Stderr = os.Stderr
+		return &mcp.CommandTransport{Command: cmd}, nil
+	case mode == "sse":
+		return &mcp.SSEClientTransport{Endpoint: target}, nil
 	}
-	return &mcp.StreamableClientTransport{Endpoint: url}
+	return &mcp.StreamableClientTransport{Endpoint: target}, nil
 }
 
 // version is what the client asks for; empty lets it find out.

@@ -1,14 +1,19 @@
-// Command client drives the client of mcp-go once: it connects, lists the tools, calls one, and says on one line of
-// JSON what came of it.
+// Command client drives the client of mcp-go: it connects, and for each line of standard input,
+// {"tool": …, "arguments": …}, it lists the tools, calls that one, and says on one line of JSON what came of it.
 //
-//	client URL auto|legacy|modern|sse TOOL ARGUMENTS
+//	client TARGET auto|legacy|modern|sse
+//
+// TARGET is a URL, or a JSON array: the command of a server on standard input and output.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"log"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,15 +23,16 @@ import (
 )
 
 func main() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	o, err := drive(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4])
-	if err != nil {
+	if err := drive(ctx, os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
-		log.Fatal(err)
-	}
+}
+
+type wanted struct {
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 type outcome struct {
@@ -37,12 +43,14 @@ type outcome struct {
 	Structured any      `json:"structured,omitempty"`
 	IsError    bool     `json:"isError"`
 	Progress   int64    `json:"progress"`
+	Error      string   `json:"error,omitempty"`
+	Closed     bool     `json:"closed"`
 }
 
-func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, error) {
-	c, err := newClient(url, mode)
+func drive(ctx context.Context, target, mode string) error {
+	c, err := newClient(target, mode)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer c.Close()
 	var progress atomic.Int64
@@ -51,8 +59,10 @@ func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, er
 			progress.Add(1)
 		}
 	})
+	var closed atomic.Bool
+	c.OnConnectionLost(func(error) { closed.Store(true) })
 	if err := c.Start(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	var hello mcp.InitializeRequest
 	hello.Params.ClientInfo = mcp.Implementation{Name: "mcp-go", Version: "1.2.1"}
@@ -61,24 +71,43 @@ func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, er
 	}
 	info, err := c.Initialize(ctx, hello)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o := &outcome{Version: info.ProtocolVersion, Server: info.ServerInfo.Name}
-	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
-	if err != nil {
-		return nil, err
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var w wanted
+		if err := in.Decode(&w); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		o := &outcome{Version: info.ProtocolVersion, Server: info.ServerInfo.Name}
+		list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
+		if err != nil {
+			return err
+		}
+		for _, t := range list.Tools {
+			o.Tools = append(o.Tools, t.Name)
+		}
+		o.call(ctx, c, w, &progress)
+		o.Closed = closed.Load()
+		if err := out.Encode(o); err != nil {
+			return err
+		}
 	}
-	for _, t := range list.Tools {
-		o.Tools = append(o.Tools, t.Name)
-	}
+}
+
+// call notes what comes of a call.
+func (o *outcome) call(ctx context.Context, c *client.Client, w wanted, progress *atomic.Int64) {
 	var call mcp.CallToolRequest
-	call.Params.Name, call.Params.Arguments = tool, json.RawMessage(arguments)
+	call.Params.Name, call.Params.Arguments = w.Tool, w.Arguments
 	call.Params.Meta = &mcp.Meta{ProgressToken: "progress"}
 	r, err := c.CallTool(ctx, call)
 	if err != nil {
-		return nil, err
+		o.Error = err.Error()
+		return
 	}
-	for tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
+	for w.Tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
 		time.Sleep(time.Millisecond)
 	}
 	o.Structured, o.IsError, o.Progress = r.StructuredContent, r.IsError, progress.Load()
@@ -87,17 +116,24 @@ func drive(ctx context.Context, url, mode, tool, arguments string) (*outcome, er
 			o.Text += text.Text
 		}
 	}
-	return o, nil
 }
 
-func newClient(url, mode string) (*client.Client, error) {
-	if mode == "sse" {
-		t, err := transport.NewSSE(url)
+func newClient(target, mode string) (*client.Client, error) {
+	var options []client.ClientOption
+	if mode == "legacy" {
+		options = append(options, client.WithLegacyProtocolOnly())
+	}
+	switch {
+	case strings.HasPrefix(target, "["):
+		var argv []string
+		if err := json.Unmarshal([]byte(target), &argv); err != nil {
+			return nil, err
+		}
+		return client.NewClient(transport.NewStdio(argv[0], nil, argv[1:]...), options...), nil
+	case mode == "sse":
+		t, err := transport.NewSSE(target)
 		return client.NewClient(t), err
 	}
-	t, err := transport.NewStreamableHTTP(url)
-	if mode == "legacy" {
-		return client.NewClient(t, client.WithLegacyProtocolOnly()), err
-	}
-	return client.NewClient(t), err
+	t, err := transport.NewStreamableHTTP(target)
+	return client.NewClient(t, options...), err
 }
