@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"encoding/json"
 	"errors"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
@@ -11,6 +12,24 @@ import (
 // see no more than a refusal.
 const advice = " (if host and server have no revision of MCP in common, mcpotel proxy --translate translates between " +
 	"them; in Go, NoPrefix of mcpproxy.GatewayOptions)"
+
+// refusal is an error with which a host's introduction has ended.
+type refusal struct {
+	error
+	introduction string // its method
+}
+
+func (r *refusal) Unwrap() error { return r.error }
+
+// advising returns an answer that advises the host if it is a refusal.
+func advising(answer relay.Answer) relay.Answer {
+	return func(result json.RawMessage, err error) {
+		if r, ok := errors.AsType[*refusal](err); ok {
+			err = advised(r.introduction, r.error)
+		}
+		answer(result, err)
+	}
+}
 
 // advised adds advice to the message of an error by which a server refuses the introduction of a host, if hosts and
 // servers of different eras fail so. Code and data, by which hosts decide what to try next, stay as they are.

@@ -85,19 +85,18 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 	}
 	l.mu.Lock()
 	first, before := l.first != nil, l.version
-	if first {
-		err = advised(l.intro.Method, err)
-	}
 	if err == nil {
 		l.version = said.ProtocolVersion
 	}
 	l.mu.Unlock()
 	switch {
 	case first:
+		why := err
 		if err != nil {
 			l.pair.forget(l)
+			why = &refusal{err, l.intro.Method}
 		}
-		l.answerFirst(result, err)
+		l.answerFirst(result, why)
 	case err == nil && before != said.ProtocolVersion:
 		err = fmt.Errorf("the server speaks revision %q after it was started anew, and %q before", said.ProtocolVersion,
 			before)

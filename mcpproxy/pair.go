@@ -97,6 +97,12 @@ func (p *pair) current() (l *link, left bool) {
 	return p.link, p.left
 }
 
+// accepted reports whether the server has accepted the introduction of the host.
+func (p *pair) accepted() bool {
+	l, _ := p.current()
+	return l != nil && l.answered()
+}
+
 // introduce begins a connection to a server, which answers the introduction. It returns nil if that cannot be.
 func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
 	l := newLink(p, m, answer)

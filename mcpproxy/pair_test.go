@@ -240,7 +240,7 @@ func TestARefusedIntroductionIsToldAndTheNextBeginsAnew(t *testing.T) {
 		if h.servers[0].introduced("", errMethod) == nil {
 			t.Error("want the client to end")
 		}
-		h.heard("server/discover: no"+advice+" (-32601)", "tools/list: no"+advice+" (-32601)")
+		h.heard("server/discover: no (-32601)", "tools/list: no (-32601)")
 		h.sends("initialize", initialize)
 		if len(h.servers) != 2 {
 			t.Fatalf("got %d servers", len(h.servers))

@@ -132,6 +132,9 @@ type hosts Proxy
 // ReceiveRequest passes on a request of a host.
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	p := h.pairOf(from)
+	if !p.accepted() {
+		answer = advising(answer) // before the tape, which keeps the words of the server
+	}
 	answer = p.tape.asked(ctx, recording.HostSide, m, answer)
 	if p.guard != nil {
 		p.guard.request(ctx, p, m, answer)

@@ -124,6 +124,33 @@ func TestAProxyTellsAHostOfAnotherEraWhatTranslates(t *testing.T) {
 	})
 }
 
+// A host of 2026-07-28 need not begin with server/discover. The recording has what the server has said.
+func TestTheAdviceIsForTheHostAndNotOfTheRecording(t *testing.T) {
+	s := mcptest.NewServer(t, &mcpserver.Options{
+		Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(),
+	})
+	var tape strings.Builder
+	r := mcpproxy.NewRecorder(&tape, &mcpproxy.RecorderOptions{Content: true})
+	p, err := mcpproxy.New(s, &mcpproxy.Options{Recorder: r, Telemetry: telemetry.Off()})
+	must(err)
+	c, err := fronted(t, false, p.Serve, p.HTTPHandler).Dial(t.Context(), transport.Config{})
+	must(err)
+	must(c.Send(t.Context(), transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}}`)}))
+	f, err := c.Receive(t.Context())
+	must(err)
+	const advice = "mcpotel proxy --translate"
+	if !strings.Contains(string(f.Data), advice) {
+		t.Errorf("the host gets %s, want what translates", f.Data)
+	}
+	must(c.Close(t.Context()))
+	must(r.Close(t.Context()))
+	if text := tape.String(); strings.Contains(text, advice) || !strings.Contains(text, `"kind":"error"`) {
+		t.Errorf("the recording is %s, want the server's own words of its error", text)
+	}
+}
+
 func TestAGatewayOfOneServerTranslatesAndChangesNoName(t *testing.T) {
 	eachEra(t, func(t *testing.T, host mcp.Version, web bool, s *mcptest.Server, way transport.Transport) {
 		g, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "the server", Transport: way}},
