@@ -14,10 +14,10 @@
 //	targets.md      the targets of the project, and whether they are met
 //	throughput.svg  size against throughput
 //
-// With -check it writes nothing, measures only what the targets that are ratios or counts need, and fails if one is
-// missed by more than a factor, or what is known to be reached of it. What is missed is measured again, twice at most:
-// in one short measurement another program may have had the processor. The environment (GOGC, GOMAXPROCS) is passed on
-// and told.
+// With -check it writes nothing, measures only what the targets that are ratios or counts need, without the peers that
+// tables only show, and fails if one is missed by more than a factor, or what is known to be reached of it. What is
+// missed is measured again, twice at most: in one short measurement another program may have had the processor. The
+// environment (GOGC, GOMAXPROCS) is passed on and told.
 package main
 
 import (
@@ -88,30 +88,30 @@ func parseFlags(args []string, usage io.Writer) (*options, error) {
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	if o.check > 0 {
 		all, err := judgeFairly(checkable(), o.check, func(targets []*target) (*measurements, error) {
-			return o.measured(ctx, neededBy(targets))
+			return o.measured(ctx, neededBy(targets), needless(targets))
 		}, o.from == "" && o.bench == "")
 		if err != nil {
 			return err
 		}
 		return check(out, all, o.check, o.bench != "")
 	}
-	m, err := o.measured(ctx, ".")
+	m, err := o.measured(ctx, ".", "")
 	if err != nil {
 		return err
 	}
 	return write(o.out, m)
 }
 
-// measured measures what is asked for, or else what, or reads what was measured earlier.
-func (o *options) measured(ctx context.Context, what string) (*measurements, error) {
-	lines, err := o.lines(ctx, cmp.Or(o.bench, what))
+// measured measures what is asked for, or else what, but for skip, or reads what was measured earlier.
+func (o *options) measured(ctx context.Context, what, skip string) (*measurements, error) {
+	lines, err := o.lines(ctx, cmp.Or(o.bench, what), skip)
 	if err != nil {
 		return nil, err
 	}
 	return parse(lines)
 }
 
-func (o *options) lines(ctx context.Context, what string) ([]byte, error) {
+func (o *options) lines(ctx context.Context, what, skip string) ([]byte, error) {
 	if o.from != "" {
 		return readRaw(o.from)
 	}
@@ -119,7 +119,7 @@ func (o *options) lines(ctx context.Context, what string) ([]byte, error) {
 	if o.check == 0 {
 		keep = func(lines []byte) error { return writeRaw(o.out, lines) } // after each pass: an interrupted run is not lost
 	}
-	return measure(ctx, plan{passes: o.passes, benchtime: o.benchtime, bench: what}, keep)
+	return measure(ctx, plan{passes: o.passes, benchtime: o.benchtime, bench: what, skip: skip}, keep)
 }
 
 // write writes the pages.

@@ -17,6 +17,7 @@ import (
 type plan struct {
 	passes           int
 	benchtime, bench string
+	skip             string // as go test has it; empty means nothing
 }
 
 // binary is the test binary of a package.
@@ -106,10 +107,15 @@ func anyOf(names []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
+// eitherOf returns a pattern for what two match. An empty one matches nothing.
+func eitherOf(a, b string) string {
+	return strings.Trim(a+"|"+b, "|")
+}
+
 // run runs a binary's benchmarks once.
 func (b *binary) run(ctx context.Context, p plan) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, b.path, "-test.run", "^$", "-test.bench", p.bench, "-test.benchtime", p.benchtime,
-		"-test.benchmem", "-test.timeout", "0", "-test.skip", b.skip)
+		"-test.benchmem", "-test.timeout", "0", "-test.skip", eitherOf(b.skip, p.skip))
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, &out, os.Stderr
 	if err := cmd.Run(); err != nil {

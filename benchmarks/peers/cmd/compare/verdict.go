@@ -137,7 +137,7 @@ func matches(name, pattern []string) bool {
 }
 
 // neededBy returns a pattern for -bench that runs what targets need, and more where they do not say all elements of a
-// name: with all peers.
+// name.
 func neededBy(targets []*target) string {
 	var alternatives []string
 	seen := map[string]bool{"": true}
@@ -157,6 +157,29 @@ func neededBy(targets []*target) string {
 	}
 	return strings.Join(alternatives, "|")
 }
+
+// shown are peers that tables show beside ours, and no figure is held against.
+var shown = []string{"gosdk", "mcpgo", "v1", "v2"}
+
+// needless returns a pattern for -skip: what is shown, but not needed by targets. The peer is some element of a name.
+func needless(targets []*target) string {
+	peers := slices.DeleteFunc(slices.Clone(shown), func(peer string) bool {
+		return slices.ContainsFunc(targets, func(t *target) bool { return peer == t.of() || peer == t.over })
+	})
+	if len(peers) == 0 {
+		return ""
+	}
+	var alternatives []string
+	element := "^peer=(" + strings.Join(peers, "|") + ")$"
+	for range deepest {
+		element = ".*/" + element
+		alternatives = append(alternatives, element)
+	}
+	return strings.Join(alternatives, "|")
+}
+
+// deepest is the number of elements before the peer, at most.
+const deepest = 8
 
 // check tells which targets are met within a factor and returns an error if one is not. Those that were not measured
 // are misses, unless only some benchmarks were asked for.

@@ -128,6 +128,41 @@ func TestThePatternForCheckRunsTheTargetsOnly(t *testing.T) {
 	}
 }
 
+func TestCheckSkipsThePeersThatAreOnlyShown(t *testing.T) {
+	pattern := needless(checkable())
+	for name, want := range map[string]bool{
+		"BenchmarkDecode/shape=text/size=1MiB/peer=gosdk":                                             true,
+		"BenchmarkDecode/shape=text/size=1MiB/peer=v2":                                                true,
+		"BenchmarkRoundtrip/transport=stdio/era=2026-07-28/shape=text/size=200B/callers=1/peer=mcpgo": true,
+		"BenchmarkGrowth/made=1/peer=ours":                                                            false,
+		"BenchmarkDecode/shape=text/peer=floor":                                                       false,
+		"BenchmarkDecode/shape=text/peer=floorjson":                                                   false,
+		"BenchmarkDecode/peer=gosdk2":                                                                 false,
+		"BenchmarkDecode":                                                                             false,
+		"BenchmarkObserve/peer=bare":                                                                  false,
+		"BenchmarkObserve/shape=peer=gosdk/peer=sampled":                                              false,
+	} {
+		got := false
+		for alternative := range strings.SplitSeq(pattern, "|.*") { // as go test takes it apart
+			got = got || matches(strings.Split(name, "/"), strings.Split(".*"+strings.TrimPrefix(alternative, ".*"), "/"))
+		}
+		if got != want {
+			t.Errorf("%s is skipped: want %v, got %v", name, want, got)
+		}
+	}
+	if got := needless([]*target{{over: "gosdk"}, {peer: "v1"}, {over: "v2"}, {over: "mcpgo"}}); got != "" {
+		t.Errorf("want nothing to be skipped of what is needed, got %s", got)
+	}
+}
+
+func TestPatternsAreJoined(t *testing.T) {
+	for _, c := range [][3]string{{"", "", ""}, {"a", "", "a"}, {"", "b", "b"}, {"a", "b", "a|b"}} {
+		if got := eitherOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%q, %q: want %q, got %q", c[0], c[1], c[2], got)
+		}
+	}
+}
+
 func TestWhatIsMissedIsMeasuredAgain(t *testing.T) {
 	good := output().pass(1, 0.1).line("R/peer=floor", 1000, cpu).line("R/peer=ours", 1500, cpu).parsed(t)
 	bad := output().pass(1, 0.1).line("R/peer=floor", 1000, cpu).line("R/peer=ours", 9000, cpu).parsed(t)
