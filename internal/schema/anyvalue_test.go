@@ -44,7 +44,7 @@ func TestAnySchemaWithAnyValueEnds(t *testing.T) {
 		}
 	})
 	for _, kind := range []string{"refused schema", "valid", "invalid"} {
-		if verdicts[kind] == 0 {
+		if !testing.Short() && verdicts[kind] == 0 {
 			t.Errorf("want a mix, got %v", verdicts)
 		}
 	}

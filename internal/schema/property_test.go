@@ -55,7 +55,7 @@ func TestVerdictsAreTheLibrarys(t *testing.T) {
 			}
 		}
 	})
-	if cycles == 0 || valid == 0 || invalid == 0 {
+	if !testing.Short() && (cycles == 0 || valid == 0 || invalid == 0) {
 		t.Errorf("want a mix, got %d cycles, %d valid, %d invalid", cycles, valid, invalid)
 	}
 }
