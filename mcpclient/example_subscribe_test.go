@@ -74,6 +74,7 @@ func ExampleHandleToolListChanged() {
 	}
 	defer client.Stop(ctx)
 
+	awaitSubscription(s)
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, clear); err != nil { // in the server
 		fmt.Println(err)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -39,6 +40,14 @@ func weatherServer() transport.Transport {
 // [transport.HTTP] instead.
 func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+// awaitSubscription waits until a client is to hear of changes of the server: once ready, it asks for them in the
+// background.
+func awaitSubscription(s *mcpserver.Server) {
+	for s.Inspect().Subscriptions == 0 {
+		runtime.Gosched()
+	}
 }
 
 // withTool is a server with one tool, which may ask the client.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"runtime"
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -27,6 +28,14 @@ func clientOf(s *mcpserver.Server, o *mcpclient.Options) *mcpclient.Client {
 		log.Fatal(err)
 	}
 	return client
+}
+
+// awaitSubscription waits until a client is to hear of changes of the server: once ready, it asks for them in the
+// background.
+func awaitSubscription(s *mcpserver.Server) {
+	for s.Inspect().Subscriptions == 0 {
+		runtime.Gosched()
+	}
 }
 
 // bothEras calls a tool of s as a client of each era, whose user and model answer, and prints what the tool says.

@@ -161,6 +161,7 @@ func ExampleServer_RemoveTools() {
 	ctx := context.Background()
 	defer client.Stop(ctx)
 
+	awaitSubscription(s)
 	s.RemoveTools("forecast")
 	<-changed
 	tools, err := client.ListTools(ctx, nil)
