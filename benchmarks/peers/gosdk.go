@@ -23,7 +23,7 @@ var GoSDK = workload.Peer{
 		return connectGoSDK(ctx, &mcp.IOTransport{Reader: r, Writer: w}, nil)
 	},
 	HTTP: func(ctx context.Context, url string) (workload.Client, error) {
-		client := pool()
+		client := pool(ctx)
 		return connectGoSDK(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client},
 			client.CloseIdleConnections)
 	},
@@ -37,16 +37,17 @@ func connectGoSDK(ctx context.Context, t mcp.Transport, after func()) (workload.
 	if err != nil {
 		return nil, err
 	}
-	return &goSDKClient{session, after}, nil
+	return &goSDKClient{session, after, workload.ArgumentsOf(ctx)}, nil
 }
 
 type goSDKClient struct {
-	session *mcp.ClientSession
-	after   func()
+	session   *mcp.ClientSession
+	after     func()
+	arguments any
 }
 
 func (c *goSDKClient) Call(ctx context.Context, tool string) (int, error) {
-	r, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: workload.Hello})
+	r, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: c.arguments})
 	if err != nil {
 		return 0, err
 	}

@@ -33,7 +33,7 @@ var MCPGo = workload.Peer{
 		return connectMCPGo(ctx, t, r.Close)
 	},
 	HTTP: func(ctx context.Context, url string) (workload.Client, error) {
-		web := pool()
+		web := pool(ctx)
 		t, err := transport.NewStreamableHTTP(url, transport.WithHTTPBasicClient(web))
 		if err != nil {
 			return nil, err
@@ -48,7 +48,8 @@ var MCPGo = workload.Peer{
 // connectMCPGo connects over a transport; after, if any, is called when the connection has been closed.
 func connectMCPGo(ctx context.Context, t transport.Interface, after func() error) (workload.Client, error) {
 	ctx = context.WithoutCancel(ctx)
-	c := &mcpGoClient{client.NewClient(t, client.WithProtocolVersion(string(workload.EraOf(ctx)))), after}
+	c := &mcpGoClient{client.NewClient(t, client.WithProtocolVersion(string(workload.EraOf(ctx)))), after,
+		workload.ArgumentsOf(ctx)}
 	if err := c.client.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -62,13 +63,14 @@ func connectMCPGo(ctx context.Context, t transport.Interface, after func() error
 }
 
 type mcpGoClient struct {
-	client *client.Client
-	after  func() error
+	client    *client.Client
+	after     func() error
+	arguments any
 }
 
 func (c *mcpGoClient) Call(ctx context.Context, tool string) (int, error) {
 	var q mcp.CallToolRequest
-	q.Params.Name, q.Params.Arguments = tool, workload.Hello
+	q.Params.Name, q.Params.Arguments = tool, c.arguments
 	r, err := c.client.CallTool(ctx, q)
 	if err != nil {
 		return 0, err

@@ -23,6 +23,10 @@ var (
 // BenchmarkRoundtrip is a call, from its arguments to the typed result, of a server that has its answers ready.
 func BenchmarkRoundtrip(b *testing.B) { workload.Roundtrips(b, clients...) }
 
+// BenchmarkAsUsed is the same as people use it: arguments in maps, HTTP clients of their own, a large heap, results of
+// the sizes that tools return.
+func BenchmarkAsUsed(b *testing.B) { workload.AsUsed(b, clients...) }
+
 // BenchmarkServer is a call of a tool, by a client that has its requests ready.
 func BenchmarkServer(b *testing.B) { workload.Servers(b, servers...) }
 

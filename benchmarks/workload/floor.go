@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -211,7 +212,8 @@ var floorWebClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost
 
 func floorHTTP(ctx context.Context, url string) (Client, error) {
 	e := EraOf(ctx)
-	f := &floorWeb{url: url, call: request(e, "tools/call", callParams), list: request(e, "tools/list", "")}
+	f := &floorWeb{url: url, client: cmp.Or(HTTPClientOf(ctx), floorWebClient),
+		call: request(e, "tools/call", callParams), list: request(e, "tools/list", "")}
 	f.header = http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 		"Mcp-Protocol-Version": {string(e)},
@@ -230,6 +232,7 @@ func floorHTTP(ctx context.Context, url string) (Client, error) {
 
 type floorWeb struct {
 	url        string
+	client     *http.Client
 	header     http.Header
 	call, list []byte
 	buffers    sync.Pool
@@ -269,7 +272,7 @@ func (f *floorWeb) post(ctx context.Context, body []byte) (*http.Response, error
 		return nil, err
 	}
 	req.Header = f.header
-	resp, err := floorWebClient.Do(req)
+	resp, err := f.client.Do(req)
 	if err == nil && resp.StatusCode/100 != 2 {
 		_ = resp.Body.Close()
 		err = fmt.Errorf("status %s", resp.Status)
@@ -278,6 +281,6 @@ func (f *floorWeb) post(ctx context.Context, body []byte) (*http.Response, error
 }
 
 func (f *floorWeb) Close() error {
-	floorWebClient.CloseIdleConnections()
+	f.client.CloseIdleConnections()
 	return nil
 }

@@ -51,16 +51,20 @@ func (a *jsonAnswer) counts() (content, tools int, err error) {
 }
 
 // jsonRequests encodes requests.
-type jsonRequests struct{ call, list string } // what stands behind the id
+type jsonRequests struct {
+	call, list string // what stands behind the id
+	arguments  any
+}
 
-func newJSONRequests(e Era) jsonRequests {
+func newJSONRequests(ctx context.Context) jsonRequests {
 	meta := ""
-	if e == Modern {
+	if EraOf(ctx) == Modern {
 		meta = modernMeta + ","
 	}
 	return jsonRequests{
-		call: `,"method":"tools/call","params":{` + meta + `"name":"`,
-		list: `,"method":"tools/list","params":{` + strings.TrimSuffix(meta, ",") + "}}\n",
+		call:      `,"method":"tools/call","params":{` + meta + `"name":"`,
+		list:      `,"method":"tools/list","params":{` + strings.TrimSuffix(meta, ",") + "}}\n",
+		arguments: ArgumentsOf(ctx),
 	}
 }
 
@@ -80,7 +84,7 @@ func jsonPipe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, e
 		return nil, err
 	}
 	c := &jsonStream{
-		floorStream: first.(*floorStream), requests: newJSONRequests(EraOf(ctx)),
+		floorStream: first.(*floorStream), requests: newJSONRequests(ctx),
 		waiting: make(map[int64]chan *jsonAnswer), ended: make(chan struct{}),
 	}
 	c.in = nil
@@ -138,7 +142,7 @@ func readLine(in *bufio.Reader, b []byte) ([]byte, error) {
 }
 
 func (c *jsonStream) Call(ctx context.Context, tool string) (int, error) {
-	arguments, err := json.Marshal(Hello)
+	arguments, err := json.Marshal(c.requests.arguments)
 	if err != nil {
 		return 0, err
 	}
@@ -194,7 +198,7 @@ func jsonHTTP(ctx context.Context, url string) (Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jsonWeb{floorWeb: first.(*floorWeb), requests: newJSONRequests(EraOf(ctx))}, nil
+	return &jsonWeb{floorWeb: first.(*floorWeb), requests: newJSONRequests(ctx)}, nil
 }
 
 type jsonWeb struct {
@@ -203,7 +207,7 @@ type jsonWeb struct {
 }
 
 func (c *jsonWeb) Call(ctx context.Context, tool string) (int, error) {
-	arguments, err := json.Marshal(Hello)
+	arguments, err := json.Marshal(c.requests.arguments)
 	if err != nil {
 		return 0, err
 	}

@@ -24,7 +24,7 @@ func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) P
 		if err != nil {
 			return nil, err
 		}
-		return &oursClient{c}, nil
+		return &oursClient{c, ArgumentsOf(ctx)}, nil
 	}
 	return Peer{
 		Name: name,
@@ -35,17 +35,20 @@ func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) P
 			return connect(ctx, Streams(r, w))
 		},
 		HTTP: func(ctx context.Context, url string) (Client, error) {
-			return connect(ctx, &transport.HTTP{URL: url})
+			return connect(ctx, &transport.HTTP{URL: url, Client: HTTPClientOf(ctx)})
 		},
 	}
 }
 
 func toStderr(line string) { _, _ = os.Stderr.WriteString(line + "\n") }
 
-type oursClient struct{ c *mcpclient.Client }
+type oursClient struct {
+	c         *mcpclient.Client
+	arguments any
+}
 
 func (o *oursClient) Call(ctx context.Context, tool string) (content int, err error) {
-	r, err := o.c.CallTool(ctx, tool, Hello)
+	r, err := o.c.CallTool(ctx, tool, o.arguments)
 	if err != nil {
 		return 0, err
 	}

@@ -8,8 +8,8 @@ import (
 
 // Client is what every peer can do.
 type Client interface {
-	// Call calls a tool with [Hello] as its arguments, decodes the result into the type that the library has for it, and
-	// returns how many bytes its content has: the texts as they are, images as their base64.
+	// Call calls a tool with the arguments of its connection (see [ArgumentsOf]), decodes the result into the type that
+	// the library has for it, and returns how many bytes its content has: the texts as they are, images as their base64.
 	Call(ctx context.Context, tool string) (contentBytes int, err error)
 
 	// List lists one page of tools and returns how many there are. It asks the server each time.
@@ -61,8 +61,39 @@ const (
 	HelloText = "hello, world"
 )
 
-// Hello are the arguments of every call.
-var Hello = &Arguments{Text: HelloText}
+// Hello are the arguments of every call, and HelloMap the same for those who do not know a tool before they call it.
+var (
+	Hello    = &Arguments{Text: HelloText}
+	HelloMap = map[string]any{"text": HelloText}
+)
+
+type argumentsKey struct{}
+
+// WithArguments returns a context for a connection whose calls have these arguments, encoded as [Hello] is.
+func WithArguments(ctx context.Context, arguments any) context.Context {
+	return context.WithValue(ctx, argumentsKey{}, arguments)
+}
+
+// ArgumentsOf returns the arguments of a connection's calls, [Hello] if ctx does not say.
+func ArgumentsOf(ctx context.Context) any {
+	if a := ctx.Value(argumentsKey{}); a != nil {
+		return a
+	}
+	return Hello
+}
+
+type httpClientKey struct{}
+
+// WithHTTPClient returns a context for a connection over HTTP by a client of the user's.
+func WithHTTPClient(ctx context.Context, c *http.Client) context.Context {
+	return context.WithValue(ctx, httpClientKey{}, c)
+}
+
+// HTTPClientOf returns the user's HTTP client, or nil.
+func HTTPClientOf(ctx context.Context) *http.Client {
+	c, _ := ctx.Value(httpClientKey{}).(*http.Client)
+	return c
+}
 
 // Era is a revision of the protocol, one of each era.
 type Era string

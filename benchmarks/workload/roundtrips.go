@@ -13,6 +13,15 @@ type roundtrip struct {
 	transport Transport
 	canned    Canned
 	callers   int
+	use       use
+}
+
+// use is a way to use a client that is not the best one.
+type use struct {
+	name string // an element of the benchmark's name; empty for the best way
+
+	// with returns the context for the connection, and what ends the use.
+	with func(ctx context.Context) (context.Context, func())
 }
 
 func (r roundtrip) String() string {
@@ -20,14 +29,18 @@ func (r roundtrip) String() string {
 	if r.canned.Shape == Tools {
 		size = fmt.Sprint(r.canned.Size)
 	}
-	return fmt.Sprintf("transport=%s/era=%s/shape=%s/size=%s/callers=%d", r.transport, r.canned.Era, r.canned.Shape, size,
-		r.callers)
+	name := fmt.Sprintf("transport=%s/era=%s/shape=%s/size=%s/callers=%d", r.transport, r.canned.Era, r.canned.Shape,
+		size, r.callers)
+	if r.use.name != "" {
+		name += "/" + r.use.name
+	}
+	return name
 }
 
 // roundtrips returns all cases: tiny calls everywhere, results by size and shape, and a page of tools.
 func roundtrips() (all []roundtrip) {
 	add := func(t Transport, e Era, s Shape, size, callers int) {
-		all = append(all, roundtrip{t, Canned{e, s, size}, callers})
+		all = append(all, roundtrip{transport: t, canned: Canned{e, s, size}, callers: callers})
 	}
 	for _, t := range Transports {
 		for _, e := range Eras {
@@ -90,7 +103,13 @@ func runAll(b *testing.B, cases []roundtrip, peers []Peer) {
 }
 
 func (r roundtrip) run(b *testing.B, p Peer) {
-	client, err := p.Connect(WithCallers(context.Background(), r.callers), r.transport, r.canned)
+	connection := WithCallers(context.Background(), r.callers)
+	if r.use.with != nil {
+		var end func()
+		connection, end = r.use.with(connection)
+		defer end()
+	}
+	client, err := p.Connect(connection, r.transport, r.canned)
 	if err != nil {
 		b.Fatal(err)
 	}

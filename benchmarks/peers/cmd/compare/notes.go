@@ -24,6 +24,9 @@ var leavesOut = map[string]string{
 		"another process: its CPU time is left " +
 		"out. On pipes and over HTTP it is in this process, and its CPU time is in every column; net/http's share is then " +
 		"most of the floor.",
+	"AsUsed": "As in Roundtrip, but as people use a client: with arguments in a map (arguments=map), an http.Client of " +
+		"their own (client=own), one whose RoundTripper is of a type of their own (client=wrapped), 100 MiB of other " +
+		"things on the heap (heap=100MiB), or results of 4 to 256 KiB. Floors over HTTP use the same client.",
 	"Server": "A client that writes bytes that are ready, and looks at none of the answer but its end, calls a tool " +
 		"that does nothing. The client's CPU " +
 		"time is in every column. What the handler of a real tool does is left out, and so are sessions: HTTP is stateless.",
