@@ -28,7 +28,7 @@ const making = 10
 func failing(inServer bool) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		faults := []chaos.Fault{{Kind: chaos.Error, Tool: bad}}
-		answer := func(context.Context) (string, error) { return "", nil }
+		answer := ok
 		if inServer {
 			faults = nil
 			answer = func(context.Context) (string, error) {
@@ -70,16 +70,14 @@ func late(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-func ok(context.Context) (string, error) { return "as it should be", nil }
-
 // moody has a tool report errors, and later none.
 func moody(_ context.Context, s *stage) (round, error) {
 	var failing atomic.Bool
-	c, err := s.pair(map[string]tool{bad: func(context.Context) (string, error) {
+	c, err := s.pair(map[string]tool{bad: func(ctx context.Context) (string, error) {
 		if failing.Load() {
 			return "", errors.New("this is a game day")
 		}
-		return "as it should be", nil
+		return ok(ctx)
 	}})
 	return func(ctx context.Context, broken bool) error {
 		failing.Store(broken)
@@ -175,7 +173,7 @@ func unheard(_ context.Context, s *stage) (round, error) {
 				return "", err
 			}
 		}
-		return "as it should be", nil
+		return ok(ctx)
 	}})
 	if err != nil {
 		return nil, err

@@ -49,12 +49,14 @@ type tool func(ctx context.Context) (string, error)
 // fine is a tool that each server has, of which nothing ever goes wrong.
 const fine = "fine"
 
+func ok(context.Context) (string, error) { return "as it should be", nil }
+
 // serve returns a server with these tools and fine.
 func (s *stage) serve(tools map[string]tool) (*mcpserver.Server, error) {
 	server := mcpserver.New(mcp.Implementation{Name: s.name, Version: "1"},
 		&mcpserver.Options{Name: s.name, Telemetry: s.service.Telemetry()})
 	s.closing = append(s.closing, server.Shutdown)
-	failed := []error{add(server, fine, "", func(context.Context) (string, error) { return "as it should be", nil })}
+	failed := []error{add(server, fine, "", ok)}
 	for name, t := range tools {
 		failed = append(failed, add(server, name, "", t))
 	}
