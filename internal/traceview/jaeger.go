@@ -38,11 +38,7 @@ func NewJaeger(base string) (*Jaeger, error) {
 
 // Check returns an error if no Jaeger answers there. It asks for the names of services, which every Jaeger has.
 func (j *Jaeger) Check(ctx context.Context) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+"/api/v3/services", nil)
-	if err != nil {
-		return err
-	}
-	answer, err := j.client.Do(r)
+	answer, err := j.get(ctx, "/api/v3/services")
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
@@ -59,16 +55,21 @@ func (j *Jaeger) Check(ctx context.Context) error {
 	return nil
 }
 
+// get asks for a path, with its query.
+func (j *Jaeger) get(ctx context.Context, path string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return j.client.Do(r)
+}
+
 // maxAnswer bounds what is read of an answer, in bytes.
 const maxAnswer = 64 << 20
 
 // Trace is the spans of a trace.
 func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+"/api/v3/traces/"+url.PathEscape(id), nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := j.client.Do(r)
+	answer, err := j.get(ctx, "/api/v3/traces/"+url.PathEscape(id))
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +121,7 @@ func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[stri
 	}
 	query := url.Values{"service": {service}, "tags": {string(tags)}, "start": {strconv.FormatInt(since.UnixMicro(), 10)},
 		"end": {strconv.FormatInt(time.Now().Add(time.Minute).UnixMicro(), 10)}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+"/api/traces?"+query.Encode(), nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := j.client.Do(r)
+	answer, err := j.get(ctx, "/api/traces?"+query.Encode())
 	if err != nil {
 		return nil, err
 	}
