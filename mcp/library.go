@@ -44,11 +44,18 @@ func (l *library) Write(b []byte) (int, error) {
 // keptLibrary is how large a value may be whose encoder is kept, with the memory that it took.
 const keptLibrary = 64 << 10
 
-// appendValue appends v by means of the JSON library.
+// appendValue appends v, by means of the JSON library where need be.
 func appendValue(dst []byte, v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
 		return jsonscan.AppendLine(dst, raw)
 	}
+	if out, ok := appendAny(dst, v, 0); ok {
+		return out, nil
+	}
+	return appendByLibrary(dst, v)
+}
+
+func appendByLibrary(dst []byte, v any) ([]byte, error) {
 	l := libraries.Get().(*library)
 	l.out = dst
 	if err := jsonv2.MarshalEncode(l.enc, v); err != nil {

@@ -69,6 +69,10 @@ func appendEscape(dst []byte, c byte) []byte {
 	switch {
 	case c == '"' || c == '\\':
 		return append(dst, '\\', c)
+	case c == '\b':
+		return append(dst, `\b`...)
+	case c == '\f':
+		return append(dst, `\f`...)
 	case c == '\n':
 		return append(dst, `\n`...)
 	case c == '\r':
