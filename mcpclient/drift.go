@@ -270,12 +270,8 @@ func (w *driftWatch) admit(ctx context.Context, method string, params any, optio
 	if w == nil || w.OnChange == nil || method != mcp.MethodCallTool {
 		return nil
 	}
-	if !w.c.tools.areListed() {
-		for _, err := range w.c.Tools(ctx, toList(options)...) {
-			if err != nil {
-				return err
-			}
-		}
+	if err := w.list(ctx, options); err != nil {
+		return err
 	}
 	tool := mcp.TargetOf(params)
 	w.mu.Lock()
@@ -289,4 +285,17 @@ func (w *driftWatch) admit(ctx context.Context, method string, params any, optio
 		cause = fmt.Errorf("%w: %w", cause, r.err)
 	}
 	return &Error{Kind: KindState, Op: mcp.MethodCallTool, Unsent: true, cause: cause}
+}
+
+// list lists the tools unless that has been done.
+func (w *driftWatch) list(ctx context.Context, options []CallOption) error {
+	if w.c.tools.areListed() {
+		return nil
+	}
+	for _, err := range w.c.Tools(ctx, toList(options)...) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,7 +1,9 @@
 package conn
 
 import (
+	"cmp"
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +28,9 @@ type turn struct {
 	state  atomic.Int32
 	own    atomic.Uint32 // answers that their callers have read
 	handed chan received // of one element; made before the turn is lent
+
+	mu     sync.Mutex
+	caller context.Context // guarded by mu; of the call whose caller has the turn, nil if none has
 
 	// Of the one whose turn it is.
 	// answers in a row, each to the only call in flight and soon after the one before; less while loans do not pay
@@ -107,12 +112,34 @@ func (t *turn) watch(over <-chan struct{}) received {
 		own = t.own.Load()
 		switch {
 		case own-before > t.few && !ended:
+			if ctx := t.reader(); ctx.Err() != nil {
+				t.interrupt()
+			}
 		case t.state.CompareAndSwap(TurnLent, TurnAttended):
 			return goOn
 		case t.state.CompareAndSwap(TurnTaken, TurnKept):
-			return <-t.handed
+			return t.await()
 		}
 	}
+}
+
+// await waits for a caller that keeps the turn, and ends its wait with its context. No caller watches its context
+// itself: [context.AfterFunc] for each call would take three allocations, and an eighth of a tiny call.
+func (t *turn) await() received {
+	select {
+	case r := <-t.handed:
+		return r
+	case <-t.reader().Done():
+		t.interrupt()
+		return <-t.handed
+	}
+}
+
+// reader returns the context of the call whose caller has the turn, one without end if none has.
+func (t *turn) reader() context.Context {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cmp.Or(t.caller, context.Background())
 }
 
 // settle says how long to wait for the next loan, behind one in which callers have read so many answers.
@@ -125,13 +152,30 @@ func (t *turn) settle(own int32) {
 	t.lonely = -t.wait
 }
 
-// take takes the turn if it is lent.
-func (t *turn) take() bool {
-	return t.state.Load() == TurnLent && t.state.CompareAndSwap(TurnLent, TurnTaken)
+// take takes the turn, if it is lent, for a call with this context.
+func (t *turn) take(ctx context.Context) bool {
+	if t.state.Load() != TurnLent {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.state.CompareAndSwap(TurnLent, TurnTaken) {
+		return false
+	}
+	t.caller = ctx
+	return true
+}
+
+// done forgets the context of the call. It is called before the turn goes on.
+func (t *turn) done() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.caller = nil
 }
 
 // leave leaves the turn to the next caller, or the connection's goroutine.
 func (t *turn) leave(busy func() bool) {
+	t.done()
 	t.own.Add(1)
 	if !t.state.CompareAndSwap(TurnTaken, TurnLent) {
 		t.handOver(goOn)
@@ -142,6 +186,7 @@ func (t *turn) leave(busy func() bool) {
 
 // handOver gives the turn, and what the caller has received, to the connection's goroutine.
 func (t *turn) handOver(r received) {
+	t.done()
 	t.state.Store(TurnAttended)
 	t.handed <- r
 }
@@ -161,7 +206,7 @@ func (r *Request) readAnswer(ctx context.Context) {
 	switch {
 	case len(r.Outcome) > 0: // the answer was there sooner
 		return
-	case r.Progressed != nil || !t.take():
+	case r.Progressed != nil || !t.take(ctx):
 		t.attend()
 		return
 	}
@@ -174,9 +219,6 @@ func (r *Request) readAnswer(ctx context.Context) {
 		r.waitsNoMore() // the next to wait may be another caller
 		t.handOver(got)
 	}()
-	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, t.interrupt)()
-	}
 	r.waitsIn(t.interrupt)
 	got.frame, got.err = s.Conn.Receive(context.Background())
 	own = got.err == nil && s.in.own(got.frame, r.ID)
