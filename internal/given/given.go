@@ -83,6 +83,17 @@ func DropIcons(v any) (n int, first error) {
 type dropped struct {
 	n     int
 	first error // what was wrong with the first one
+
+	latest reflect.Type // that an interface held; mostly the next one holds the same, which saves half of the walk
+	plan   *plan        // for it
+}
+
+// planOf is [planOf].
+func (d *dropped) planOf(t reflect.Type) *plan {
+	if t != d.latest {
+		d.latest, d.plan = t, planOf(t)
+	}
+	return d.plan
 }
 
 // part is what one kind of value has to be checked for.
@@ -242,7 +253,7 @@ func (p *plan) dropIcons(v reflect.Value, d *dropped) {
 		if v.IsNil() {
 			return
 		}
-		if inner := planOf(v.Elem().Type()); inner != nil && inner.icons {
+		if inner := d.planOf(v.Elem().Type()); inner != nil && inner.icons {
 			inner.dropIcons(v.Elem(), d)
 		}
 	case reflect.Struct:
