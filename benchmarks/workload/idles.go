@@ -125,7 +125,8 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 			}
 			stops[i] = stop
 		}
-		first = settle(passing).minus(before)
+		time.Sleep(passing)
+		first = holding(runtime.NumGoroutine()).minus(before)
 		last = settle(lingering).minus(before)
 		for _, stop := range stops {
 			if err := stop(); err != nil {
@@ -167,10 +168,15 @@ func settle(quiet time.Duration) held {
 		}
 		time.Sleep(tick)
 	}
+	return holding(last)
+}
+
+// holding returns what the process holds, with so many goroutines.
+func holding(goroutines int) held {
 	for range 3 { // pools are emptied by the second, stacks shrink with each
 		runtime.GC()
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return held{int(m.HeapAlloc + m.StackInuse), last}
+	return held{int(m.HeapAlloc + m.StackInuse), goroutines}
 }
