@@ -10,3 +10,8 @@ import (
 func BenchmarkConnect(b *testing.B) {
 	workload.Connects(b, workload.Floor, workload.FloorJSON, workload.Ours)
 }
+
+// BenchmarkFirstCall is the first call of a client that is connected.
+func BenchmarkFirstCall(b *testing.B) {
+	workload.FirstCalls(b, workload.Floor, workload.FloorJSON, workload.Ours)
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/benchmarks/peers"
@@ -40,6 +41,47 @@ func TestEveryPeerTakesTheLargestResult(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", p.Name, tr), func(t *testing.T) { rightCalls(t, p, tr, c, 1) })
 		}
 	}
+}
+
+// TestEveryPeerTakesTheUsersHTTPClient is that the requests of calls go through the client that otelhttp observes.
+func TestEveryPeerTakesTheUsersHTTPClient(t *testing.T) {
+	for _, p := range []workload.Peer{workload.Ours, peers.GoSDK, peers.MCPGo} {
+		for _, e := range workload.Eras {
+			t.Run(fmt.Sprintf("%s/%s", p.Name, e), func(t *testing.T) {
+				ctx, end, err := peers.OTelHTTP.With(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer end()
+				counted := &counter{next: workload.HTTPClientOf(ctx).Transport}
+				ctx = workload.WithHTTPClient(ctx, &http.Client{Transport: counted})
+				client, err := p.Connect(ctx, workload.HTTPJSON, workload.Canned{Era: e, Shape: workload.Text, Size: workload.KiB})
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := counted.requests.Load()
+				if _, err := client.Call(context.Background(), workload.TinyTool); err != nil {
+					t.Error(err)
+				}
+				if n := counted.requests.Load() - before; n < 1 {
+					t.Errorf("want the request of a call to go through the client, got %d", n)
+				}
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+type counter struct {
+	next     http.RoundTripper
+	requests atomic.Int64
+}
+
+func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.requests.Add(1)
+	return c.next.RoundTrip(r)
 }
 
 func rightCalls(t *testing.T, p workload.Peer, tr workload.Transport, c workload.Canned, callers int) {

@@ -23,9 +23,12 @@ var (
 // BenchmarkRoundtrip is a call, from its arguments to the typed result, of a server that has its answers ready.
 func BenchmarkRoundtrip(b *testing.B) { workload.Roundtrips(b, clients...) }
 
-// BenchmarkAsUsed is the same as people use it: arguments in maps, HTTP clients of their own, a large heap, results of
-// the sizes that tools return.
-func BenchmarkAsUsed(b *testing.B) { workload.AsUsed(b, clients...) }
+// BenchmarkAsUsed is the same as people use it: arguments in maps, HTTP clients of their own, in production, in a large
+// heap, by several clients, with results of the sizes that tools return.
+func BenchmarkAsUsed(b *testing.B) {
+	workload.AsUsed(b, clients...)
+	workload.AsUsedBy(b, peers.OTelHTTP, clients...)
+}
 
 // BenchmarkServer is a call of a tool, by a client that has its requests ready.
 func BenchmarkServer(b *testing.B) { workload.Servers(b, servers...) }
@@ -35,6 +38,9 @@ func BenchmarkDelay(b *testing.B) { workload.Delays(b, clients...) }
 
 // BenchmarkConnect is the whole life of a client that makes one call.
 func BenchmarkConnect(b *testing.B) { workload.Connects(b, clients...) }
+
+// BenchmarkFirstCall is the first call of a client that is connected.
+func BenchmarkFirstCall(b *testing.B) { workload.FirstCalls(b, clients...) }
 
 // BenchmarkIdleClient is what many clients hold that wait.
 func BenchmarkIdleClient(b *testing.B) { workload.Idles(b, clients...) }

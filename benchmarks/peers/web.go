@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
@@ -13,5 +15,16 @@ func pool(ctx context.Context) *http.Client {
 	if c := workload.HTTPClientOf(ctx); c != nil {
 		return c
 	}
-	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+	return &http.Client{Transport: workload.Roomy()}
+}
+
+// OTelHTTP is a user's HTTP client that is observed by otelhttp, as its documentation shows it, without an SDK. Idle
+// connections stay until its end: otelhttp does not pass on that a client closes them.
+var OTelHTTP = workload.Use{
+	Name: "client=otelhttp",
+	With: func(ctx context.Context) (context.Context, func(), error) {
+		web := workload.Roomy()
+		return workload.WithHTTPClient(ctx, &http.Client{Transport: otelhttp.NewTransport(web)}),
+			web.CloseIdleConnections, nil
+	},
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Canned says what a canned server answers: a tools/call with a result of this shape and size, a tools/list with one
-// tool; or, if the shape is Tools, a tools/list with so many and a tools/call with a tiny text.
+// tool, which for Structured is Described; or, if the shape is Tools, a tools/list with so many and a tools/call with a
+// tiny text.
 type Canned struct {
 	Era   Era
 	Shape Shape
@@ -17,14 +18,22 @@ type Canned struct {
 
 // responder answers requests with bytes that are ready. It is owned by one goroutine, for the answers are written over.
 type responder struct {
-	call, list, hello, refusal []byte // whole lines, newline included
-	helloTo                    string // the method that hello answers
-	request                    []byte // room to read one
+	calls                [][]byte // whole lines, newline included, in turn
+	turn                 int
+	list, hello, refusal []byte // such lines
+	helloTo              string // the method that hello answers
+	request              []byte // room to read one
 }
 
 func newResponder(c Canned) *responder {
 	call, list := c.payloads()
-	k := &responder{call: asLine(call.Frame), list: asLine(list.Frame), helloTo: "initialize"}
+	k := &responder{list: asLine(list.Frame), helloTo: "initialize"}
+	if call.Mix == nil {
+		call.Mix = []Payload{call}
+	}
+	for _, p := range call.Mix {
+		k.calls = append(k.calls, asLine(p.Frame))
+	}
 	hello := `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"canned","version":"1"}}`
 	if c.Era == Modern {
 		k.helloTo = "server/discover"
@@ -38,8 +47,13 @@ func newResponder(c Canned) *responder {
 
 // payloads returns what is answered to tools/call and to tools/list.
 func (c Canned) payloads() (call, list Payload) {
-	if c.Shape == Tools {
+	switch c.Shape {
+	case Tools:
 		return NewPayload(c.Era, Text, Tiny), NewPayload(c.Era, Tools, c.Size)
+	case Structured:
+		return NewPayload(c.Era, c.Shape, c.Size), NewPayload(c.Era, Described, 1)
+	case Mixed:
+		return mixed(c.Era), NewPayload(c.Era, Tools, 1)
 	}
 	return NewPayload(c.Era, c.Shape, c.Size), NewPayload(c.Era, Tools, 1)
 }
@@ -48,6 +62,9 @@ func (c Canned) payloads() (call, list Payload) {
 func (c Canned) sizes() (call, list Payload) {
 	call, list = c.payloads()
 	call.Frame, list.Frame = nil, nil
+	for i := range call.Mix {
+		call.Mix[i].Frame = nil
+	}
 	return call, list
 }
 
@@ -61,7 +78,8 @@ func (k *responder) answer(request []byte) []byte {
 	}
 	switch string(method) {
 	case "tools/call":
-		return identified(k.call, id)
+		k.turn = (k.turn + 1) % len(k.calls)
+		return identified(k.calls[k.turn], id)
 	case "tools/list":
 		return identified(k.list, id)
 	case "ping":

@@ -2,8 +2,11 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 )
 
 // Connects runs the benchmark of the whole life of a client: connecting, for stdio to a child that is started for it,
@@ -34,4 +37,57 @@ func connects(b *testing.B, p Peer, t Transport, e Era) {
 		}
 		return client.Close()
 	})
+}
+
+// fresh is how many clients make their first calls in an op of FirstCalls.
+const fresh = 64
+
+// FirstCalls runs the benchmark of the first call of a client that is connected: an op is one each of 64 clients, one
+// after the other. Making and closing the clients is not in the figures.
+func FirstCalls(b *testing.B, peers ...Peer) {
+	for _, t := range []Transport{Pipe, HTTPJSON} {
+		for _, p := range peers {
+			if p.Has(t) {
+				b.Run(fmt.Sprintf("transport=%s/era=%s/clients=%d/peer=%s", t, Modern, fresh, p.Name), func(b *testing.B) {
+					firstCalls(b, p, t)
+				})
+			}
+		}
+	}
+}
+
+func firstCalls(b *testing.B, p Peer, t Transport) {
+	c := Canned{Modern, Text, Tiny}
+	call, _ := c.sizes()
+	b.ReportAllocs()
+	var spent time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		all := make(several, fresh)
+		for range fresh {
+			client, err := p.Connect(context.Background(), t, c)
+			if err != nil {
+				b.Fatal(errors.Join(err, all.Close()))
+			}
+			all <- client
+		}
+		runtime.GC() // what it took to make them is no part of their calls
+		b.StartTimer()
+		cpu := StartCPU()
+		for range fresh {
+			n, err := all.Call(context.Background(), TinyTool)
+			if err := p.check(call, n, err); err != nil {
+				b.Fatal(err)
+			}
+		}
+		spent += cpu.Spent()
+		b.StopTimer()
+		if err := all.Close(); err != nil {
+			b.Error(err)
+		}
+		b.StartTimer()
+	}
+	if spent > 0 {
+		b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/op")
+	}
 }

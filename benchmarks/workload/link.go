@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Transport is how a client reaches a canned server.
@@ -30,9 +31,21 @@ func (p Peer) Has(t Transport) bool {
 	return p.HTTP != nil
 }
 
-// Connect connects the peer to a canned server of its own. The end of the client is that of the server.
+// Connect connects the peer to a canned server of its own. The end of the client is that of the server. The context
+// says how many clients there are, and how they are observed.
 func (p Peer) Connect(ctx context.Context, t Transport, c Canned) (Client, error) {
 	ctx = WithEra(ctx, c.Era)
+	if n := clientsOf(ctx); n > 1 {
+		return p.connectSeveral(WithClients(WithCallers(ctx, 1), 1), n, t, c)
+	}
+	client, err := p.connect(ctx, t, c)
+	if in := InstallationOf(ctx); err == nil && in != nil && !p.Observes && p.Name != Floor.Name {
+		return in.byHand(client)
+	}
+	return client, err
+}
+
+func (p Peer) connect(ctx context.Context, t Transport, c Canned) (Client, error) {
 	switch t {
 	case Stdio:
 		command, env, err := c.Command()
@@ -56,7 +69,7 @@ func (p Peer) Connect(ctx context.Context, t Transport, c Canned) (Client, error
 	if t == HTTPSSE {
 		form = SSE
 	}
-	url, stop, err := Listen(c.Handler(form))
+	url, stop, err := listenerOf(ctx)(c.Handler(form))
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +99,9 @@ func (s *served) Close() error {
 
 // Right reports whether n is what Call, or List, of the peer returns for a payload.
 func (p Peer) Right(payload Payload, n int) bool {
+	if payload.Mix != nil {
+		return slices.ContainsFunc(payload.Mix, func(one Payload) bool { return p.Right(one, n) })
+	}
 	if p.Name == Floor.Name {
 		return n == payload.Size
 	}

@@ -18,8 +18,12 @@ var Ours = OursWith("ours", telemetry.New)
 // OursWith is [Ours] under this name, with what tel returns for each connection. Options are not given.
 func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Peer {
 	connect := func(ctx context.Context, t transport.Transport) (Client, error) {
+		observed := tel()
+		if in := InstallationOf(ctx); in != nil {
+			observed = in.telemetry()
+		}
 		c, err := mcpclient.Connect(ctx, t, &mcpclient.Options{
-			ClientInfo: mcp.Implementation{Name: "ours", Version: "1.0"}, Telemetry: tel(),
+			ClientInfo: mcp.Implementation{Name: "ours", Version: "1.0"}, Telemetry: observed,
 		})
 		if err != nil {
 			return nil, err
@@ -27,7 +31,7 @@ func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) P
 		return &oursClient{c, ArgumentsOf(ctx)}, nil
 	}
 	return Peer{
-		Name: name,
+		Name: name, Observes: true,
 		Stdio: func(ctx context.Context, command, env []string) (Client, error) {
 			return connect(ctx, transport.Stdio{Command: command[0], Args: command[1:], Env: env, Stderr: toStderr})
 		},

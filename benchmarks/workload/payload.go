@@ -9,7 +9,7 @@ import (
 // Shape is what a result is made of.
 type Shape string
 
-// The shapes. All but Tools are results of tools/call.
+// The shapes. All but Tools and Described are results of tools/call.
 const (
 	Text       Shape = "text"       // one text with a line break every 80 bytes, as of a file or a log
 	Escaped    Shape = "escaped"    // one text with an escape every ten bytes, some of them \u
@@ -17,9 +17,11 @@ const (
 	Image      Shape = "image"      // one image, as base64
 	Items      Shape = "items"      // many short texts, every tenth of them annotated
 	Tools      Shape = "tools"      // a page of tools/list; its size is their number
+	Described  Shape = "described"  // the page that has [TinyTool], with the schema of Structured; its size is one
+	Mixed      Shape = "mixed"      // texts as real tools return them, one after the other; see [MixedSize]
 )
 
-// Shapes are those of tools/call.
+// Shapes are those of tools/call, each of one size.
 var Shapes = []Shape{Text, Escaped, Structured, Image, Items}
 
 // Sizes by the names they have in benchmarks.
@@ -45,10 +47,11 @@ func SizeName(size int) string {
 
 // Payload is an answer that is ready but for its id.
 type Payload struct {
-	Frame   []byte // one line, without its newline; the id is 8 digits wide
-	Size    int    // of the frame, which those who only want to compare need not keep
-	Content int    // in bytes, see Client.Call
-	Tools   int    // of a page of tools/list
+	Frame   []byte    // one line, without its newline; the id is 8 digits wide
+	Size    int       // of the frame, which those who only want to compare need not keep
+	Content int       // in bytes, see Client.Call
+	Tools   int       // of a page of tools/list
+	Mix     []Payload // what the answers are in turn, if they are not all the same
 }
 
 // The beginning of every answer; the id is written over the blanks.
@@ -83,8 +86,11 @@ func NewPayload(e Era, s Shape, size int) Payload {
 		b, p.Content = structured(b, size)
 	case Tools:
 		b, p.Tools = toolsPage(b, size), size
+	case Described:
+		b, p.Tools = append(b, `"tools":[{"name":"`+TinyTool+`","inputSchema":{"type":"object"},"outputSchema":`+
+			recordsSchema+`}]}}`...), size
 	}
-	if s != Tools && len(b) != size {
+	if s != Tools && s != Described && len(b) != size {
 		panic(fmt.Sprintf("workload: no %s of %d bytes, the nearest has %d", s, size, len(b)))
 	}
 	p.Frame, p.Size = b, len(b)
@@ -177,3 +183,10 @@ const toolSchema = `{"type":"object","properties":{"path":{"type":"string","desc
 	`"depth":{"type":"integer",` +
 	`"minimum":0,"maximum":64},"filter":{"type":"array","items":{"type":"string"}}},"required":["path"],` +
 	`"additionalProperties":false}`
+
+// recordsSchema is what a server says of Structured.
+const recordsSchema = `{"type":"object","required":["records"],"properties":{"note":{"type":"string"},"records":{` +
+	`"type":"array","items":{"type":"object","required":["id","name"],"properties":{` +
+	`"id":{"type":"integer","minimum":0},"name":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},` +
+	`"score":{"type":"number"},"active":{"type":"boolean"},"parent":{"type":["integer","null"]},` +
+	`"at":{"type":"object","required":["x","y"],"properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}}}}}}`

@@ -2,10 +2,13 @@ package workload
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 func TestAPayloadHasItsSizeAndContent(t *testing.T) {
@@ -60,6 +63,29 @@ func TestAPageOfToolsHasThem(t *testing.T) {
 		if len(r.Tools) != 1000 || p.Tools != 1000 || len(p.Frame) < 500<<10 {
 			t.Errorf("%s: want 1000 tools in half a megabyte or more, got %d in %d", e, len(r.Tools), len(p.Frame))
 		}
+	}
+}
+
+func TestStructuredResultsMatchTheSchemaThatIsListed(t *testing.T) {
+	r, w, wait, err := Canned{Modern, Structured, 10 * KiB}.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wait()
+	c, err := mcpclient.Connect(t.Context(), Streams(r, w), &mcpclient.Options{Telemetry: telemetry.Off()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop(context.Background())
+	page, err := c.ListTools(t.Context(), nil)
+	if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != TinyTool || page.Tools[0].OutputSchema == nil {
+		t.Fatalf("want the tiny tool with its schema, got %+v, %v", page, err)
+	}
+	out, err := mcpclient.CallToolAs[struct {
+		Records []any `json:"records"`
+	}](t.Context(), c, TinyTool, Hello)
+	if err != nil || len(out.Records) == 0 {
+		t.Errorf("want records, got %d, %v", len(out.Records), err)
 	}
 }
 

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 )
@@ -24,6 +25,9 @@ type Client interface {
 // means that the peer has no such thing; the case is left out.
 type Peer struct {
 	Name string // as in peer=ours
+
+	// Observes says that it uses the [Installation] of its connection's context itself. Others are observed by hand.
+	Observes bool
 
 	// Stdio starts the command, a program with its arguments, with env as its whole environment.
 	Stdio func(ctx context.Context, command, env []string) (Client, error)
@@ -61,10 +65,13 @@ const (
 	HelloText = "hello, world"
 )
 
-// Hello are the arguments of every call, and HelloMap the same for those who do not know a tool before they call it.
+// Hello are the arguments of every call. The others are the same: HelloMap for those who do not know a tool before they
+// call it, HelloStruct for those who give a struct and not a pointer to it, HelloRaw for those who have JSON already.
 var (
-	Hello    = &Arguments{Text: HelloText}
-	HelloMap = map[string]any{"text": HelloText}
+	Hello       = &Arguments{Text: HelloText}
+	HelloMap    = map[string]any{"text": HelloText}
+	HelloStruct = *Hello
+	HelloRaw    = json.RawMessage(`{"text":"` + HelloText + `"}`)
 )
 
 type argumentsKey struct{}

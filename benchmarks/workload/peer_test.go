@@ -21,18 +21,18 @@ func TestEveryPeerGetsTheRightAnswers(t *testing.T) {
 			for _, e := range Eras {
 				for _, c := range []Canned{{e, Text, Tiny}, {e, Escaped, 10 * KiB}, {e, Items, 200 * KiB}, {e, Image, 2 * MiB},
 					{e, Structured, 401}, {e, Tools, 300}} {
-					t.Run(fmt.Sprintf("%s/%s/%s", p.Name, tr, c), func(t *testing.T) { rightAnswers(t, p, tr, c, 1) })
+					t.Run(fmt.Sprintf("%s/%s/%s", p.Name, tr, c), func(t *testing.T) { rightAnswers(t, t.Context(), p, tr, c, 1) })
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s/callers", p.Name, tr, e), func(t *testing.T) {
-					rightAnswers(t, p, tr, Canned{e, Text, 4 * KiB}, 16)
+					rightAnswers(t, t.Context(), p, tr, Canned{e, Text, 4 * KiB}, 16)
 				})
 			}
 		}
 	}
 }
 
-func rightAnswers(t *testing.T, p Peer, tr Transport, c Canned, callers int) {
-	client, err := p.Connect(WithCallers(t.Context(), callers), tr, c)
+func rightAnswers(t *testing.T, connection context.Context, p Peer, tr Transport, c Canned, callers int) {
+	client, err := p.Connect(WithCallers(connection, callers), tr, c)
 	if err != nil {
 		t.Fatal(err)
 	}

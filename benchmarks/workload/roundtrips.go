@@ -13,15 +13,7 @@ type roundtrip struct {
 	transport Transport
 	canned    Canned
 	callers   int
-	use       use
-}
-
-// use is a way to use a client that is not the best one.
-type use struct {
-	name string // an element of the benchmark's name; empty for the best way
-
-	// with returns the context for the connection, and what ends the use.
-	with func(ctx context.Context) (context.Context, func())
+	use       Use
 }
 
 func (r roundtrip) String() string {
@@ -31,8 +23,8 @@ func (r roundtrip) String() string {
 	}
 	name := fmt.Sprintf("transport=%s/era=%s/shape=%s/size=%s/callers=%d", r.transport, r.canned.Era, r.canned.Shape,
 		size, r.callers)
-	if r.use.name != "" {
-		name += "/" + r.use.name
+	if r.use.Name != "" {
+		name += "/" + r.use.Name
 	}
 	return name
 }
@@ -104,10 +96,13 @@ func runAll(b *testing.B, cases []roundtrip, peers []Peer) {
 
 func (r roundtrip) run(b *testing.B, p Peer) {
 	connection := WithCallers(context.Background(), r.callers)
-	if r.use.with != nil {
-		var end func()
-		connection, end = r.use.with(connection)
+	if r.use.With != nil {
+		with, end, err := r.use.With(connection)
+		if err != nil {
+			b.Fatal(err)
+		}
 		defer end()
+		connection = with
 	}
 	client, err := p.Connect(connection, r.transport, r.canned)
 	if err != nil {
