@@ -24,8 +24,8 @@ func clientOf(user *http.Client) *http.Client {
 	return &client
 }
 
-// knownOf returns the transport of a user's client if it is one of net/http and all there is, nil otherwise. The code of
-// net/http is known: it changes nothing of a request, neither of its header nor of its URL.
+// knownOf returns the transport of a user's client if it is one of net/http and all there is, nil otherwise. That code
+// is known: it changes nothing of a request, neither of its header nor of its URL.
 func knownOf(client *http.Client) *http.Transport {
 	known, ok := client.Transport.(*http.Transport)
 	if !ok || known == nil || !isBare(client) {

@@ -12,8 +12,9 @@ const maxUnreachable = 3
 
 // requester makes the HTTP requests of one connection: the POSTs of its exchanges, the GETs of its streams and the
 // DELETE of its session, each with the user's header and credentials, and repeated where that is safe
-// (http_request.go, http_gzip.go). It knows no message and no session. What it counts tells whether the server can
-// still be reached. Its fields are set once and the counters are atomic, so any goroutine may call its methods.
+// (http_request.go, http_do.go, http_gzip.go). It knows no message and no session. What it counts tells whether the
+// server can still be reached. Its fields are set once and the counters are atomic, so any goroutine may call its
+// methods.
 type requester struct {
 	target     *url.URL
 	client     *http.Client
