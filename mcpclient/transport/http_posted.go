@@ -6,10 +6,10 @@ import (
 	"net/http"
 )
 
-// A server may have acted on a POST if its body was sent, or a part of it. A body can say that it was read. But net/http
-// sends the header by itself before a body of a type that it does not know: a request takes two writes then, and the
-// server two reads. That is 25 % of the CPU of a tiny call (2 cores, 2026-11). So the body is of a type that net/http
-// knows where net/http itself reports how far it has got.
+// A server may have acted on a POST if its body was sent, or a part of it. A body can say that it was read. But before
+// a body of a type that it does not know, net/http sends the header by itself: a request takes two writes then, and the
+// server two reads. Without that, a tiny call takes 12 % less CPU with two processors and 21 % less with one (2026-11).
+// So the body is of a type that net/http knows where net/http itself reports how far it has got.
 
 // giveBody makes body that of req. What net/http could not write at all, it may write again.
 func (q *requester) giveBody(req *http.Request, body []byte, r *reach) {
