@@ -64,7 +64,9 @@ type HTTP struct {
 	// host and port share that were given none, in the whole program: with [http.DefaultTransport] as it was when the
 	// first of them was dialled, up to 1024 idle network connections, and no time limit. They are closed with the last of
 	// those connections. A client with a Timeout ends streams too when that has passed, and one whose RoundTripper repeats
-	// requests may have a tool run twice.
+	// requests may have a tool run twice. A client without Jar and Timeout has its RoundTripper called directly. To one
+	// that is an [*http.Transport] requests have their header in common, so a protocol that is registered with it must not
+	// change that, as [http.RoundTripper] says.
 	Client *http.Client
 
 	// Header is added to every request, except for the fields the protocol itself needs. It is never logged.

@@ -167,11 +167,16 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 // deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
 func (ex *exchange) deliverWhole(data []byte) bool {
 	f := Frame{Data: data, Request: ex.m.ID}
-	if ex.answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.answer(f) {
+	if ex.offer(f) {
 		return false
 	}
 	complete := answers(data, ex.m.ID)
 	return ex.deliver(f) && !complete
+}
+
+// offer offers f, before which nothing came, to the one who asked, and reports whether that one has taken it.
+func (ex *exchange) offer(f Frame) bool {
+	return ex.answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.answer(f)
 }
 
 // malformed reports that the response is no answer.

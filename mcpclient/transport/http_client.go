@@ -24,6 +24,19 @@ func clientOf(user *http.Client) *http.Client {
 	return &client
 }
 
+// knownOf returns the transport of a user's client if it is one of net/http and all there is, nil otherwise. That code
+// is known: it changes nothing of a request, neither of its header nor of its URL.
+func knownOf(client *http.Client) *http.Transport {
+	known, ok := client.Transport.(*http.Transport)
+	if !ok || known == nil || !isBare(client) {
+		return nil
+	}
+	return known
+}
+
+// isBare reports whether a client that follows no redirects does no more than its transport.
+func isBare(client *http.Client) bool { return client.Jar == nil && client.Timeout <= 0 }
+
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // originClient is the client of all connections to one origin that were given none: a transport of net/http takes more

@@ -15,6 +15,7 @@ import (
 // Each part owns its state:
 //
 //	requester   http_requester.go  HTTP requests of any kind, with header and credentials; can the server be reached
+//	reach       http_reach.go      how far one request has got (with its body, http_posted.go)
 //	flight      http_flight.go     which exchanges live, which wait in line (http_line.go)
 //	exchange    http_exchange.go   one POST and its answer (http_answer.go, http_events.go, http_verdict.go)
 //	session     http_session.go    what one initialize leads to: id, version, gate

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// An answer that is one JSON text is offered to the one who asked, and only what it does not take goes by way of
-// Receive.
+// An answer that is one JSON text, or the first message of its stream, is offered to the one who asked, and only what
+// it does not take goes by way of Receive.
 func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for _, test := range []struct {
@@ -22,7 +22,10 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 		{"JSON, taken", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, answer) }, true, true},
 		{"JSON, not taken", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, answer) }, false,
 			true},
-		{"a stream", func(w http.ResponseWriter, _ *http.Request) { answerEvents(w, "data: "+answer+"\n\n") }, true, false},
+		{"a stream, taken", closing("data: " + answer + "\n\n"), true, true},
+		{"a stream, not taken", closing("data: " + answer + "\n\n"), false, true},
+		{"a stream that begins with a comment and an id", closing(": hi\n\nid: 1\ndata:\n\ndata: " + answer + "\n\n"), true,
+			true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn := dialHTTP(t, &transport.HTTP{URL: serve(t, test.handle)}, transport.Config{})
@@ -49,10 +52,25 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 				t.Errorf("received the answer to request %d, %v; want that to request %d", f.Request, err, m.ID)
 			}
 			if len(offers) > 0 {
-				t.Error("an answer was offered that came in a stream, or twice")
+				t.Error("an answer was offered twice")
 			}
 		})
 	}
+}
+
+// What goes two ways may come in another order: progress would come behind the answer.
+func TestAnAnswerBehindOtherMessagesDoesNotOvertakeThem(t *testing.T) {
+	const progress, answer = `{"jsonrpc":"2.0","method":"notifications/progress"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`
+	conn := dialHTTP(t, &transport.HTTP{URL: serve(t, closing(event(progress)+event(answer)))}, transport.Config{})
+	err := sendFor(t.Context(), conn, modernCall(1), func(f transport.Frame) bool {
+		t.Errorf("%s was offered", f.Data)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiveData(t, conn, progress, 1)
+	receiveData(t, conn, answer, 1)
 }
 
 // sendFor sends a request by the connection's seam.

@@ -27,6 +27,7 @@ type cursor struct {
 	brief   int           // times in a row that it ended soon, whatever it brought, or could not be opened
 	since   time.Time     // it was opened
 	first   bool          // it answers the first request, and a server of HTTP+SSE says there that it is one
+	asks    *exchange     // whose answer it is to bring; nil for none, and once Receive has got something of it
 }
 
 // note takes in an event.
@@ -67,7 +68,7 @@ func (cur *cursor) pause(failure *RequestError) time.Duration {
 
 // follow delivers what comes on the stream that answers the request, until that has its answer.
 func (ex *exchange) follow(w *worker, resp *http.Response) {
-	cur := cursor{retry: -1, first: ex.introduces() && ex.conn.h.Mode == Auto}
+	cur := cursor{retry: -1, first: ex.introduces() && ex.conn.h.Mode == Auto, asks: ex}
 	for resp != nil {
 		if w.events == nil {
 			w.events = ex.conn.bound.events(nil)
@@ -92,7 +93,8 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 }
 
 // consume delivers the messages of a stream in session s. It returns true when it has delivered the answer to the
-// request with this id, and otherwise why the stream has ended. The id is 0 if the stream serves no single request.
+// request with this id, and otherwise why the stream has ended. The id is 0 if the stream serves no single request. An
+// answer before which nothing came is offered to the one who asked; another one might overtake what came before it.
 func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, id int64, cur *cursor) (bool, error) {
 	for {
 		e, err := events.Next()
@@ -117,6 +119,10 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 			}
 			complete = id != 0 && answers(e.Data, id)
 		}
+		if complete && frame.Err == nil && cur.asks != nil && cur.asks.offer(frame) {
+			return true, nil
+		}
+		cur.asks = nil
 		if !c.inbox.deliver(ctx, s, frame) {
 			return false, context.Cause(ctx)
 		}

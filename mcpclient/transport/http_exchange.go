@@ -71,8 +71,8 @@ const (
 // the same: what package context finds is compared with Done.
 func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 
-// context returns the context of the exchange's requests. That of others' clients is one of the standard library, for
-// what they wrap it into: package context would have a goroutine wait for the end of any other.
+// context returns the context of the exchange's requests. Where other code than net/http sees it, it is one of the
+// standard library, for what that wraps it into: package context would have a goroutine wait for the end of any other.
 func (ex *exchange) context() context.Context {
 	if ex.conn.requests.private() {
 		return ex
@@ -120,8 +120,9 @@ func (ex *exchange) run(w *worker) {
 	usercode.Run(func() { ex.carryOut(w) }, ex.broken)
 }
 
-// broken deals with a body of the user's client, or a logger, that has failed.
+// broken deals with the user's client or authorizer, a body of theirs, or a logger that has failed.
 func (ex *exchange) broken(f *usercode.Failure) {
+	ex.reach.leave()
 	ex.conn.config.tell("HTTP", f)
 	ex.fail(&RequestError{Reason: Lost, Err: f})
 }

@@ -37,6 +37,9 @@ func (f only) header(q *requester) http.Header {
 			h[name] = []string{value}
 		}
 	}
+	if !q.private() {
+		return h.Clone()
+	}
 	return h
 }
 
@@ -50,18 +53,23 @@ func (q *requester) newHeader() http.Header {
 	return h
 }
 
-// header returns the header of the message's POST.
+// header returns the header of the message's POST. Other code than net/http may change what it gets, so that shares no
+// value with another request.
 func (ex *exchange) header(q *requester) http.Header {
-	switch {
-	case ex.usual == nil:
-		h := q.newHeader()
+	h := ex.usual
+	if h == nil {
+		h = q.newHeader()
 		ex.fillUsual(h)
-		ex.fillOwn(h)
-		return h
-	case !ex.traced() && len(ex.m.Header) == 0:
-		return ex.usual
 	}
-	h := maps.Clone(ex.usual)
+	switch {
+	case !q.private():
+		h = h.Clone()
+	case ex.usual == nil:
+	case !ex.traced() && len(ex.m.Header) == 0:
+		return h
+	default:
+		h = maps.Clone(h)
+	}
 	ex.fillOwn(h)
 	return h
 }
@@ -150,11 +158,11 @@ type alike struct {
 }
 
 // of returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something by
-// name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads it.
-// httpConn.mu is held.
+// name, as what is asked for again and again does. They share it: it is only read, or a copy is sent. httpConn.mu is
+// held.
 func (u *usuals) of(ex *exchange) http.Header {
 	q := &ex.conn.requests
-	if !q.private() || ex.m.Kind != Request || ex.m.Name == "" {
+	if ex.m.Kind != Request || ex.m.Name == "" {
 		return nil
 	}
 	kept := u.kept.Value()

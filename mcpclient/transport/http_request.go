@@ -1,16 +1,13 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
@@ -33,14 +30,15 @@ type outgoing struct {
 	reach  *reach // of ctx
 }
 
-// roundTrip does what tryRoundTrip does, and returns whatever the user's client or authorizer does.
+// roundTrip does what tryRoundTrip does. An exchange, whose reach is its own, deals with what the user's client or
+// authorizer does; for others it returns whatever they do.
 func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
-	r := o.reach
-	if r == nil {
-		r = new(reach)
-		o.ctx = r.watch(o.ctx, &q.connected)
+	if o.reach != nil {
+		return q.tryRoundTrip(o, o.reach)
 	}
-	if q.private() {
+	r := new(reach)
+	o.ctx = r.watch(o.ctx, &q.connected)
+	if q.private() && q.pooled() {
 		return q.tryRoundTrip(o, r)
 	}
 	return q.guardedRoundTrip(o, r)
@@ -69,12 +67,14 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 		resp, err := q.do(req)
 		if err != nil {
 			failure := q.broken(&o, r, err)
+			q.missedBy(r)
 			r.leave()
 			if turns++; failure.Reason == Busy && turns < maxTurnedAway {
 				continue
 			}
 			return nil, failure
 		}
+		q.reported(r)
 		r.connect()
 		resp.Request = req // a RoundTripper of the user's need not say so
 		q.answered(resp)
@@ -98,25 +98,7 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 	}
 }
 
-// private reports whether requests are seen by a transport of our own only, so that they may have parts in common.
-func (q *requester) private() bool {
-	return q.own != nil && q.authorizer == nil && q.target.User == nil
-}
-
-// do makes one request. Of what a client does beyond its transport, one of our own needs only the password in a URL.
-func (q *requester) do(req *http.Request) (*http.Response, error) {
-	if q.own == nil || req.URL.User != nil {
-		return q.client.Do(req)
-	}
-	resp, err := q.own.RoundTrip(req)
-	if err == nil && q.asksGzip() {
-		gunzip(resp)
-	}
-	return resp, err
-}
-
-// request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless
-// the connection is private.
+// request returns a new request for o. All that it is made of belongs to it, unless the connection is private.
 func (q *requester) request(o *outgoing, r *reach) *http.Request {
 	to := o.to
 	if !q.private() {
@@ -126,46 +108,25 @@ func (q *requester) request(o *outgoing, r *reach) *http.Request {
 		Method: o.method, URL: to, Host: q.host, Header: o.header.header(q), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(o.ctx)
 	r.sent.Store(false)
-	if body := o.body; body != nil {
-		req.ContentLength = int64(len(body))
-		req.GetBody = func() (io.ReadCloser, error) { return newPosted(body, r), nil }
-		req.Body = newPosted(body, r)
+	if o.body != nil {
+		q.giveBody(req, o.body, r)
 	}
 	return req
 }
-
-// posted is the body of a POST. A server that has not been sent it cannot act on it.
-type posted struct {
-	body  bytes.Reader
-	reach *reach
-}
-
-func newPosted(body []byte, r *reach) *posted {
-	p := &posted{reach: r}
-	p.body.Reset(body)
-	return p
-}
-
-func (p *posted) Read(b []byte) (int, error) {
-	p.reach.sent.Store(true)
-	return p.body.Read(b)
-}
-
-func (p *posted) WriteTo(w io.Writer) (int64, error) {
-	p.reach.sent.Store(true)
-	return p.body.WriteTo(w)
-}
-
-func (p *posted) Close() error { return nil }
 
 // forbidRepeats keeps net/http from sending a message again by itself that the server may have acted on. What it could
 // not write to an idle connection, it may send over another. But with Idempotency-Key it would repeat what was written
 // too, and in HTTP/2 after the error PROTOCOL_ERROR, which proxies give for what a server has answered; so there it
 // gets no second body, and what the server has turned away is repeated by roundTrip.
 func (q *requester) forbidRepeats(req *http.Request) {
-	if q.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil {
+	if q.wouldRepeat(req) {
 		req.GetBody = nil
 	}
+}
+
+// wouldRepeat reports whether net/http would send req again for what forbidRepeats says.
+func (q *requester) wouldRepeat(req *http.Request) bool {
+	return q.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil
 }
 
 // review lets the authorizer see the response.
@@ -205,56 +166,6 @@ func redirect(from *url.URL, resp *http.Response) *url.URL {
 	return next
 }
 
-// reach finds out how far a request has got. net/http knows better than its errors tell; other clients that do not say
-// are believed to have reached the server.
-type reach struct {
-	trace     httptrace.ClientTrace
-	asked     atomic.Bool   // for a connection
-	got       atomic.Bool   // one
-	sent      atomic.Bool   // its body, or part of it
-	connected *atomic.Int32 // counts the requests that have one
-
-	io.ReadCloser // the body of the latest response, which is connected until it is closed
-}
-
-// watch returns ctx with which net/http reports to r, which counts in connected.
-func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Context {
-	r.connected = connected
-	r.trace.GetConn = func(string) { r.asked.Store(true) }
-	r.trace.GotConn = func(httptrace.GotConnInfo) { r.connect() }
-	return httptrace.WithClientTrace(ctx, &r.trace)
-}
-
-func (r *reach) connect() {
-	if !r.got.Swap(true) {
-		r.connected.Add(1)
-	}
-}
-
-// leave makes r ready for another request.
-func (r *reach) leave() {
-	r.asked.Store(false)
-	if r.got.Swap(false) {
-		r.connected.Add(-1)
-	}
-}
-
-func (r *reach) Close() error {
-	r.leave()
-	return r.ReadCloser.Close()
-}
-
-// over lets go of the body, which has been closed, and with it of the buffers of the network connection. r itself may
-// outlive the request by half a minute: the timer of net/http's dialer has its context, and the runtime keeps timers
-// that were stopped until they are a quarter of all.
-func (r *reach) over() { r.ReadCloser = goneBody{} }
-
-// goneBody is the body of a response after the end of its exchange.
-type goneBody struct{}
-
-func (goneBody) Read([]byte) (int, error) { return 0, http.ErrBodyReadAfterClose }
-func (goneBody) Close() error             { return nil }
-
 // broken returns what err, the end of a request without a response, means.
 func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -269,7 +180,7 @@ func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 		p, err = unconnected, notReached(q.target.Host, err)
 	case isTurnedAway(err):
 		p = turnedAway
-	case o.body != nil && !r.sent.Load() && o.ctx.Err() == nil:
+	case o.body != nil && q.keptBack(r) && o.ctx.Err() == nil:
 		p = unwritten
 	}
 	e := &RequestError{Err: err}

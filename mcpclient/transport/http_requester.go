@@ -12,13 +12,14 @@ const maxUnreachable = 3
 
 // requester makes the HTTP requests of one connection: the POSTs of its exchanges, the GETs of its streams and the
 // DELETE of its session, each with the user's header and credentials, and repeated where that is safe
-// (http_request.go, http_gzip.go). It knows no message and no session. What it counts tells whether the server can
-// still be reached. Its fields are set once and the counters are atomic, so any goroutine may call its methods.
+// (http_request.go, http_do.go, http_gzip.go). It knows no message and no session. What it counts tells whether the
+// server can still be reached. Its fields are set once and the counters are atomic, so any goroutine may call its
+// methods.
 type requester struct {
 	target     *url.URL
 	client     *http.Client
 	joined     *originClient   // nil if the client is the user's
-	own        *http.Transport // of joined, if it has one
+	known      *http.Transport // all that client adds to is that, nil if it may be more
 	header     http.Header     // of the user, with canonical names
 	host       string          // of the user's header
 	authorizer Authorizer      // nil for none
@@ -27,6 +28,7 @@ type requester struct {
 	connected   atomic.Int32 // requests that have a network connection
 	unreachable atomic.Int32 // failures to connect since the last answer
 	version     atomic.Int32 // of HTTP, times ten
+	reporting   atomic.Bool  // see reports
 }
 
 // init prepares q for the requests of a connection with these settings to target.
@@ -43,9 +45,10 @@ func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
 	delete(q.header, "Host")
 	if h.Client != nil {
 		q.client = clientOf(h.Client)
+		q.known = knownOf(q.client)
 	} else {
 		q.joined, q.target = joinOrigin(target)
-		q.client, q.own = &q.joined.client, q.joined.pool
+		q.client, q.known = &q.joined.client, q.joined.pool
 	}
 }
 
