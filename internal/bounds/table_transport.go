@@ -112,7 +112,7 @@ var transportArea = area{
 		{
 			what:  "Goroutines that wait for exchanges",
 			where: []string{"mcpclient/transport.pool.idle"},
-			bound: "as many as were at work; those that no one needs end at the next sweep",
+			bound: "as many as were at work, of all connections that share a client; they end within 20 ms",
 			full:  "none waits that was not at work",
 			test:  "mcpclient/transport.TestHTTPCloseLeavesNothing",
 		},
