@@ -142,7 +142,7 @@ var serverArea = area{
 		},
 		{
 			what:  "Goroutines of a client that wait for tasks",
-			where: []string{"mcpserver.newGroup"},
+			where: []string{"mcpserver.group.spare"},
 			bound: "{mcpserver.maxSpare}, and {mcpserver.maxBurst} times as many for 20 ms behind a burst",
 			full:  "a goroutine that is done ends",
 			test:  "mcpserver.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",

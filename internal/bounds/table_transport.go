@@ -203,7 +203,8 @@ var telemetryArea = area{
 			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
 		},
 		{
-			what: "The flight recorder", where: []string{"mcpclient/telemetry/instrument.flight.ring"},
+			what:  "The flight recorder",
+			where: []string{"mcpclient/telemetry/instrument.flight.ring", "mcpclient/telemetry/instrument.flight.traces"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
 				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes " +
 				"mcpclient/telemetry/instrument.maxURI}, messages of {bytes " +
