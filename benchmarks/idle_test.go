@@ -19,6 +19,11 @@ func BenchmarkIdleClient(b *testing.B) {
 	workload.Idles(b, workload.Floor, workload.FloorJSON, workload.Ours)
 }
 
+// BenchmarkIdleAsUsed is what many clients hold that have done what people do with one, right after that.
+func BenchmarkIdleAsUsed(b *testing.B) {
+	workload.IdlesAsUsed(b, workload.Floor, workload.FloorJSON, workload.Ours)
+}
+
 // BenchmarkIdleServer is what many sessions of one server hold that wait.
 func BenchmarkIdleServer(b *testing.B) {
 	workload.IdleServers(b, workload.FloorServer, workload.FloorJSONServer, workload.OursServer)

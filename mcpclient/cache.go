@@ -24,7 +24,7 @@ type resultCache struct {
 	mu      sync.Mutex
 	owner   *conn.Session            // guarded by mu; whose results they are
 	results map[string]*list.Element // guarded by mu; of *keptResult, by key
-	recent  list.List                // guarded by mu; the same, the one used last in front
+	recent  *list.List               // guarded by mu; the same, the one used last in front; nil before the first
 	size    int                      // guarded by mu; bytes of all of them
 	changes []staled                 // guarded by mu; how often the results of a method have become stale
 	clears  int                      // guarded by mu; how often all have
@@ -118,7 +118,7 @@ func (rc *resultCache) keep(version int, k *keptResult) {
 		rc.remove(old)
 	}
 	if rc.results == nil {
-		rc.results = map[string]*list.Element{}
+		rc.results, rc.recent = map[string]*list.Element{}, list.New()
 	}
 	rc.results[k.key] = rc.recent.PushFront(k)
 	for rc.size += k.size(); rc.size > rc.limit; {
@@ -184,6 +184,9 @@ func (rc *resultCache) clearAll() {
 
 // removeIf forgets the results that stale picks. mu is held.
 func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
+	if rc.recent == nil {
+		return
+	}
 	for e := rc.recent.Front(); e != nil; {
 		next := e.Next()
 		if stale(e.Value.(*keptResult)) {

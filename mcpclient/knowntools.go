@@ -153,7 +153,7 @@ func (m *knownTools) areListed() bool {
 func (m *knownTools) stranger(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.listed && m.known.tools[tool] == nil
+	return m.listed && m.known.tools.get(tool) == nil
 }
 
 // output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression
@@ -222,7 +222,7 @@ func (m *knownTools) mirrored(tool string) []mirror.Param {
 func (m *knownTools) find(tool string) (_ *toolSchema, certain bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.known.tools[tool]
+	t := m.known.tools.get(tool)
 	if t == nil {
 		return nil, m.listed && !m.known.partial
 	}

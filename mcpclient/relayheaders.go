@@ -19,7 +19,7 @@ type listedTools struct {
 func (l *listedTools) learn(result []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.tools.tools) == 0 && !mirror.MayMark(result) {
+	if l.tools.tools.len() == 0 && !mirror.MayMark(result) {
 		return
 	}
 	all, _ := mcp.Object(result).Lookup("tools")
@@ -41,7 +41,7 @@ func (l *listedTools) learn(result []byte) {
 // header returns the headers for a call of a tool, nil for none. Arguments that do not fit are the server's to refuse.
 func (l *listedTools) header(tool string, arguments []byte) map[string]string {
 	l.mu.Lock()
-	params := l.tools.tools[tool].params()
+	params := l.tools.tools.get(tool).params()
 	l.mu.Unlock()
 	if params == nil {
 		return nil

@@ -21,9 +21,74 @@ const (
 // toolSet is what is kept of some tools, by name. Nothing in it shares memory with the lists that it comes from. If
 // there is no room for all of a tool, its name is kept without the rest, and if there is none for that, nothing.
 type toolSet struct {
-	tools   map[string]*toolSchema
-	size    int32 // toolRoom at most
-	partial bool  // there was no room for a name
+	tools   *toolTable // nil for none
+	size    int32      // toolRoom at most
+	partial bool       // there was no room for a name
+}
+
+// toolTable has tools by name. Most servers have a handful, which as a list take a fraction of the memory of a map.
+type toolTable struct {
+	list []namedTool            // up to fewTools
+	m    map[string]*toolSchema // nil as long as there is the list
+}
+
+type namedTool struct {
+	name string
+	tool *toolSchema
+}
+
+const fewTools = 8
+
+// get returns the tool of a name, nil if there is none. t may be nil.
+func (t *toolTable) get(name string) *toolSchema {
+	if t == nil {
+		return nil
+	}
+	if t.m != nil {
+		return t.m[name]
+	}
+	if i := t.index(name); i >= 0 {
+		return t.list[i].tool
+	}
+	return nil
+}
+
+func (t *toolTable) index(name string) int {
+	return slices.IndexFunc(t.list, func(n namedTool) bool { return n.name == name })
+}
+
+// add adds a tool whose name is not there.
+func (t *toolTable) add(name string, tool *toolSchema) {
+	if t.m == nil && len(t.list) < fewTools {
+		t.list = append(t.list, namedTool{name, tool})
+		return
+	}
+	if t.m == nil {
+		t.m = make(map[string]*toolSchema, 2*fewTools)
+		for _, n := range t.list {
+			t.m[n.name] = n.tool
+		}
+		t.list = nil
+	}
+	t.m[name] = tool
+}
+
+// remove removes the tool of a name that is there.
+func (t *toolTable) remove(name string) {
+	if t.m != nil {
+		delete(t.m, name)
+		return
+	}
+	i := t.index(name)
+	t.list = slices.Delete(t.list, i, i+1)
+}
+
+// len returns how many tools there are. t may be nil.
+func (t *toolTable) len() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.list) + len(t.m)
 }
 
 // toolSchema is what calls of a tool need to know of it. It is not changed any more.
@@ -35,6 +100,9 @@ type toolSchema struct {
 	traits   loops.Traits    // that it says besides
 	size     int             // in bytes, without the name
 }
+
+// simpleTool is a tool that calls need to know nothing of.
+var simpleTool = &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
 
 // nameOnly stands for a tool of which there was room for the name only.
 var nameOnly = &toolSchema{}
@@ -58,17 +126,17 @@ func (s *toolSet) put(name string, t *toolSchema) {
 		return
 	}
 	if s.tools == nil {
-		s.tools = map[string]*toolSchema{}
+		s.tools = new(toolTable)
 	}
-	s.tools[name] = t
+	s.tools.add(name, t)
 	s.size += int32(cost(name, t))
 }
 
 // drop forgets a tool, if it is kept.
 func (s *toolSet) drop(name string) {
-	if old := s.tools[name]; old != nil {
+	if old := s.tools.get(name); old != nil {
 		s.size -= int32(cost(name, old))
-		delete(s.tools, name)
+		s.tools.remove(name)
 	}
 }
 
@@ -93,7 +161,15 @@ func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 		params, _ := mirror.Params(t.InputSchema) // it has been checked
 		s.mirror(params)
 	}
+	if t.OutputSchema == nil && s.isSimple() {
+		return simpleTool
+	}
 	return s
+}
+
+// isSimple reports whether calls need to know nothing of t, but for its output.
+func (t *toolSchema) isSimple() bool {
+	return t.mirrored == nil && t.tasks == mcp.TaskForbidden && !t.harmless && t.traits == 0
 }
 
 // mirror notes the parameters that are repeated in headers.

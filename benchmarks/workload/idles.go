@@ -31,6 +31,50 @@ func Idles(b *testing.B, peers ...Peer) {
 	}
 }
 
+// IdlesAsUsed is the same for a thousand clients over HTTP which have done what people do with one: listed the tools
+// and made three calls with a map. They are looked at without waiting for goroutines that linger.
+func IdlesAsUsed(b *testing.B, peers ...Peer) {
+	for _, e := range Eras {
+		for _, own := range []bool{false, true} {
+			for _, p := range peers {
+				name := fmt.Sprintf("transport=%s/era=%s/clients=1000/arguments=map", HTTPJSON, e)
+				if own {
+					name += "/client=own"
+				}
+				if p.HTTP != nil {
+					b.Run(name+"/peer="+p.Name, func(b *testing.B) { IdleClientsAsUsed(b, p, e, own) })
+				}
+			}
+		}
+	}
+}
+
+// IdleClientsAsUsed is one of these benchmarks. If own is true, all clients have one http.Client of the user's.
+func IdleClientsAsUsed(b *testing.B, p Peer, e Era, own bool) {
+	defer dialWithoutTimeout()()
+	url, stop, err := listenOnce(Canned{e, Text, Tiny}, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stop()
+	ctx := WithArguments(WithEra(context.Background(), e), HelloMap)
+	if own {
+		ctx = WithHTTPClient(ctx, &http.Client{Transport: new(http.Transport)})
+	}
+	idle(b, 1000, passing, func() (func() error, error) {
+		client, err := p.HTTP(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		_, err = client.List(ctx)
+		for range 3 {
+			_, failed := client.Call(ctx, TinyTool)
+			err = errors.Join(err, failed)
+		}
+		return client.Close, err
+	})
+}
+
 // IdleServers does the same for sessions of servers, legacy ones, which have been opened and made one call.
 func IdleServers(b *testing.B, servers ...Server) {
 	for _, n := range []int{1000, 10000} {
@@ -109,6 +153,11 @@ func listenOnce(c Canned, i int) (url string, stop func(), err error) {
 // Idle makes so many of something in each op, and reports what they hold at once and while they wait. One is made and
 // stopped before that: what a process needs once is not what each of them holds.
 func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
+	idle(b, n, lingering, newOne)
+}
+
+// idle is [Idle] for a time in which no goroutine begins or ends.
+func idle(b *testing.B, n int, quiet time.Duration, newOne func() (stop func() error, err error)) {
 	stops := make([]func() error, n)
 	var first, last held
 	if stop, err := newOne(); err != nil {
@@ -117,7 +166,7 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		before := settle(lingering)
+		before := settle(quiet)
 		for i := range stops {
 			stop, err := newOne()
 			if err != nil {
@@ -127,7 +176,7 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 		}
 		time.Sleep(passing)
 		first = holding(runtime.NumGoroutine()).minus(before)
-		last = settle(lingering).minus(before)
+		last = settle(quiet).minus(before)
 		for _, stop := range stops {
 			if err := stop(); err != nil {
 				b.Fatal(err)
@@ -151,8 +200,7 @@ func (h held) report(b *testing.B, n int, when string) {
 // passing is long enough for what ends with a call: connections that the server closes, handlers that return.
 const passing = 50 * time.Millisecond
 
-// lingering is longer than goroutines that wait for more work do so: those of our HTTP transport take two seconds to
-// end.
+// lingering is longer than goroutines that wait for more work do so, those of any peer.
 const lingering = 2500 * time.Millisecond
 
 // settle waits until the number of goroutines has been the same for so long, 20 s at most, and returns what the process

@@ -56,7 +56,7 @@ var clientArea = area{
 		},
 		{
 			what:  "What is known of the server's tools: output schemas, mirrored parameters",
-			where: []string{"mcpclient.toolSet.tools"},
+			where: []string{"mcpclient.toolTable.list", "mcpclient.toolTable.m"},
 			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
 				"complete list",
 			full:   "names are kept without the rest, then nothing; a call of such a tool lists anew",

@@ -142,10 +142,10 @@ var serverArea = area{
 		},
 		{
 			what:  "Goroutines of a client that wait for tasks",
-			where: []string{"mcpserver.newGroup"},
-			bound: "{mcpserver.maxSpare}",
+			where: []string{"mcpserver.group.spare"},
+			bound: "{mcpserver.maxSpare}, and {mcpserver.maxBurst} times as many for 20 ms behind a burst",
 			full:  "a goroutine that is done ends",
-			test:  "mcpserver.TestAnIdleConnectionKeepsFewGoroutines",
+			test:  "mcpserver.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",
 		},
 		{
 			what:  "Buffers in which answers were encoded",

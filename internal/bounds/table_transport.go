@@ -112,7 +112,7 @@ var transportArea = area{
 		{
 			what:  "Goroutines that wait for exchanges",
 			where: []string{"mcpclient/transport.pool.idle"},
-			bound: "as many as were at work; those that no one needs end at the next sweep",
+			bound: "as many as were at work, of all connections that share a client; they end within 20 ms",
 			full:  "none waits that was not at work",
 			test:  "mcpclient/transport.TestHTTPCloseLeavesNothing",
 		},
@@ -203,7 +203,8 @@ var telemetryArea = area{
 			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
 		},
 		{
-			what: "The flight recorder", where: []string{"mcpclient/telemetry/instrument.flight.ring"},
+			what:  "The flight recorder",
+			where: []string{"mcpclient/telemetry/instrument.flight.ring", "mcpclient/telemetry/instrument.flight.traces"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
 				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes " +
 				"mcpclient/telemetry/instrument.maxURI}, messages of {bytes " +

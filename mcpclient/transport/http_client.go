@@ -47,6 +47,8 @@ type originClient struct {
 	pool   *http.Transport // nil if the program has put something else in the place of net/http's
 	users  int             // guarded by origins.mu
 	target *url.URL        // guarded by origins.mu; of the latest user: mostly the next one has the same
+
+	workers *pool // guarded by origins.mu; for the exchanges of its users, nil for none
 }
 
 type origin struct {

@@ -28,7 +28,6 @@ func (c *httpConn) Close(ctx context.Context) error {
 	c.refuse()
 	p.await(ctx, c.end.quiet, 20)
 	c.hangUp()
-	c.pool.close()
 	c.end.begun.Do(c.leave)
 	p.await(ctx, c.end.deleted, 40)
 	c.end.abandon()
@@ -86,6 +85,7 @@ func (c *httpConn) leave() {
 		}
 		close(c.end.deleted)
 		c.tasks.Wait()
+		c.pool.leave()
 		close(c.end.gone)
 	}()
 }

@@ -243,8 +243,41 @@ func TestHTTPGoroutinesEndWhenThereIsNothingToDo(t *testing.T) {
 	})
 }
 
+func TestHTTPAConnectionThatWaitsHasNoGoroutineAMomentLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := dialHTTP(t, newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			answerJSON(w, 200, result(readSent(r).ID))
+		}).transport(), transport.Config{})
+		for id := range int64(3) {
+			send(t, conn, call(id))
+			receive(t, conn)
+			synctest.Wait()
+			if n := waitingGoroutines(); n != 1 {
+				t.Errorf("behind call %d: want one goroutine for the next, got %d", id, n)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(15 * time.Millisecond)
+		synctest.Wait()
+		if n := waitingGoroutines(); n != 0 {
+			t.Errorf("20 ms behind the last call: want no goroutine, got %d", n)
+		}
+	})
+}
+
 // exchangeGoroutines returns how many goroutines there are for exchanges.
 func exchangeGoroutines() int { return strings.Count(allStacks(), "transport.(*pool).work(") }
+
+// waitingGoroutines returns how many of them there are in bubbles: those of tests before this one may be ending.
+func waitingGoroutines() (n int) {
+	for stack := range strings.SplitSeq(allStacks(), "\n\n") {
+		head, rest, _ := strings.Cut(stack, "\n")
+		if strings.Contains(head, "synctest bubble") && strings.Contains(rest, "transport.(*pool).work(") {
+			n++
+		}
+	}
+	return n
+}
 
 func allStacks() string {
 	buf := make([]byte, 16<<20)

@@ -23,7 +23,7 @@ import (
 //	oldServer   http_sse.go        HTTP+SSE: its stream and its endpoint
 //	inbox       http_receive.go    what waits for Receive, and whether that may rest
 //	usuals      http_header.go     headers that requests share
-//	pool        http_pool.go       goroutines of exchanges
+//	pool        http_pool.go       goroutines of exchanges; that of all who share a client
 //	lingering   http_linger.go     streams that have brought their answer and have not ended
 //	ending      http_close.go      Close
 type httpConn struct {
@@ -33,9 +33,9 @@ type httpConn struct {
 	bound    frameBound
 	requests requester
 
-	pool      pool // of the goroutines for exchanges
+	pool      *pool // of the goroutines for exchanges
 	lingering lingering
-	tasks     sync.WaitGroup // exchanges and goroutines
+	tasks     sync.WaitGroup // exchanges, and the goroutines of streams
 	end       *ending        // nil before the first Close
 
 	mu      sync.Mutex
@@ -62,7 +62,7 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	if c.flight.max = h.MaxInFlight; c.flight.max <= 0 {
 		c.flight.max = maxInFlight
 	}
-	c.pool.tasks = &c.tasks
+	c.pool = joinPool(c.requests.joined)
 	c.old.conn, c.inbox.conn = c, c
 	return c
 }

@@ -70,17 +70,15 @@ func (cur *cursor) pause(failure *RequestError) time.Duration {
 func (ex *exchange) follow(w *worker, resp *http.Response) {
 	cur := cursor{retry: -1, first: ex.introduces() && ex.conn.h.Mode == Auto, asks: ex}
 	for resp != nil {
-		if w.events == nil {
-			w.events = ex.conn.bound.events(nil)
-		}
-		w.events.Reset(resp.Body)
+		events := w.eventsOf(ex.conn.bound)
+		events.Reset(resp.Body)
 		cur.opened()
-		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.m.ID, &cur)
+		complete, err := ex.conn.consume(ex, ex.session, events, ex.m.ID, &cur)
 		if complete {
 			ex.linger(resp)
 		}
 		_ = resp.Body.Close()
-		w.events.Reset(nil) // it holds on to nothing
+		events.Reset(nil) // it holds on to nothing
 		if complete {
 			return
 		}

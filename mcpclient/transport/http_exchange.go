@@ -85,7 +85,8 @@ func (ex *exchange) context() context.Context {
 // newExchange returns the exchange for m in the current session. c.mu is held.
 func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame) bool) *exchange {
 	s := c.session
-	ex := &exchange{conn: c, session: s, m: m, answer: answer, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
+	ex := &exchange{conn: c, session: s, m: m, answer: answer, gate: s.waitsFor()}
+	ex.modern = m.ProtocolVersion >= firstModern
 	ex.trace = [3]string{m.Traceparent, m.Tracestate, m.Baggage}
 	ex.m.Propagated = maps.Clone(m.Propagated)
 	if !ex.modern {

@@ -66,8 +66,20 @@ func (c *httpConn) listen(s *session, opened func()) {
 	c.tasks.Go(func() {
 		defer opened()
 		defer limit.Stop()
+		defer c.streamsNoMore(s)
 		l.run(opened)
 	})
+}
+
+// streamsNoMore says that the session's stream has ended for good, as it does at once with most servers, which have
+// none. Its context, with what net/http has derived from it, is half a KiB.
+func (c *httpConn) streamsNoMore(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.listening--; s.listening == 0 {
+		s.end()
+		s.stream, s.end = nil, nil
+	}
 }
 
 // listening is the stream for what the server says unasked in a session, however often it is opened. It is owned by the

@@ -14,9 +14,10 @@ const initializedWait = 2 * time.Second
 // one for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
-	stream context.Context    // its stream lives in it; nil unless there has been one; guarded by httpConn.mu
-	end    context.CancelFunc // ends that; guarded by httpConn.mu
-	gone   atomic.Bool        // see dropped
+	stream    context.Context    // its stream lives in it; nil unless there is one; guarded by httpConn.mu
+	end       context.CancelFunc // ends that; guarded by httpConn.mu
+	listening int32              // goroutines that read it, more if initialized was sent again; guarded by httpConn.mu
+	gone      atomic.Bool        // see dropped
 
 	id      string          // given by the server, "" for none; guarded by httpConn.mu
 	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu
@@ -31,9 +32,10 @@ func (s *session) drop() {
 	}
 }
 
-// streaming returns the context of the session's stream. Exchanges have contexts of their own: what many have come of
-// keeps a table of them for as long as it is there. httpConn.mu is held.
+// streaming returns the context of the session's stream, for one more goroutine that reads it. Exchanges have contexts
+// of their own: what many have come of keeps a table of them for as long as it is there. httpConn.mu is held.
 func (s *session) streaming() context.Context {
+	s.listening++
 	if s.stream == nil {
 		s.stream, s.end = context.WithCancel(context.Background())
 		if s.dropped() {
@@ -61,6 +63,18 @@ func (s *session) shut() (open func()) {
 		timer.Stop()
 		release()
 	}
+}
+
+// waitsFor returns what messages have to wait for before they are sent, nil for nothing. httpConn.mu is held.
+func (s *session) waitsFor() <-chan struct{} {
+	if s.gate != nil {
+		select {
+		case <-s.gate:
+			s.gate = nil
+		default:
+		}
+	}
+	return s.gate
 }
 
 // sessionID reports whether id is one: visible ASCII characters, of a length every server takes in a header.

@@ -119,10 +119,10 @@ func (a *Attempt) end(level slog.Level, err error) {
 	if err != nil {
 		errorType = wordOf(errorTypeOf(err))
 	}
-	c.flight.note(entry{
+	c.flight.note(entry{brief: brief{
 		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil,
-		trace: a.span.SpanContext().TraceID(), in: int64(a.number),
-	})
+		in: int64(a.number),
+	}, trace: a.span.SpanContext().TraceID()})
 	a.endSpan(level == slog.LevelWarn, errorType, err)
 	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)

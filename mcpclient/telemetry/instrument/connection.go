@@ -64,7 +64,7 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 		return
 	}
 	ctx := context.Background()
-	c.flight.note(entry{kind: flownBackoff, elapsed: delay, in: int64(attempt)})
+	c.flight.note(entry{brief: brief{kind: flownBackoff, elapsed: delay, in: int64(attempt)}})
 	if c.tel.ins.backoff.Enabled(ctx) {
 		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
 	}

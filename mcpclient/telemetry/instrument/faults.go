@@ -38,10 +38,10 @@ func headHash(head []byte) string {
 func (s *side) violation(v Violation) {
 	ctx := context.Background()
 	v.Reason = words.OneOf(words.ViolationReasons, v.Reason)
-	s.flight.note(entry{
+	s.flight.note(entry{brief: brief{
 		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction,
 		out: int64(v.Size), in: int64(v.Limit),
-	})
+	}})
 	if s.ins.violations.Enabled(ctx) {
 		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
 	}
@@ -130,7 +130,7 @@ const maxStack = 16 << 10
 // countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it.
 func (s *side) countPanic(ctx context.Context, method string) {
 	label := s.methodLabel(method, true)
-	s.flight.note(entry{kind: flownPanic, method: labelOf(label), failed: true})
+	s.flight.note(entry{brief: brief{kind: flownPanic, method: labelOf(label), failed: true}})
 	if s.ins.panics.Enabled(ctx) {
 		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
 	}

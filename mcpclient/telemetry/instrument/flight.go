@@ -23,20 +23,26 @@ type flight struct {
 	base time.Time // what the times of entries are relative to
 
 	mu         sync.Mutex
-	ring       []entry   // guarded by mu; grows with what happens, an idle client's stays small
-	next       uint64    // guarded by mu; number of the next entry
-	logged     uint64    // guarded by mu; the first entry that was not in the log yet
-	loggedAt   time.Time // guarded by mu; zero for never
-	suppressed int       // guarded by mu; records that came too soon after that
+	ring       []brief          // guarded by mu; grows with what happens, an idle client's stays small
+	traces     *[]trace.TraceID // guarded by mu; those of ring, in its places; nil as long as none has one
+	next       uint64           // guarded by mu; number of the next entry
+	logged     uint64           // guarded by mu; the first entry that was not in the log yet
+	loggedAt   time.Duration    // guarded by mu; since base, and a nanosecond more; zero for never
+	suppressed int              // guarded by mu; records that came too soon after that
 }
 
-// entry is an entry as the ring keeps it: of one size, with no pointer to what a peer sent. The names are as metrics
-// have them.
+// entry is an entry with its trace, which few have: most operations are in none that is sampled or recorded.
 type entry struct {
+	brief
+	trace trace.TraceID
+}
+
+// brief is an entry as the ring keeps it: of one size, with no pointer to what a peer sent. The names are as metrics
+// have them.
+type brief struct {
 	at, elapsed    time.Duration // since base; of what has ended
 	method, target label
 	word           label // why: error type, reason, status; of a closed or limited set
-	trace          trace.TraceID
 	id             int64
 	name           [16]byte // the corr id or, if peerIDLen is not 0, the beginning of an id that the peer gave
 	out, in        int64    // sizes in bytes; for what has no sizes, two numbers
@@ -82,15 +88,30 @@ func (f *flight) add(e *entry) uint64 {
 func (f *flight) append(e *entry) uint64 {
 	const few = 16
 	if n := len(f.ring); n < few && n == cap(f.ring) {
-		f.ring = append(make([]entry, 0, n+2), f.ring...)
+		f.ring = append(make([]brief, 0, n+2), f.ring...)
 	}
 	if len(f.ring) < telemetry.FlightSize {
-		f.ring = append(f.ring, *e)
+		f.ring = append(f.ring, e.brief)
 	} else {
-		f.ring[f.next%telemetry.FlightSize] = *e
+		f.ring[f.next%telemetry.FlightSize] = e.brief
 	}
+	f.setTrace(f.next, e.trace)
 	f.next++
 	return f.next
+}
+
+// setTrace keeps the trace of an entry, by its number from 0. mu is held.
+func (f *flight) setTrace(number uint64, id trace.TraceID) {
+	if f.traces == nil {
+		if !id.IsValid() {
+			return
+		}
+		f.traces = new([]trace.TraceID)
+	}
+	if n := len(f.ring) - len(*f.traces); n > 0 {
+		*f.traces = append(*f.traces, make([]trace.TraceID, n)...)
+	}
+	(*f.traces)[number%telemetry.FlightSize] = id
 }
 
 // now is the time of an entry that begins now.
@@ -102,9 +123,10 @@ func (f *flight) note(e entry) {
 	e.at, e.ended = f.now(), true
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if last := f.last(); last != nil && last.says(&e) {
+	if last := f.last(); last != nil && last.says(&e.brief) {
 		e.count = max(1, last.count) + 1
-		*last = e
+		*last = e.brief
+		f.setTrace(f.next-1, e.trace)
 		f.logged = min(f.logged, f.next-1) // it is news
 		return
 	}
@@ -112,7 +134,7 @@ func (f *flight) note(e entry) {
 }
 
 // last is the latest entry, nil if there is none. mu is held.
-func (f *flight) last() *entry {
+func (f *flight) last() *brief {
 	if f.next == 0 {
 		return nil
 	}
@@ -120,7 +142,7 @@ func (f *flight) last() *entry {
 }
 
 // says reports whether two entries about a moment say the same, but for time and sizes.
-func (e *entry) says(o *entry) bool {
+func (e *brief) says(o *brief) bool {
 	return e.kind == o.kind && e.kind.repeats() && e.method == o.method && e.word == o.word && e.direction == o.direction
 }
 
@@ -138,7 +160,7 @@ func (op *Op) land(o outcome, r *Result, elapsed time.Duration) {
 	if op.notification {
 		var e entry
 		op.describe(&e)
-		op.complete(&e, o, r, elapsed)
+		op.complete(&e.brief, o, r, elapsed)
 		f.note(e)
 		return
 	}
@@ -153,7 +175,7 @@ func (op *Op) land(o outcome, r *Result, elapsed time.Duration) {
 }
 
 // complete says in an entry how an operation ended.
-func (op *Op) complete(e *entry, o outcome, r *Result, elapsed time.Duration) {
+func (op *Op) complete(e *brief, o outcome, r *Result, elapsed time.Duration) {
 	e.ended, e.failed, e.elapsed = true, o.failed, elapsed
 	e.out, e.in, e.retries, e.round = int64(op.bytesOut), int64(op.bytesIn), uint16(op.retries), uint16(op.round)
 	switch {

@@ -42,7 +42,11 @@ func (f *flight) copyFrom(from uint64) []entry {
 	}
 	some := make([]entry, 0, f.next-from)
 	for n := from; n < f.next; n++ {
-		some = append(some, f.ring[n%telemetry.FlightSize])
+		e := entry{brief: f.ring[n%telemetry.FlightSize]}
+		if f.traces != nil {
+			e.trace = (*f.traces)[n%telemetry.FlightSize]
+		}
+		some = append(some, e)
 	}
 	slices.SortStableFunc(some, func(a, b entry) int { return int(min(1, max(-1, a.at-b.at))) })
 	return some

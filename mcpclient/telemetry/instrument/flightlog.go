@@ -37,12 +37,13 @@ func (s *side) logFlight(ctx context.Context) {
 func (f *flight) toLog(now time.Time) (some []entry, suppressed int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.loggedAt.IsZero() && now.Sub(f.loggedAt) < flightEvery {
+	at := now.Sub(f.base) + 1
+	if f.loggedAt != 0 && at-f.loggedAt < flightEvery {
 		f.suppressed++
 		return nil, 0, false
 	}
 	some, suppressed = f.copyFrom(f.logged), f.suppressed
-	f.logged, f.loggedAt, f.suppressed = f.next, now, 0
+	f.logged, f.loggedAt, f.suppressed = f.next, at, 0
 	return some, suppressed, len(some) > 0
 }
 

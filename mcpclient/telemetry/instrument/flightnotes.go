@@ -48,15 +48,15 @@ func (s *Server) ConnectionFailed(errorType string) {
 	if s == nil {
 		return
 	}
-	s.flight.note(entry{kind: flownFailure, failed: true, word: labelOf(wordOf(errorType))})
+	s.flight.note(entry{brief: brief{kind: flownFailure, failed: true, word: labelOf(wordOf(errorType))}})
 	s.logFlight(context.Background())
 }
 
 func (f *flight) transition(t *Transition) {
-	e := entry{
+	e := entry{brief: brief{
 		kind: flownTransition, elapsed: t.Duration, from: uint8(t.From), to: uint8(t.To), word: labelOf(t.Reason.String()),
 		out: int64(t.Epoch), in: int64(t.Transition.Attempt),
-	}
+	}}
 	if t.Attempt != (Ref{}) {
 		e.trace = t.Attempt.spanContext().TraceID()
 	}
@@ -64,7 +64,7 @@ func (f *flight) transition(t *Transition) {
 }
 
 func (f *flight) dropped(d *Drop) {
-	e := entry{kind: flownDrop, word: labelOf(d.Reason), elapsed: d.Age}
+	e := entry{brief: brief{kind: flownDrop, word: labelOf(d.Reason), elapsed: d.Age}}
 	e.peerIDLen = uint8(copy(e.name[:], d.ID))
 	if d.Ref != (Ref{}) {
 		e.trace = d.Ref.spanContext().TraceID()
@@ -73,14 +73,16 @@ func (f *flight) dropped(d *Drop) {
 }
 
 func (f *flight) exit(x ProcessExit) {
-	f.note(entry{
+	f.note(entry{brief: brief{
 		kind: flownExit, word: labelOf(x.Signal), failed: x.Code != 0 || x.Signal != "", out: int64(x.PID), in: int64(x.Code),
-	})
+	}})
 }
 
-func (f *flight) stream(kind string) { f.note(entry{kind: flownStream, method: labelOf(kind)}) }
+func (f *flight) stream(kind string) {
+	f.note(entry{brief: brief{kind: flownStream, method: labelOf(kind)}})
+}
 
 func (f *flight) streamClosed(kind, errorType string, lived time.Duration) {
-	f.note(entry{kind: flownStream, method: labelOf(kind), word: labelOf(errorType), failed: errorType != "",
-		elapsed: lived, out: 1})
+	f.note(entry{brief: brief{kind: flownStream, method: labelOf(kind), word: labelOf(errorType), failed: errorType != "",
+		elapsed: lived, out: 1}})
 }

@@ -38,7 +38,7 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	if errorType != "" {
 		errorType = words.OneOf(words.SessionErrors, errorType)
 	}
-	s.flight.note(entry{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""})
+	s.flight.note(entry{brief: brief{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""}})
 	if s.ins.session.Enabled(ctx) {
 		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
 		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])

@@ -119,6 +119,9 @@ const (
 	latencyBuckets = latencyLinear + latencyOctaves*latencyParts
 )
 
+// latencyGroupSize is how many buckets are made at once. Most clients that wait have a duration or two in a group.
+const latencyGroupSize = 4
+
 // latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from
 // the first duration in one on, in a list.
 type latencies struct {
@@ -126,10 +129,10 @@ type latencies struct {
 	max    atomic.Int64
 }
 
-// latencyGroup is the buckets from number*latencyParts on.
+// latencyGroup is the buckets from number*latencyGroupSize on.
 type latencyGroup struct {
 	number int
-	counts [latencyParts]atomic.Uint64
+	counts [latencyGroupSize]atomic.Uint64
 	next   atomic.Pointer[latencyGroup]
 }
 
@@ -151,7 +154,7 @@ func (l *latencies) group(number int) *latencyGroup {
 
 func (l *latencies) add(d time.Duration) {
 	bucket := latencyBucket(d)
-	l.group(bucket / latencyParts).counts[bucket%latencyParts].Add(1)
+	l.group(bucket / latencyGroupSize).counts[bucket%latencyGroupSize].Add(1)
 	for {
 		high := l.max.Load()
 		if int64(d) <= high || l.max.CompareAndSwap(high, int64(d)) {
@@ -164,7 +167,7 @@ func (l *latencies) add(d time.Duration) {
 func (l *latencies) counts() (all [latencyBuckets]uint64) {
 	for g := l.groups.Load(); g != nil; g = g.next.Load() {
 		for i := range g.counts {
-			all[g.number*latencyParts+i] = g.counts[i].Load()
+			all[g.number*latencyGroupSize+i] = g.counts[i].Load()
 		}
 	}
 	return all

@@ -61,11 +61,10 @@ func (t *Task) End(status string, r Result) {
 	if t.counted {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
 	}
-	s.flight.note(entry{
+	s.flight.note(entry{brief: brief{
 		kind: flownTask, method: labelOf(words.MethodCallTool), target: labelOf(t.label), word: labelOf(status),
 		failed: o.failed, elapsed: elapsed,
-		trace: t.span.SpanContext().TraceID(),
-	})
+	}, trace: t.span.SpanContext().TraceID()})
 	t.endSpan(status, o, &r)
 	if h := s.tel.ins.task; h.Enabled(t.ctx) { // exemplars go by what became of the span
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)

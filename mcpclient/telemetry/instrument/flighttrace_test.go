@@ -1,0 +1,39 @@
+package instrument
+
+import (
+	"testing"
+
+	"go.opentelemetry.io/otel/trace"
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Whichever entries have a trace, before and after the ring has gone round, each keeps its own.
+func TestAnEntryKeepsItsTrace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var f flight
+		var want []trace.TraceID
+		plain := rapid.IntRange(0, telemetry.FlightSize+1).Draw(t, "without a trace at first")
+		n := rapid.IntRange(plain, 2*telemetry.FlightSize).Draw(t, "entries")
+		for i := range n {
+			var e entry
+			e.kind, e.out = flownHandler, int64(i)
+			if i >= plain && rapid.Bool().Draw(t, "traced") {
+				e.trace = trace.TraceID{byte(i), byte(i >> 8), 1}
+			}
+			want = append(want, e.trace)
+			f.add(&e)
+		}
+		got, _ := f.snapshot(0)
+		want = want[max(0, n-telemetry.FlightSize):]
+		if len(got) != len(want) {
+			t.Fatalf("got %d entries, want %d", len(got), len(want))
+		}
+		for i := range got {
+			if got[i].trace != want[i] {
+				t.Fatalf("entry %d: got trace %v, want %v", i, got[i].trace, want[i])
+			}
+		}
+	})
+}

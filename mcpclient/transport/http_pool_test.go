@@ -1,0 +1,62 @@
+package transport
+
+import (
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/sse"
+)
+
+func TestConnectionsThatShareAClientShareTheGoroutinesOfExchanges(t *testing.T) {
+	o := new(originClient)
+	a, b := joinPool(o), joinPool(o)
+	if a != b {
+		t.Error("want one pool for two connections")
+	}
+	if own := joinPool(nil); own == a || own == joinPool(nil) {
+		t.Error("want a pool for each connection that has a client of its own")
+	}
+	a.leave()
+	if joinPool(o) != b {
+		t.Error("want the pool kept as long as one connection uses it")
+	}
+	b.leave()
+	b.leave()
+	if joinPool(o) == b {
+		t.Error("want another pool behind the last connection")
+	}
+}
+
+func TestTheLastToLeaveAPoolWaitsForItsGoroutines(t *testing.T) {
+	p := joinPool(nil)
+	ended := false
+	w := &worker{jobs: make(chan *exchange, 1)}
+	p.workers.Go(func() {
+		p.work(w)
+		ended = true // before leave returns, or the race detector says so
+	})
+	if !p.park(w) {
+		t.Fatal("want a worker that may wait")
+	}
+	p.leave()
+	if !ended {
+		t.Error("want the goroutine ended")
+	}
+	if p.park(w) {
+		t.Error("want no worker to wait in a pool that is closed")
+	}
+}
+
+func TestAWorkerReadsEventsWithinTheBoundOfTheirConnection(t *testing.T) {
+	var w worker
+	small, large := frameBound{limit: 10}, frameBound{limit: 1000, skip: true}
+	var got []*sse.Reader
+	for _, b := range []frameBound{small, small, large, small} {
+		got = append(got, w.eventsOf(b))
+		if w.bound != b {
+			t.Errorf("got a reader for %+v, want one for %+v", w.bound, b)
+		}
+	}
+	if got[0] != got[1] || got[1] == got[2] || got[2] == got[3] {
+		t.Error("want a reader used again where the bound is the same, and only there")
+	}
+}
