@@ -42,7 +42,7 @@ var exceptions = []exception{
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
 		"mcpserver.ReadResourceRequest.Variables", "mcpserver.location.variables",
 		"mcpserver.inputRequired.asks", "mcpserver.urlRequired.elicitations", "mcpserver/bearer.claims.Scope",
-		"mcpserver.inspector.calls", "mcpproxy.hiding.*", "mcpproxy.rewriter.to",
+		"mcpserver.inspector.calls", "mcpproxy.hiding.*", "mcpproxy.rewriter.to", "internal/ndjson.Writer.line",
 		"internal/jsonrpc.names.more", "internal/jsonscan.Object.unquote", "internal/mirror.Param.Path",
 		"internal/mirror.walk.*",
 	}},

@@ -29,6 +29,7 @@ func (w *Writer) Close(ctx context.Context) error {
 		w.err = ErrClosed
 	}
 	w.queue = nil
+	w.turnAway()
 	w.changed.Send()
 	busy := w.writing > 0
 	w.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
-	"github.com/mcpotel/mcpotel/internal/lock"
 )
 
 var (
@@ -52,7 +51,6 @@ type Writer struct {
 	w     io.Writer
 	try   *tryWriter // nil if w cannot write without waiting
 	bound int
-	first lock.Mutex // held by the SendWait that is first in line for space
 
 	waited func(time.Duration) // nil if the times are not reported
 
@@ -61,10 +59,10 @@ type Writer struct {
 	// frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
 	writing    int
 	large      bool             // what is being written is larger than the bound
-	waiting    int              // calls of SendWait that found no space
+	line       []*waiter        // those that found no space, in their order
 	contention contention       // whether others are about to send
 	err        error            // why no frame is accepted any more
-	changed    broadcast.Signal // sent when space comes free or the writing ends
+	changed    broadcast.Signal // sent when the writing ends, and when it goes on
 
 	out       *batch // what is being written, owned by the goroutine that writes; nil if there may be nothing
 	few       int    // small writes in a row, owned by the goroutine that writes
@@ -104,32 +102,18 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 // An error means that no byte of the frame has left and none will. When the stream fails after a part of it, Send
 // returns nil, and the next call gets the error.
 func (w *Writer) Send(frame []byte) error {
-	_, err := w.send(frame, refuse)
+	_, err := w.send(frame, false)
 	return err
 }
 
 // SendWait is Send that waits for space until ctx ends, and then returns the cause. Calls that wait are served in their
 // order, so that a frame larger than the queue is not overtaken for ever.
 func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
-	changed, err := w.send(frame, lineUp)
-	if changed == nil {
+	place, err := w.send(frame, true)
+	if place == nil {
 		return err
 	}
-	defer w.stopWaiting()
-	if err := w.first.LockContext(ctx); err != nil {
-		return err
-	}
-	defer w.first.Unlock()
-	for {
-		if changed, err = w.send(frame, firstInLine); !errors.Is(err, ErrBusy) {
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return w.wait(ctx, place)
 }
 
 // SendParts is SendWait for a frame in parts, none of which it copies: it returns when they have left, or the stream
@@ -140,14 +124,6 @@ func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 			return ErrNewline
 		}
 	}
-	w.mu.Lock()
-	w.waiting++
-	w.mu.Unlock()
-	defer w.stopWaiting()
-	if err := w.first.LockContext(ctx); err != nil {
-		return err
-	}
-	defer w.first.Unlock()
 	if err := w.seize(ctx); err != nil {
 		return err
 	}
@@ -162,50 +138,8 @@ func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 	return nil
 }
 
-// seize waits until nothing is being written, and makes the caller the one that writes.
-func (w *Writer) seize(ctx context.Context) error {
-	for {
-		w.mu.Lock()
-		switch {
-		case w.err != nil:
-			defer w.mu.Unlock()
-			return w.err
-		case w.writing == 0:
-			defer w.mu.Unlock()
-			w.writing, w.large = 1, true
-			if w.out == nil {
-				w.out = batches.Get().(*batch)
-			}
-			return nil
-		}
-		changed := w.changed.Next()
-		w.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (w *Writer) stopWaiting() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting--
-}
-
-// whenBusy says what a sender does when there is no space.
-type whenBusy uint8
-
-const (
-	refuse      whenBusy = iota // returns at once
-	lineUp                      // waits, and does so too if others wait already
-	firstInLine                 // has waited, and is the next to get space
-)
-
-// send accepts the frame, or returns [ErrBusy] and, to a sender that waits, a channel that is closed when it is worth
-// another try. A sender that lines up is counted as waiting from then on.
-func (w *Writer) send(frame []byte, busy whenBusy) (changed <-chan struct{}, err error) {
+// send accepts the frame, or returns [ErrBusy] or, to a sender that waits, its place in the line.
+func (w *Writer) send(frame []byte, waits bool) (*waiter, error) {
 	if bytes.IndexByte(frame, '\n') >= 0 {
 		return nil, ErrNewline
 	}
@@ -214,15 +148,12 @@ func (w *Writer) send(frame []byte, busy whenBusy) (changed <-chan struct{}, err
 	case w.err != nil:
 		defer w.mu.Unlock()
 		return nil, w.err
-	case busy == lineUp && w.waiting > 0, !w.fits(len(frame) + 1):
+	case waits && len(w.line) > 0, !w.fits(len(frame) + 1):
 		defer w.mu.Unlock()
-		if busy == refuse {
+		if !waits {
 			return nil, ErrBusy
 		}
-		if busy == lineUp {
-			w.waiting++
-		}
-		return w.changed.Next(), ErrBusy
+		return w.lineUp(&waiter{frame: frame}), nil
 	case w.gathering && w.queued() == 0 && len(w.out.data)+len(frame) < w.bound:
 		defer w.mu.Unlock()
 		w.out.add(frame)
@@ -230,13 +161,7 @@ func (w *Writer) send(frame []byte, busy whenBusy) (changed <-chan struct{}, err
 		return nil, nil
 	case w.writing > 0:
 		defer w.mu.Unlock()
-		if w.queue == nil {
-			w.queue = batches.Get().(*batch)
-		}
-		w.queue.add(frame)
-		if w.waited != nil {
-			w.queue.stamp()
-		}
+		w.enqueue(frame)
 		return nil, nil
 	}
 	w.writing, w.large = 1, len(frame)+1 > w.bound
@@ -254,6 +179,17 @@ func (w *Writer) send(frame []byte, busy whenBusy) (changed <-chan struct{}, err
 // fits reports whether n bytes more may be accepted. mu is held.
 func (w *Writer) fits(n int) bool {
 	return w.queued() == 0 && (n <= w.bound || !w.large) || w.queue != nil && len(w.queue.data)+n <= w.bound
+}
+
+// enqueue puts the frame into the queue. mu is held.
+func (w *Writer) enqueue(frame []byte) {
+	if w.queue == nil {
+		w.queue = batches.Get().(*batch)
+	}
+	w.queue.add(frame)
+	if w.waited != nil {
+		w.queue.stamp()
+	}
 }
 
 // queued returns how many frames are in the queue. mu is held.
@@ -344,15 +280,22 @@ func (w *Writer) next() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.changed.Send()
+	w.large = false
+	if w.queued() == 0 {
+		w.admit()
+	}
 	if w.queued() > 0 { // else one of them has all the memory
 		w.out, w.queue = w.queue, w.out
 	}
 	w.writing, w.large = w.out.frames, len(w.out.data) > w.bound
 	if w.writing > 0 {
+		w.admit()
 		w.contention.found()
 		return true
 	}
-	w.giveBack()
+	if !w.handOver() {
+		w.giveBack()
+	}
 	return false
 }
 
@@ -367,7 +310,7 @@ func (w *Writer) giveBack() {
 	case w.few < quietWrites && !w.burst:
 		return
 	}
-	w.out, w.queue, w.burst = nil, nil, false
+	w.out, w.queue, w.line, w.burst = nil, nil, nil, false
 }
 
 // fail gives up the stream for good because of err, and returns what Send has to return from now on.
@@ -378,6 +321,7 @@ func (w *Writer) fail(err error) error {
 		w.err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
 	w.queue, w.out, w.writing, w.large = nil, nil, 0, false
+	w.turnAway()
 	w.changed.Send()
 	return w.err
 }
