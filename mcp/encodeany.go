@@ -15,8 +15,8 @@ const (
 
 // appendAny appends v as the library would, if it consists of what JSON decodes into a value of type any, of integers
 // and of strings: what arguments are made of where a tool is not known before the program runs. It reports false, and
-// leaves the rest to the library, for anything else. (A map of one text takes 0.1 µs and no allocation, where the
-// library takes 0.7 and four: a sixteenth of a tiny call, and a fifth of one among 64.)
+// leaves the rest to the library, for anything else. (A map of one text takes 0.12 µs and no allocation, where the
+// library takes 0.65 and four, an eighth of a tiny call among 64.)
 func appendAny(dst []byte, v any, level int) ([]byte, bool) {
 	switch v := v.(type) {
 	case nil:

@@ -124,7 +124,7 @@ func (t *turn) watch(over <-chan struct{}) received {
 }
 
 // await waits for a caller that keeps the turn, and ends its wait with its context. No caller watches its context
-// itself: [context.AfterFunc] for each call would take three allocations, and an eighth of a tiny call.
+// itself: [context.AfterFunc] for each call would take two or three allocations, and a tenth of a tiny call.
 func (t *turn) await() received {
 	select {
 	case r := <-t.handed:
