@@ -79,7 +79,7 @@ func TestRealServers(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			c, err := mcpclient.Connect(ctx, checked(t, s.command(t, dir), false),
-				&mcpclient.Options{Name: s.name, Telemetry: o.Telemetry()})
+				&mcpclient.Options{Name: s.name, InitTimeout: slowStart, Telemetry: o.Telemetry()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,7 +57,7 @@ func fingerprints(t *testing.T, tr transport.Transport) drift.Tools {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off()})
+	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), InitTimeout: slowStart})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func proxied(t *testing.T, server transport.Transport) *transport.HTTP {
 
 func connected(t *testing.T, ctx context.Context, o observed, name string, tr transport.Transport) *mcpclient.Client {
 	t.Helper()
-	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Name: name, Telemetry: o.Telemetry()})
+	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Name: name, Telemetry: o.Telemetry(), InitTimeout: slowStart})
 	if err != nil {
 		t.Fatal(err)
 	}

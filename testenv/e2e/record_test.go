@@ -105,7 +105,9 @@ func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), NoCache: true})
+	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
+		Telemetry: telemetry.Off(), NoCache: true, InitTimeout: slowStart,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -24,7 +25,12 @@ type server struct {
 	warned []string // checks of the doctor that warn of it
 }
 
-// noEnv and so on write the table below shorter.
+// slowStart is the InitTimeout of clients that start a process and expect its own revision. With the default of 10 s,
+// they send initialize 2.5 s after the probe. On a busy machine a server takes longer to start. One that speaks both
+// eras then finds both in its input, and may begin a legacy session.
+const slowStart = time.Minute
+
+// fixed writes the table below shorter.
 func fixed(arguments string) func(string) string { return func(string) string { return arguments } }
 
 // servers are the servers of testenv/servers/README.md.

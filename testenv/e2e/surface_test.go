@@ -38,7 +38,7 @@ func explore(t *testing.T, tr transport.Transport, o *mcpclient.Options) *explor
 	var cancel context.CancelFunc
 	x.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	o.Telemetry = telemetry.Off()
+	o.Telemetry, o.InitTimeout = telemetry.Off(), slowStart
 	var err error
 	if x.client, err = mcpclient.Connect(x.ctx, checked(t, tr, false), o); err != nil {
 		t.Fatal(err)
