@@ -26,12 +26,12 @@ func Connects(b *testing.B, peers ...Peer) {
 func connects(b *testing.B, p Peer, t Transport, e Era) {
 	c := Canned{e, Text, Tiny}
 	call, _ := c.sizes()
-	repeat(b, 1, func() error {
-		client, err := p.Connect(context.Background(), t, c)
+	repeat(b, 1, func(ctx context.Context) error {
+		client, err := p.Connect(ctx, t, c)
 		if err != nil {
 			return err
 		}
-		n, err := client.Call(context.Background(), TinyTool)
+		n, err := client.Call(ctx, TinyTool)
 		if err := p.check(call, n, err); err != nil {
 			return err
 		}

@@ -114,14 +114,14 @@ func (r roundtrip) run(b *testing.B, p Peer) {
 		}
 	}()
 	call, list := r.canned.sizes()
-	ctx, payload := context.Background(), call
-	one := func() error {
+	payload := call
+	one := func(ctx context.Context) error {
 		n, err := client.Call(ctx, TinyTool)
 		return p.check(payload, n, err)
 	}
 	if r.canned.Shape == Tools {
 		payload = list
-		one = func() error {
+		one = func(ctx context.Context) error {
 			n, err := client.List(ctx)
 			return p.check(payload, n, err)
 		}
@@ -144,14 +144,16 @@ func (p Peer) check(payload Payload, n int, err error) error {
 	return err
 }
 
-// repeat measures f, called by so many goroutines at once.
-func repeat(b *testing.B, callers int, f func() error) {
+// repeat measures f, called by so many goroutines at once, each with a context that can end, as those of services can.
+func repeat(b *testing.B, callers int, f func(context.Context) error) {
 	runtime.GC()
 	b.ReportAllocs()
 	if callers == 1 {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
 		cpu := StartCPU()
 		for b.Loop() {
-			if err := f(); err != nil {
+			if err := f(ctx); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -169,12 +171,14 @@ func repeat(b *testing.B, callers int, f func() error) {
 }
 
 // together calls f so many times, n in all, in so many goroutines. It returns the first error of one of them.
-func together(callers, n int, f func() error) error {
+func together(callers, n int, f func(context.Context) error) error {
 	errs := make(chan error, callers)
 	for i := range callers {
 		go func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
 			for range share(n, i, callers) {
-				if err := f(); err != nil {
+				if err := f(ctx); err != nil {
 					errs <- err
 					return
 				}
@@ -196,11 +200,11 @@ func share(n, i, of int) int { return n*(i+1)/of - n*i/of }
 
 // reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while four
 // of them are received and dropped.
-func reportPeak(b *testing.B, size int, f func() error) {
+func reportPeak(b *testing.B, size int, f func(context.Context) error) {
 	b.StopTimer()
 	peak, ok := PeakResident(func() {
 		for range 4 {
-			if err := f(); err != nil {
+			if err := f(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}

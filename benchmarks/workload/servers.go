@@ -227,7 +227,7 @@ func (c serving) runHTTP(b *testing.B, s Server) error {
 		defer conn.Close()
 		drivers <- &httpDriver{conn, bufio.NewReader(conn)}
 	}
-	repeat(b, c.callers, func() error {
+	repeat(b, c.callers, func(context.Context) error {
 		d := <-drivers
 		defer func() { drivers <- d }()
 		return d.roundtrip(line)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 )
@@ -91,7 +92,7 @@ func (b *builder) object(n *node) error {
 // other keywords.
 func (n *node) settle(d Dialect) {
 	if _, ref := n.raw["$ref"]; ref && d == Draft07 {
-		n.rules, n.edges = rules{}, nil // a reference has no siblings there
+		n.rules, n.edges, n.alias = rules{}, nil, true // a reference has no siblings there
 		return
 	}
 	if n.cond == nil {
@@ -104,9 +105,21 @@ func (n *node) settle(d Dialect) {
 	n.edges = slices.DeleteFunc(n.edges, func(e *edge) bool {
 		return n.cond == nil && (e.keyword == "then" || e.keyword == "else") || e.keyword == "additionalItems" && n.rest != e
 	})
-	n.named = make(map[string]*edge, len(n.properties))
+	_, refers := n.raw["$ref"]
+	_, dynamic := n.raw["$dynamicRef"]
+	n.alias = refers && !dynamic && reflect.ValueOf(n.rules).IsZero()
+	n.whole = (refers || dynamic) && !n.alias || n.needsWhole()
+	n.measures = n.measure()
+	n.named = make(map[string]member, len(n.properties))
 	for _, e := range n.properties {
-		n.named[e.name] = e
+		n.named[e.name] = member{edge: e}
+	}
+	for _, name := range n.required {
+		m := n.named[name]
+		if !m.required {
+			n.needed++
+		}
+		n.named[name] = member{m.edge, true}
 	}
 }
 

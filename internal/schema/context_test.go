@@ -38,7 +38,7 @@ func TestValidationEndsWithItsContext(t *testing.T) {
 		{"patternProperties", `{"patternProperties":{"^p":true,"1$":true}}`, object},
 		{"propertyNames", `{"propertyNames":{"minLength":1}}`, object},
 		{"unevaluatedProperties", `{"unevaluatedProperties":true}`, object},
-		{"required", `{"required":[` + rep(`"a",`, 100_000) + `"a"]}`, `{"a":1}`},
+		{"required", `{"allOf":[{"required":[` + rep(`"a",`, 100_000) + `"a"]}]}`, `{"a":1}`},
 		{"dependentRequired", `{"dependentRequired":{"a":[` + rep(`"a",`, 100_000) + `"a"]}}`, `{"a":1}`},
 		{"dependentSchemas", `{"dependentSchemas":{` + numbered(9000, `"p%d":true`) + `}}`, object},
 		{"allOf", doubling(14, "allOf"), `"a"`},

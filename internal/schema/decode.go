@@ -20,12 +20,7 @@ func (m *meter) decode(data []byte, depth int, number func(string) (any, error))
 	if !utf8.Valid(data) {
 		return nil, &Problem{Message: "not JSON: invalid UTF-8"}, nil
 	}
-	d := decoder{
-		meter:  m,
-		dec:    jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true)),
-		depth:  depth,
-		number: number,
-	}
+	d := m.decoder(data, depth, number)
 	v, err := d.value()
 	if err == nil {
 		if _, err = d.dec.ReadToken(); err == io.EOF {
@@ -44,6 +39,16 @@ type decoder struct {
 	dec    *jsontext.Decoder
 	depth  int
 	number func(string) (any, error)
+}
+
+// decoder returns one for data, whose UTF-8 is valid.
+func (m *meter) decoder(data []byte, depth int, number func(string) (any, error)) decoder {
+	return decoder{
+		meter:  m,
+		dec:    jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true)),
+		depth:  depth,
+		number: number,
+	}
 }
 
 func (d *decoder) value() (any, error) {

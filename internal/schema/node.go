@@ -17,6 +17,10 @@ type node struct {
 	ref     *edge
 	dynamic *dynamicRef
 	given   *fallback // its default
+
+	alias    bool // it says no more than its $ref
+	whole    bool // see needsWhole; and other references
+	measures bool // see measure
 }
 
 // rules are the keywords of a node that are in force, but for references.
@@ -40,10 +44,11 @@ type rules struct {
 	looseItems               *edge // to items that nothing else was applied to
 
 	properties                   namedEdges
-	named                        map[string]*edge // properties by their names
-	matching                     namedEdges       // to the properties whose name matches
-	others                       *edge            // to the properties neither named nor matched
-	names                        *edge            // to the names of properties, as strings
+	named                        map[string]member // properties by their names
+	needed                       int               // of named, those that are required
+	matching                     namedEdges        // to the properties whose name matches
+	others                       *edge             // to the properties neither named nor matched
+	names                        *edge             // to the names of properties, as strings
 	minProperties, maxProperties *int
 	required                     []string
 	dependentRequired            map[string][]string
@@ -62,6 +67,12 @@ type edge struct {
 	keyword string
 	name    string      // of namedEdges
 	pattern *expression // the name, of patternProperties
+}
+
+// A member is what is said of a property by its name.
+type member struct {
+	edge     *edge // nil if it is only required
+	required bool
 }
 
 // namedEdges are the edges of a keyword whose value is an object, by name.

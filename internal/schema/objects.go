@@ -19,7 +19,7 @@ func (r *run) members(o object, s site) iter.Seq2[string, any] {
 
 // properties applies properties, patternProperties and additionalProperties.
 func (r *run) properties(n *node, o object, s site) bool {
-	if len(n.named) == 0 && n.matching == nil && n.others == nil {
+	if len(n.properties) == 0 && n.matching == nil && n.others == nil {
 		return true
 	}
 	valid := true
@@ -61,7 +61,7 @@ func (r *run) unexpected(n *node, o object, names []string, valid bool, s site) 
 // anything did.
 func (r *run) property(n *node, name string, v any, s site) (applied, valid bool) {
 	valid = true
-	if e := n.named[name]; e != nil {
+	if e := n.named[name].edge; e != nil {
 		applied, valid = true, r.visit(e, v, s.atProperty(name))
 	}
 	for _, e := range each(r.meter, n.matching) {

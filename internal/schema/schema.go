@@ -171,6 +171,14 @@ func (s *Schema) ValidateForeign(ctx context.Context, instance []byte) error {
 // [ErrBudget], or why ctx has ended.
 func (s *Schema) Validate(ctx context.Context, instance []byte) error {
 	m := newMeter(ctx, len(instance))
+	if s.streams(m, instance) || m.err != nil {
+		return m.err
+	}
+	return s.decoded(newMeter(ctx, len(instance)), instance)
+}
+
+// decoded is Validate by way of Go values.
+func (s *Schema) decoded(m *meter, instance []byte) error {
 	v, problem, err := m.decode(instance, MaxInstanceDepth, rounded)
 	switch {
 	case err != nil:
@@ -183,7 +191,7 @@ func (s *Schema) Validate(ctx context.Context, instance []byte) error {
 	case m.err != nil:
 		return m.err
 	case !valid:
-		return &ValidationError{Problems: s.explain(newMeter(ctx, 0), v)}
+		return &ValidationError{Problems: s.explain(newMeter(m.ctx, 0), v)}
 	}
 	return nil
 }
