@@ -35,8 +35,9 @@ type call struct {
 	pace      *pace // of its handler; nil where the goroutine that reads never runs it
 	here      bool  // the goroutine that reads answers it
 
+	told     informed        // what telemetry begins with
+	ends     endable         // what ctx is
 	ctx      context.Context // of the handler
-	cancel   context.CancelCauseFunc
 	op       instrument.Op
 	progress *progress // nil if the client wants no progress
 	rounds   rounds    // in which the client is asked for something
@@ -122,7 +123,8 @@ func (c *call) check(p *jsonrpc.Params) error {
 
 // begin starts the operation in telemetry and makes the context of the handler.
 func (c *call) begin(p *jsonrpc.Params) {
-	ctx := context.WithValue(c.x.work, requestKey{}, &c.info)
+	c.told = informed{c.x.work, &c.info}
+	ctx := context.Context(&c.told)
 	known := false
 	if c.method != nil && c.method.find != nil {
 		c.target, known = c.method.named(p.Name)
@@ -136,11 +138,15 @@ func (c *call) begin(p *jsonrpc.Params) {
 	if c.arrived = c.op.Started(); c.arrived.IsZero() {
 		c.arrived = time.Now()
 	}
-	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.ends.parent = ctx
+	c.ctx = &c.ends
 	if c.x.reading != nil && c.method != nil && c.method.pace != nil {
 		c.pace = c.method.pace(c.target)
 	}
 }
+
+// cancel ends the context of the handler, unless it has ended.
+func (c *call) cancel(why error) { c.ends.end(why) }
 
 // incoming describes the request for telemetry.
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming {

@@ -44,7 +44,7 @@ func (h headers) single(name string) (string, error) {
 func (h headers) terms(s *Server, method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	version, err := h.single(headerVersion)
 	if err == nil && p.ProtocolVersion != nil {
-		if said, ok := jsonrpc.Text(p.ProtocolVersion); !ok || said != version {
+		if !jsonrpc.Is(p.ProtocolVersion, version) {
 			err = headerMismatch("the header %s is %.64q, and params._meta says otherwise", headerVersion, version)
 		}
 	}
@@ -80,7 +80,7 @@ func (h headers) check(c *call, p *jsonrpc.Params) error {
 	if c.method.name != mcp.MethodCallTool {
 		return nil
 	}
-	name, _ := jsonrpc.Text(p.Name)
+	name, _ := c.method.named(p.Name)
 	if t, ok := c.x.s.tools.lookup(name); ok && len(t.mirrored) > 0 {
 		return h.checkArguments(t.mirrored, p.Arguments)
 	}

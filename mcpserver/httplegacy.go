@@ -45,7 +45,7 @@ func (h *HTTPHandler) initialize(p *parcel) {
 		return
 	}
 	s.notices.hold() // there is no stream for them yet
-	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s,
+	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}}, h: h, s: s,
 		work: p.r.Context()}
 	defer func() { // even if a handler ends the goroutine
 		if !out.leave() {
@@ -133,7 +133,7 @@ func (h *HTTPHandler) postSession(p *parcel) {
 		return
 	}
 	x.visit = p.visit
-	resp := &response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}
+	resp := &response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}
 	st := s.newStream(resp)
 	if s.shared != nil {
 		st.asked = askedBy(&p.m, p.frame)

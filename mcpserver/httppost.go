@@ -16,7 +16,7 @@ type parcel struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	visit   *visit
-	ctl     *http.ResponseController
+	ctl     http.ResponseController
 	pump    *pump // reads the body where ctl has no deadlines; nil otherwise
 	accept  accept
 	frame   []byte
@@ -28,7 +28,7 @@ type parcel struct {
 
 // post takes a message that a client sends.
 func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
-	p := parcel{w: w, r: r, visit: v, ctl: http.NewResponseController(w), accept: accepted(r.Header)}
+	p := parcel{w: w, r: r, visit: v, ctl: *http.NewResponseController(w), accept: accepted(r.Header)}
 	v.who = h.account(r)
 	switch {
 	case !isJSON(r.Header):
@@ -179,7 +179,7 @@ func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
 	h.recognize(&x.sender, h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
 	x.exchange = exchange{engine: &h.engine, peer: &x.sender}
-	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
+	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
 	x.httpRequest = p.r
 	return x

@@ -23,6 +23,7 @@ type response struct {
 	over   ending      // written with mu held
 	beat   *time.Timer // guarded by mu; writes comments to a stream
 	buf    []byte      // guarded by mu
+	length [1]string   // guarded by mu; the value of Content-Length
 }
 
 // errGone is the error of a write that can reach no client.
@@ -50,7 +51,8 @@ func (r *response) document(status int, a answer) error {
 		h["Retry-After"] = retryAfter
 	}
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(a.size())}
+	r.length[0] = strconv.Itoa(a.size())
+	h["Content-Length"] = r.length[:]
 	r.setDeadline()
 	r.w.WriteHeader(status)
 	_, err := r.w.Write(a.frame)

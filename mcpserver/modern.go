@@ -22,14 +22,15 @@ func (s *Server) modernTerms(p *jsonrpc.Params) (mcp.Version, client, error) {
 	if p.ProtocolVersion == nil {
 		return "", from, invalidParams("params._meta has no %q", mcp.MetaProtocolVersion)
 	}
-	requested, ok := jsonrpc.Text(p.ProtocolVersion)
-	if !ok {
-		return "", from, invalidParams("params._meta: %q is no string", mcp.MetaProtocolVersion)
-	}
-	v, known := s.speaks(mcp.Version(requested))
-	switch {
-	case !known:
+	v, known := s.speaks(p.ProtocolVersion)
+	if !known {
+		requested, ok := jsonrpc.Text(p.ProtocolVersion)
+		if !ok {
+			return "", from, invalidParams("params._meta: %q is no string", mcp.MetaProtocolVersion)
+		}
 		return "", from, s.unsupported(mcp.Version(requested))
+	}
+	switch {
 	case p.ClientCapabilities == nil:
 		return v, from, invalidParams("params._meta has no %q", mcp.MetaClientCapabilities)
 	case p.ClientCapabilities[0] != '{':
@@ -40,10 +41,10 @@ func (s *Server) modernTerms(p *jsonrpc.Params) (mcp.Version, client, error) {
 	return v, from, nil
 }
 
-// speaks returns v if it is a modern revision that the server speaks.
-func (s *Server) speaks(v mcp.Version) (mcp.Version, bool) {
+// speaks returns the revision that raw, JSON, names, if it is a modern one that the server speaks.
+func (s *Server) speaks(raw []byte) (mcp.Version, bool) {
 	for _, known := range s.cfg.modern {
-		if known == v {
+		if jsonrpc.Is(raw, string(known)) {
 			return known, true
 		}
 	}

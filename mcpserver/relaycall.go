@@ -76,7 +76,7 @@ func (c *call) readRelayed(p *jsonrpc.Params) {
 	case c.info.Method == mcp.MethodInitialize:
 		c.relayed.hello = c.x.s.greeting(c.params)
 	case modern(p):
-		c.info.Version, _ = c.x.s.speaks(mcp.Version(text(p.ProtocolVersion)))
+		c.info.Version, _ = c.x.s.speaks(p.ProtocolVersion)
 		c.info.from.info = p.ClientInfo
 	case agreed != nil:
 		c.info.Version, c.info.from.agreed = agreed.version, agreed

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/propagation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -71,12 +72,15 @@ func costOnAStream(t testing.TB, tel *telemetry.Telemetry) float64 {
 	return n
 }
 
-// bin is a http.ResponseWriter.
+// bin is a http.ResponseWriter with deadlines, as that of net/http has them.
 type bin struct{ header http.Header }
 
 func (b *bin) Header() http.Header         { return b.header }
 func (b *bin) Write(p []byte) (int, error) { return len(p), nil }
 func (b *bin) WriteHeader(int)             {}
+
+func (b *bin) SetReadDeadline(time.Time) error  { return nil }
+func (b *bin) SetWriteDeadline(time.Time) error { return nil }
 
 // costOverHTTP returns how many allocations a modern call takes, without those of net/http.
 func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
@@ -121,8 +125,9 @@ func TestTelemetryStaysWithinItsBudget(t *testing.T) {
 					t.Errorf("%s: telemetry adds %v allocations to the %v of a call, want %v at most", in.name, more, absent, in.most)
 				}
 			}
-			if path == "stream" && absent > 12 {
-				t.Errorf("a call takes %v allocations, want 12 at most", absent)
+			// over HTTP, thirteen are those of the handler and for the _meta of its result
+			if most := map[string]float64{"stream": 9, "http": 22}[path]; absent > most {
+				t.Errorf("a call takes %v allocations, want %v at most", absent, most)
 			}
 		})
 	}

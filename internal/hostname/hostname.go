@@ -35,6 +35,9 @@ func LoopbackIP(ip netip.Addr) bool { return ip.Unmap().WithZone("").IsLoopback(
 // LoopbackAddr reports whether one end of a network connection is on the loopback: a [net.TCPAddr], or another address
 // that prints as host and port. Nil is not.
 func LoopbackAddr(a net.Addr) bool {
+	if tcp, ok := a.(*net.TCPAddr); ok { // which is not to be printed for each request: two allocations
+		return LoopbackIP(tcp.AddrPort().Addr())
+	}
 	if a == nil {
 		return false
 	}

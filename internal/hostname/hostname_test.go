@@ -160,6 +160,9 @@ func TestAddressesOfConnections(t *testing.T) {
 		{&net.TCPAddr{IP: net.IPv6loopback, Port: 1}, true},
 		{&net.TCPAddr{IP: net.ParseIP("::ffff:127.0.0.1"), Port: 1}, true},
 		{&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, false},
+		{&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "lo", Port: 1}, false},
+		{&net.TCPAddr{IP: net.IPv6loopback, Zone: "lo", Port: 1}, true},
+		{(*net.TCPAddr)(nil), false},
 		{&net.TCPAddr{Port: 1}, false}, // all addresses
 		{&net.UDPAddr{IP: net.IPv6loopback, Port: 1}, true},
 		{&net.UnixAddr{Name: "/127.0.0.1:1", Net: "unix"}, false},

@@ -104,3 +104,12 @@ func Text(raw []byte) (string, bool) {
 	}
 	return s, true
 }
+
+// Is reports whether raw is one JSON string that says text. One without escapes is not copied for that.
+func Is(raw []byte, text string) bool {
+	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped {
+		return end == len(raw) && string(raw[1:end-1]) == text
+	}
+	said, ok := Text(raw)
+	return ok && said == text
+}

@@ -103,5 +103,10 @@ func TestTextReadsAString(t *testing.T) {
 		if got, ok := jsonrpc.Text([]byte(tt.raw)); got != tt.want || ok != tt.ok {
 			t.Errorf("Text(%s) = %q, %v, want %q, %v", tt.raw, got, ok, tt.want, tt.ok)
 		}
+		for _, text := range []string{tt.want, tt.raw, "", "b"} {
+			if got := jsonrpc.Is([]byte(tt.raw), text); got != (tt.ok && text == tt.want) {
+				t.Errorf("Is(%s, %q) = %v", tt.raw, text, got)
+			}
+		}
 	}
 }
