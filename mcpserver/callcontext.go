@@ -21,9 +21,9 @@ func (c *informed) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// endable is a context of [context.WithCancelCause] that is made when it is first waited for: few handlers do, and to
-// make one, and to take it from its parent again, took six allocations and a twentieth of a tiny call. It is a part of
-// the call.
+// endable is a context of [context.WithCancelCause] that is made when it is first waited for: few handlers do. To make
+// one, and to take it from its parent again, took six allocations and an eighth of a tiny call on a pipe (one caller,
+// one processor, 2026-11). It is a part of the call.
 type endable struct {
 	parent context.Context // immutable
 
