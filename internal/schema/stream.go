@@ -41,9 +41,11 @@ func (t *stream) judge(n *node) bool {
 		}
 		n = n.ref.to
 	}
-	if !t.run.pay(visitCost) || n.never {
-		return false
-	}
+	return t.run.pay(visitCost) && !n.never && t.read(n)
+}
+
+// read reads the next value, and reports whether it is valid: n has been visited.
+func (t *stream) read(n *node) bool {
 	kind := t.dec.PeekKind()
 	if isContainer := kind == '{' || kind == '['; n.whole || isContainer && (n.enum != nil || n.constant != nil) {
 		v, err := t.value()
@@ -72,9 +74,7 @@ func (t *stream) judge(n *node) bool {
 	return t.assert(n, tok.Bool(), site{})
 }
 
-// pass reads the next value, of which no keyword says anything, as decoding would.
-func (t *stream) pass() bool { return t.judge(anything) }
-
+// anything is the schema for values of which no keyword says anything.
 var anything = new(node)
 
 func (t *stream) judgeObject(n *node) bool {
@@ -98,7 +98,7 @@ func (t *stream) judgeObject(n *node) bool {
 		case n.others != nil:
 			valid = t.judge(n.others.to)
 		default:
-			valid = t.pass()
+			valid = t.read(anything)
 		}
 		if !valid {
 			return false
@@ -130,7 +130,7 @@ func (t *stream) judgeArray(n *node) bool {
 		case n.rest != nil:
 			valid = t.judge(n.rest.to)
 		default:
-			valid = t.pass()
+			valid = t.read(anything)
 		}
 		if !valid {
 			return false

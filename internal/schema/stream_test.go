@@ -9,11 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAStreamFindsValidWhatEvaluationDoes: whatever the schema says, and for texts that are no value as well.
+// TestAStreamFindsValidWhatEvaluationDoes: whatever the schema says, and for texts that are no value as well. It pays
+// no more for that.
 func TestAStreamFindsValidWhatEvaluationDoes(t *testing.T) {
 	alike := func(tb rapid.TB, s *Schema, instance []byte) (valid bool) {
-		want := s.decoded(newMeter(t.Context(), len(instance)), instance)
-		m := newMeter(t.Context(), len(instance))
+		evaluation, m := newMeter(t.Context(), len(instance)), newMeter(t.Context(), len(instance))
+		want := s.decoded(evaluation, instance)
 		got := s.streams(m, instance)
 		if errors.Is(want, ErrBudget) { // a stream may come further
 			return false
@@ -23,6 +24,10 @@ func TestAStreamFindsValidWhatEvaluationDoes(t *testing.T) {
 		}
 		if got != (want == nil) && !s.scoped {
 			tb.Fatalf("%s against %s: want valid %v, got %v (%v)", instance, s.raw, want == nil, got, want)
+		}
+		if got && m.left < evaluation.left {
+			tb.Fatalf("%s against %s: want no more than evaluation pays, got %d steps more", instance, s.raw,
+				evaluation.left-m.left)
 		}
 		return got
 	}
