@@ -17,7 +17,6 @@ import (
 type stream struct {
 	decoder
 	run
-	name []byte // of a property, where it has to be unescaped
 }
 
 // streams reports whether the JSON text of a value is valid for sure.
@@ -87,7 +86,7 @@ func (t *stream) judgeObject(n *node) bool {
 		if err != nil {
 			return false
 		}
-		m := n.named[string(t.unquoted(quoted))]
+		m := n.named[string(unquoted(quoted))]
 		if m.required {
 			required++
 		}
@@ -108,13 +107,13 @@ func (t *stream) judgeObject(n *node) bool {
 	return err == nil && required == n.needed && within(count, n.minProperties, n.maxProperties)
 }
 
-// unquoted returns the text of a string, which is valid until the next one.
-func (t *stream) unquoted(quoted []byte) []byte {
+// unquoted returns the text of a string.
+func unquoted(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
-	t.name, _ = jsontext.AppendUnquote(t.name[:0], quoted) // an error tells of U+FFFD in the place of a lone surrogate
-	return t.name
+	name, _ := jsontext.AppendUnquote(nil, quoted) // an error tells of U+FFFD in the place of a lone surrogate
+	return name
 }
 
 func (t *stream) judgeArray(n *node) bool {
