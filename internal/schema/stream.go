@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"unicode/utf8"
 
@@ -76,6 +77,15 @@ func (t *stream) read(n *node) bool {
 // anything is the schema for values of which no keyword says anything.
 var anything = new(node)
 
+// part reports whether the next property or item is valid, which has an edge of its own, that of the rest, or neither.
+func (t *stream) part(own, rest *edge) bool {
+	e := cmp.Or(own, rest)
+	if e == nil {
+		return t.read(anything)
+	}
+	return t.judge(e.to)
+}
+
 func (t *stream) judgeObject(n *node) bool {
 	if _, err := t.dec.ReadToken(); err != nil || t.dec.StackDepth() > t.depth {
 		return false
@@ -90,16 +100,7 @@ func (t *stream) judgeObject(n *node) bool {
 		if m.required {
 			required++
 		}
-		valid := false
-		switch {
-		case m.edge != nil:
-			valid = t.judge(m.edge.to)
-		case n.others != nil:
-			valid = t.judge(n.others.to)
-		default:
-			valid = t.read(anything)
-		}
-		if !valid {
+		if !t.part(m.edge, n.others) {
 			return false
 		}
 	}
@@ -122,16 +123,11 @@ func (t *stream) judgeArray(n *node) bool {
 	}
 	count := 0
 	for ; t.dec.PeekKind() != ']'; count++ {
-		valid := false
-		switch {
-		case count < len(n.prefix):
-			valid = t.judge(n.prefix[count].to)
-		case n.rest != nil:
-			valid = t.judge(n.rest.to)
-		default:
-			valid = t.read(anything)
+		var own *edge
+		if count < len(n.prefix) {
+			own = n.prefix[count]
 		}
-		if !valid {
+		if !t.part(own, n.rest) {
 			return false
 		}
 	}

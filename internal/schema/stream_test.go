@@ -3,8 +3,11 @@ package schema
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"pgregory.net/rapid"
 )
@@ -78,6 +81,38 @@ func TestAStreamFindsValidWhatEvaluationDoes(t *testing.T) {
 	})
 	if !testing.Short() && valid == 0 {
 		t.Error("want values that are valid, got none")
+	}
+}
+
+// streamed are the fields of rules that a stream heeds by itself.
+var streamed = []string{
+	"types", "prefix", "rest", "minItems", "maxItems", "properties", "named", "needed", "others", "minProperties",
+	"maxProperties", "required",
+}
+
+// attached are those that mean nothing without another, which is not in streamed.
+var attached = []string{"more", "minContains", "maxContains", "then", "otherwise"}
+
+// TestAStreamKnowsEveryKeyword: it heeds it, or leaves it to evaluation.
+func TestAStreamKnowsEveryKeyword(t *testing.T) {
+	for f := range reflect.TypeFor[rules]().Fields() {
+		var r rules
+		at := reflect.NewAt(f.Type, unsafe.Add(unsafe.Pointer(&r), f.Offset)).Elem()
+		switch f.Type.Kind() {
+		case reflect.Pointer:
+			at.Set(reflect.New(f.Type.Elem()))
+		case reflect.Slice:
+			at.Set(reflect.MakeSlice(f.Type, 1, 1))
+		case reflect.Map:
+			at.Set(reflect.MakeMap(f.Type))
+			at.SetMapIndex(reflect.Zero(f.Type.Key()), reflect.Zero(f.Type.Elem()))
+		case reflect.Bool:
+			at.SetBool(true)
+		}
+		known := slices.Contains(streamed, f.Name) || slices.Contains(attached, f.Name)
+		if left := r.needsWhole() || r.measure(); known == left {
+			t.Errorf("%s: want it in one of the lists above, or asked for in needsWhole or measure", f.Name)
+		}
 	}
 }
 
