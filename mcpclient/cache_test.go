@@ -2,7 +2,6 @@ package mcpclient
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -168,12 +167,26 @@ func TestOtherParamsAreAnotherResult(t *testing.T) {
 // reading makes one of the calls whose results may be kept, in the background.
 func reading(t *testing.T, c *Client, method, uri string, options ...CallOption) <-chan error {
 	return background(func() error {
-		var params, result any = &mcp.PageParams{}, new(json.RawMessage)
+		var params any = &mcp.PageParams{}
 		if uri != "" {
-			params, result = &mcp.ReadResourceParams{URI: uri}, new(mcp.ReadResourceResult)
+			params = &mcp.ReadResourceParams{URI: uri}
 		}
-		return c.cachedCall(t.Context(), method, params, result, options...)
+		return c.cachedCall(t.Context(), method, params, resultOf(method), options...)
 	})
+}
+
+func resultOf(method string) hinted {
+	switch method {
+	case mcp.MethodListTools:
+		return new(mcp.ListToolsResult)
+	case mcp.MethodListPrompts:
+		return new(mcp.ListPromptsResult)
+	case mcp.MethodListResources:
+		return new(mcp.ListResourcesResult)
+	case mcp.MethodListResourceTemplates:
+		return new(mcp.ListResourceTemplatesResult)
+	}
+	return new(mcp.ReadResourceResult)
 }
 
 // fill has a result kept for each of some requests.
@@ -419,8 +432,10 @@ func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
 
 func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		done := reading(t, c, mcp.MethodListTools, "") // takes anything
-		v.Answer(v.Expect(mcp.MethodListTools), `{"resultType":"complete","ttlMs":60000}`)
+		done := background(func() error {
+			return c.cachedCall(t.Context(), mcp.MethodListTools, &mcp.PageParams{}, new(mcp.ListPromptsResult))
+		})
+		v.Answer(v.Expect(mcp.MethodListTools), `{"resultType":"complete","ttlMs":60000,"prompts":[]}`)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}

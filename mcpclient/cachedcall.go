@@ -20,9 +20,12 @@ type keeping struct {
 
 // cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh
 // is decoded anew; then nothing is sent. Two calls at once that both find nothing both ask the server.
-func (c *Client) cachedCall(ctx context.Context, method string, params, result any, options ...CallOption) error {
-	return c.Call(ctx, method, params, result, append(options[:len(options):len(options)], cacheable)...)
+func (c *Client) cachedCall(ctx context.Context, method string, params any, result hinted, o ...CallOption) error {
+	return c.Call(ctx, method, params, result, append(o[:len(o):len(o)], cacheable)...)
 }
+
+// hinted is a result that says for how long it is fresh, a pointer to it.
+type hinted interface{ Hint() *mcp.CacheHint }
 
 func cacheable(a *asked) { a.cacheable = true }
 
@@ -71,9 +74,8 @@ func (cl *call) recall(ctx context.Context) (hit bool, _ *Error) {
 		return true, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	}
 	given.DropIcons(cl.result) // which was told of when it came
-	if hinted, ok := cl.result.(interface{ Hint() *mcp.CacheHint }); ok {
-		hinted.Hint().TTLMs = new(k.until.Sub(now).Milliseconds()) // what is left of it
-	}
+	left := k.until.Sub(now).Milliseconds()
+	cl.result.(hinted).Hint().TTLMs = &left
 	return true, nil
 }
 

@@ -13,7 +13,7 @@ func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	if cl.asked.received != nil {
 		cl.asked.received.Add(int64(m.Size()))
 	}
-	kept := cl.c.cache.worthKeeping(cl, m)
+	raw := cl.c.cache.copied(cl, m)
 	var begun time.Time
 	if cl.Op.Timed() {
 		begun = time.Now()
@@ -25,8 +25,8 @@ func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	if cl.Op.Timed() {
 		cl.Op.Decoded(time.Since(begun), err)
 	}
-	if err == nil && kept != nil {
-		cl.c.cache.keep(cl.keeping.version, kept)
+	if err == nil && raw != nil {
+		cl.c.cache.keepWhileFresh(cl, raw)
 	}
 	return err
 }

@@ -130,13 +130,17 @@ func (m *knownTools) remember(l *toolListing, tools []*mcp.Tool, mirrors, last b
 	if m.changes != l.before {
 		return
 	}
+	complete := last && l.whole
+	l.tools.expect(len(tools))
 	for _, t := range tools {
 		s := newToolSchema(t, mirrors)
 		name := strings.Clone(t.Name)
-		m.known.put(name, s)
 		l.tools.put(name, s)
+		if !complete {
+			m.known.put(name, s)
+		}
 	}
-	if last && l.whole {
+	if complete {
 		m.known, m.listed = l.tools, true
 	}
 }

@@ -1,6 +1,8 @@
 package contextcost
 
 import (
+	"slices"
+
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -27,7 +29,8 @@ func (d Definition) Total() Size { return d.Description.Plus(d.InputSchema) }
 
 // Of returns what the definition of a tool takes. It leaves the tool alone.
 func Of(t *mcp.Tool) Definition {
-	head := jsonscan.AppendString([]byte(`{"name":`), t.Name)
+	var room [1 << 10]byte // enough for most
+	head := jsonscan.AppendString(append(room[:0], `{"name":`...), t.Name)
 	if t.Description != "" {
 		head = jsonscan.AppendString(append(head, `,"description":`...), t.Description)
 	}
@@ -39,19 +42,29 @@ func Of(t *mcp.Tool) Definition {
 
 func sizeOf(text []byte) Size { return Size{len(text), EstimateTokens(text)} }
 
-// compact returns a JSON text without the space between its tokens. What is no JSON stays as it is.
+// compact returns a JSON text without the space between its tokens, which is the text itself if it has none, as from
+// most servers. What is no JSON stays as it is.
 func compact(text []byte) []byte {
-	b := make([]byte, 0, len(text))
-	for i := jsonscan.Space(text, 0); i < len(text); i = jsonscan.Space(text, i) {
-		end := i + 1
-		if text[i] == '"' {
-			var err error
-			if end, _, err = jsonscan.String(text, i); err != nil {
+	var b []byte
+	from := 0 // what is before is in b, or space
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			end, _, err := jsonscan.String(text, i)
+			if err != nil {
 				return text
 			}
+			i = end
+		case c <= ' ' && jsonscan.Space(text, i) > i:
+			b = append(slices.Grow(b, len(text)-from), text[from:i]...)
+			i = jsonscan.Space(text, i)
+			from = i
+		default:
+			i++
 		}
-		b = append(b, text[i:end]...)
-		i = end
 	}
-	return b
+	if from == 0 {
+		return text
+	}
+	return append(b, text[from:]...)
 }
