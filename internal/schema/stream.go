@@ -141,11 +141,29 @@ func (t *stream) judgeNumber(n *node) bool {
 	if err != nil {
 		return false
 	}
-	if !n.measures && len(number) < len("-9223372036854775808") && !bytes.ContainsAny(number, ".eE") {
-		return n.allows(isInteger | isNumber)
+	if looks := looksOf(number); !n.measures && looks != 0 && n.allows(looks) {
+		return true
 	}
 	v, err := rounded(string(number))
 	return err == nil && t.assert(n, v, site{})
+}
+
+// looksOf returns the types of a number by its looks, none if its value has to say. It is not too large for a float64
+// then. A fraction may be an integer, too, as 1.0 is.
+func looksOf(number []byte) typeSet {
+	if len(number) >= len("-9223372036854775808") {
+		return 0
+	}
+	looks := isInteger | isNumber
+	for _, c := range number {
+		switch c {
+		case '.':
+			looks = isNumber
+		case 'e', 'E':
+			return 0
+		}
+	}
+	return looks
 }
 
 func (t *stream) judgeText(n *node) bool {
