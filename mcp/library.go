@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"sync"
 	"unicode/utf8"
@@ -42,7 +43,7 @@ func (l *library) Write(b []byte) (int, error) {
 }
 
 // keptLibrary is how large a value may be whose encoder is kept, with the memory that it took.
-const keptLibrary = 64 << 10
+const keptLibrary = 256 << 10
 
 // appendValue appends v, by means of the JSON library where need be.
 func appendValue(dst []byte, v any) ([]byte, error) {
@@ -75,9 +76,19 @@ func appendByLibrary(dst []byte, v any) ([]byte, error) {
 
 // appendSound appends v, which must encode to an object. What it appends is valid by the rules of package jsonscan, so
 // that it need not be looked at again.
-func appendSound(dst []byte, v any) ([]byte, error) {
-	out, err := appendTop(dst, v)
-	if _, raw := v.(json.RawMessage); err == nil && !raw {
+func appendSound(dst []byte, v any) (out []byte, err error) {
+	switch v := v.(type) {
+	case json.RawMessage:
+		return appendObject(dst, v)
+	case map[string]any:
+		if out, ok := appendAnyMap(dst, v, 1); ok { // valid by the way it is written
+			return out, nil
+		}
+		out, err = appendByLibrary(dst, v)
+	default:
+		out, err = appendTop(dst, v)
+	}
+	if err == nil {
 		err = sound(out[len(dst):])
 	}
 	if err != nil {
@@ -86,10 +97,12 @@ func appendSound(dst []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-// sound returns an error for what the library lets pass in raw JSON and the scanner does not: invalid UTF-8 and, in a
-// text that is long enough for it, too many levels.
+// sound returns an error for what the library lets pass in raw JSON and the scanner does not: invalid UTF-8, and too
+// many levels. Without space between tokens, as the library writes it, each level but the last begins with one of two
+// marks, of which strings have few: a quote in a string stands behind a backslash. To count them is faster than a scan,
+// which was 15 % of the CPU time of a call with 100 KiB of arguments.
 func sound(text []byte) error {
-	if len(text) <= 2*jsonscan.MaxDepth && utf8.Valid(text) {
+	if utf8.Valid(text) && bytes.Count(text, []byte(`{"`))+bytes.Count(text, []byte("[")) < jsonscan.MaxDepth {
 		return nil
 	}
 	return jsonscan.Valid(text)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
@@ -34,6 +36,13 @@ func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
 		{"a lone surrogate", json.RawMessage(`"\ud800"`), ""},
 		{"as many levels as may be", nested(jsonscan.MaxDepth - 1), ""},
 		{"a level more", nested(jsonscan.MaxDepth), jsonscan.TooDeep},
+		{"many brackets in a text", json.RawMessage(`"` + strings.Repeat("{[", jsonscan.MaxDepth) + `"`), ""},
+		{"many texts in a row", json.RawMessage("[" + strings.Repeat(`{"a":[]},`, jsonscan.MaxDepth) + "1]"), ""},
+		{"a level more, of objects",
+			json.RawMessage(strings.Repeat(`{"a":`, jsonscan.MaxDepth) + "1" + strings.Repeat("}", jsonscan.MaxDepth)),
+			jsonscan.TooDeep},
+		{"a level more, of objects in lists", json.RawMessage(strings.Repeat(`[1,{"a":`, jsonscan.MaxDepth/2) + "{}" +
+			strings.Repeat("}]", jsonscan.MaxDepth/2)), jsonscan.TooDeep},
 		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + `"`), ""},
 		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + "\xff\""),
 			"invalid UTF-8"},
@@ -54,6 +63,20 @@ func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || string(got) != "before "):
 				t.Errorf("%s: %.100s, %v\nwant the error %s", c.name, got, err, c.want)
 			}
+		}
+	}
+}
+
+// The library takes out the space between tokens, or else levels would be counted wrongly.
+func TestLevelsWithSpaceBetweenThemAreCounted(t *testing.T) {
+	deep := strings.Repeat("{ \n\"a\" : ", jsonscan.MaxDepth) + "1" + strings.Repeat(" }", jsonscan.MaxDepth)
+	for _, v := range []any{
+		map[string]any{"a": json.RawMessage(deep)}, struct{ A verbatim }{verbatim(deep)},
+		struct{ A json.RawMessage }{json.RawMessage(deep)}, struct{ A any }{jsontext.Value(deep)},
+	} {
+		if got, err := AppendParams(nil, &CallToolParams{Arguments: v}); err == nil ||
+			!strings.Contains(err.Error(), jsonscan.TooDeep) {
+			t.Errorf("%T: %.60s, %v\nwant the error %s", v, got, err, jsonscan.TooDeep)
 		}
 	}
 }

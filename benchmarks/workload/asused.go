@@ -25,6 +25,7 @@ func asUsed() (all []roundtrip) {
 	}
 	for _, t := range []Transport{Stdio, HTTPJSON} {
 		add(t, Modern, Text, Tiny, 1, largeHeap)
+		add(t, Modern, Text, Tiny, 1, largeArguments)
 		for _, callers := range []int{1, 64} {
 			add(t, Modern, Text, Tiny, callers, inProduction)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // Client is what every peer can do.
@@ -64,6 +65,9 @@ const (
 	EchoTool  = "echo"
 	HelloText = "hello, world"
 )
+
+// Code are arguments of 112 KiB: a file with many quotes, brackets and line breaks, as tools are given that write one.
+var Code = map[string]any{"text": strings.Repeat("func main() {\n\tfmt.Println(\"hello, world\")\n}\n", 2400)}
 
 // Hello are the arguments of every call. The others are the same: HelloMap for those who do not know a tool before they
 // call it, HelloStruct for those who give a struct and not a pointer to it, HelloRaw for those who have JSON already.

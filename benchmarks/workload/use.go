@@ -36,6 +36,9 @@ var (
 	rawArguments = giving("arguments=raw", func(ctx context.Context) context.Context {
 		return WithArguments(ctx, HelloRaw)
 	})
+	largeArguments = giving("arguments=112KiB", func(ctx context.Context) context.Context {
+		return WithArguments(ctx, Code)
+	})
 
 	// ownClient has an http.Client of the user's, with room for all callers.
 	ownClient = giving("client=own", func(ctx context.Context) context.Context {

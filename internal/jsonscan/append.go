@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -45,14 +46,22 @@ func blank(b []byte, c byte) {
 	}
 }
 
+// longText is how long a text is for which memory is looked for at once.
+const longText = 1 << 10
+
 // AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
+	if len(s) >= longText {
+		dst = slices.Grow(dst, len(s)+len(s)/16) // with what escapes take in most: otherwise it would grow in steps
+	}
 	dst = append(dst, '"')
 	done := 0
 	for i := plain([]byte(s), 0); i < len(s); i = plain([]byte(s), i) {
-		if r, size := utf8.DecodeRuneInString(s[i:]); r >= utf8.RuneSelf && (r != utf8.RuneError || size > 1) {
-			i += size
-			continue
+		if s[i] >= utf8.RuneSelf {
+			if r, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
 		}
 		dst = append(dst, s[done:i]...)
 		dst = appendEscape(dst, s[i])
