@@ -80,7 +80,11 @@ type Incoming struct {
 	TargetKind TargetKind
 	Target     string // name of the tool or prompt
 	URI        string // of the resource, if the method has one
-	ID         string // of the request, as text
+	ID         string // of the request, as text; empty for one that is an integer, where HasIntID says so
+
+	// IntID is an id that is an integer, if HasIntID says that it is one. Its text is made when a signal needs it.
+	IntID    int64
+	HasIntID bool
 
 	// Known says that this side serves the method, TargetKnown that it has the target. What it does not know is _OTHER,
 	// except the methods of the protocol, and itself only on a span.
@@ -121,6 +125,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 	op := Op{
 		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
+		id: in.IntID, hasID: in.HasIntID,
 		remote:       in.RemoteAddr,
 		notification: in.Notification, measured: true, beside: true,
 	}
