@@ -35,6 +35,7 @@ type call struct {
 	pace      *pace // of its handler; nil where the goroutine that reads never runs it
 	here      bool  // the goroutine that reads answers it
 
+	asked    toolRequest     // what the handler of a tool gets
 	told     informed        // what telemetry begins with
 	ends     endable         // what ctx is
 	ctx      context.Context // of the handler
@@ -151,9 +152,11 @@ func (c *call) cancel(why error) { c.ends.end(why) }
 // incoming describes the request for telemetry.
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming {
 	in := instrument.Incoming{
-		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.known(), TargetKnown: targetKnown,
+		Method: c.info.Method, Target: c.target, Known: c.known(), TargetKnown: targetKnown,
 		URI: c.uri, Size: c.size, Peer: c.x.seen(c.info.Version), Untrusted: c.x.untrusted,
 	}
+	in.ID, _ = c.info.ID.Text()
+	in.IntID, in.HasIntID = c.info.ID.Int()
 	if c.method != nil {
 		in.TargetKind = c.method.kind
 	}

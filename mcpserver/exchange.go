@@ -111,13 +111,15 @@ func (x *exchange) take(frame []byte) {
 
 // route gives a message to what deals with its kind.
 func (x *exchange) route(m *jsonrpc.Message, out sink) {
-	switch m.Kind {
-	case jsonrpc.Request:
+	if m.Kind == jsonrpc.Request {
 		x.request(m, out)
-	case jsonrpc.Notification:
-		_ = x.notification(m)
-	default:
-		_ = x.response(m)
+		return
+	}
+	kept := *m // by what it is for, unlike a request: so that one, the caller's, need not be allocated
+	if kept.Kind == jsonrpc.Notification {
+		_ = x.notification(&kept)
+	} else {
+		_ = x.response(&kept)
 	}
 }
 
