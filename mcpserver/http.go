@@ -111,7 +111,7 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.turnAway(w, r, http.StatusForbidden, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why})
 		return
 	}
-	x, v := arrival(r)
+	x, v := h.arrival(r)
 	if err := h.gate.enter(v); err != nil {
 		w.Header()["Retry-After"] = retryAfter
 		h.turnAway(w, r, http.StatusServiceUnavailable, err)

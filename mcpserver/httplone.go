@@ -18,17 +18,22 @@ type lone struct {
 	call   call // that it is, if it is a request by itself
 }
 
-// arrival returns the visit of an HTTP request, and what its message needs if its header says that it is answered by
-// itself. All of that is allocated at once, which it was in five pieces: a tenth of what net/http and this package
-// allocate for a tiny call. What belongs to a session is in pieces, of which only some live as long as its call.
-func arrival(r *http.Request) (*lone, *visit) {
-	if versions := r.Header[headerVersion]; r.Method != http.MethodPost || len(versions) == 0 ||
-		mcp.Version(versions[0]).Era() != mcp.Modern {
+// arrival returns the visit of an HTTP request, and what its message needs if that will be answered by itself. All of
+// it is allocated at once, and not in four pieces: 39 allocations where there were 43 for a tiny call, 30 of which are
+// those of net/http. What belongs to a session is in pieces, of which only some live as long as its call.
+func (h *HTTPHandler) arrival(r *http.Request) (*lone, *visit) {
+	if r.Method != http.MethodPost || h.hasSessions() && !saysModern(r.Header) {
 		return nil, new(visit)
 	}
 	x := new(lone)
 	x.parcel.lone = x
 	return x, &x.stay
+}
+
+// saysModern reports whether headers name a modern revision.
+func saysModern(h http.Header) bool {
+	versions := h[headerVersion]
+	return len(versions) > 0 && mcp.Version(versions[0]).Era() == mcp.Modern
 }
 
 // ownParcel returns the parcel that is a part of x, or one by itself if x is nil.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
@@ -23,7 +24,8 @@ type response struct {
 	over   ending      // written with mu held
 	beat   *time.Timer // guarded by mu; writes comments to a stream
 	buf    []byte      // guarded by mu
-	length [1]string   // guarded by mu; the value of Content-Length
+	length [1]string   // guarded by mu; the value of Content-Length, in
+	digits [20]byte    // which are written once
 }
 
 // errGone is the error of a write that can reach no client.
@@ -51,7 +53,7 @@ func (r *response) document(status int, a answer) error {
 		h["Retry-After"] = retryAfter
 	}
 	h["Content-Type"] = jsonType
-	r.length[0] = strconv.Itoa(a.size())
+	r.length[0] = jsonscan.Alias(strconv.AppendInt(r.digits[:0], int64(a.size()), 10))
 	h["Content-Length"] = r.length[:]
 	r.setDeadline()
 	r.w.WriteHeader(status)
