@@ -321,18 +321,14 @@ func (c *call) conclude(result any, err error) {
 	frame, wrong = c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
 }
 
-// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation.
+// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation. What it needs for
+// either is in functions of its own: below them is the deepest point of a call, where the stack of each goroutine that
+// waits had to grow again after each collection, for 4 % of a tiny call on a pipe with 64 callers.
 func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	defer c.cancel(nil)
-	defer c.op.End(brokenOff)
+	defer c.breakOff()
 	c.x.visit.drop() // before the client sees the answer, and sends its next request
-	c.op.Sending()
-	a := answer{frame: frame, err: err, refused: c.refused != nil, id: c.info.ID}
-	if v, ok := result.(verbatim); ok && v.apart {
-		a.rest = v.raw
-	}
-	lost := c.out.answer(c.sending(), a)
-	c.op.Sent(a.size())
+	lost := c.send(frame, result, err)
 	if c.op.Captures() && err == nil && c.relayed == nil {
 		sent, _ := mcp.Object(frame).Lookup("result")
 		c.op.Answer(sent)
@@ -341,6 +337,23 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 		c.pace.ran(patience) // so may writing it take
 	}
 	releaseBuffer(buf, frame)
+	c.end(result, err, lost)
+}
+
+// send sends the answer.
+func (c *call) send(frame []byte, result any, err error) (lost error) {
+	c.op.Sending()
+	a := answer{frame: frame, err: err, refused: c.refused != nil, id: c.info.ID}
+	if v, ok := result.(verbatim); ok && v.apart {
+		a.rest = v.raw
+	}
+	lost = c.out.answer(c.sending(), a)
+	c.op.Sent(a.size())
+	return lost
+}
+
+// end ends the operation of a request whose answer was sent, or lost.
+func (c *call) end(result any, err, lost error) {
 	if raw, ok := result.(json.RawMessage); ok && err == nil {
 		result = verbatim{of: c.method, raw: raw}
 	}
@@ -350,6 +363,9 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	}
 	c.op.End(end)
 }
+
+// breakOff ends the operation of a request whose answer the user's code has broken off, unless it has ended.
+func (c *call) breakOff() { c.op.End(brokenOff) }
 
 // sending is the context to send the answer with. The read loop, which serves what it does not leave to others, must
 // not be kept by a client that takes no answers when the connection is to end.
