@@ -115,14 +115,14 @@ type Incoming struct {
 	Peer *Peer
 }
 
-// startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent
-// of its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else
-// the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the sender wrote; where
-// [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
-func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, Op) {
-	from := s.extract(ctx, &in)
+// startHandler begins the handling of a message, which op becomes. The context that it returns is the one to handle it
+// with. The parent of its span is what the sender wrote into the message, with a link to the span of ctx if that is
+// another one; or else the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the
+// sender wrote; where [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
+func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
+	from := s.extract(ctx, in)
 	ctx = from.ctx
-	op := Op{
+	*op = Op{
 		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
 		id: in.IntID, hasID: in.HasIntID,
@@ -146,7 +146,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 		}
 		s.messageSize(op.ctx, telemetry.Received, kind, in.Size)
 	}
-	return op.ctx, op
+	return op.ctx
 }
 
 // begin finds out which signals are on, counts the request and reads the clock if one of them needs its duration.
