@@ -3,11 +3,9 @@ package mcpserver
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
@@ -24,8 +22,7 @@ type response struct {
 	over   ending      // written with mu held
 	beat   *time.Timer // guarded by mu; writes comments to a stream
 	buf    []byte      // guarded by mu
-	length [1]string   // guarded by mu; the value of Content-Length, in
-	digits [20]byte    // which are written once
+	length [1]string   // guarded by mu; the value of Content-Length
 }
 
 // errGone is the error of a write that can reach no client.
@@ -53,7 +50,7 @@ func (r *response) document(status int, a answer) error {
 		h["Retry-After"] = retryAfter
 	}
 	h["Content-Type"] = jsonType
-	r.length[0] = jsonscan.Alias(strconv.AppendInt(r.digits[:0], int64(a.size()), 10))
+	r.length[0] = decimal(a.size())
 	h["Content-Length"] = r.length[:]
 	r.setDeadline()
 	r.w.WriteHeader(status)

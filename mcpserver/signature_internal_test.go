@@ -17,7 +17,8 @@ func TestAResultIsSignedAsWithWouldSignIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := []string{`{}`, " { } ", `{"a":1}`, ` { "a" : [1, {"b":{}}] ,"c":"}"  } `, `{"a":1}x`, `{"a":1,}`, `[]`, `""`, ``,
+	texts := []string{`{}`, " { } ", `{"a":1}`, ` { "a" : [1, {"b":{}}] ,"c":"}"  } `, `{"a":1}x`, `{"a":1,}`,
+		`[]`, `""`, ``,
 		`{"a":`, `{"a":1,"a":2}`, `{"io.modelcontextprotocol/serverInfo":{"name":"mine"}}`, `null`,
 		`{"io.modelcontextprotocol\/serverInfo":1,"b":2}`, `{"a":1,"io.modelcontextprotocol/serverInfo":2,"c":3}`}
 	rapid.Check(t, func(t *rapid.T) {

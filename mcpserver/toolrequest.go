@@ -2,8 +2,8 @@ package mcpserver
 
 import "sync/atomic"
 
-// toolRequest has what the handler of a tool gets. It is a part of the call, which that points to anyway: to allocate it
-// by itself was one of nine allocations of a call on a pipe.
+// toolRequest has what the handler of a tool gets. It is a part of the call, which that points to anyway. To allocate
+// it by itself was one of twelve allocations of a call on a pipe.
 type toolRequest struct {
 	first CallToolRequest
 	taken atomic.Bool
