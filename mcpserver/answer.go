@@ -73,7 +73,7 @@ func (w view) append(dst []byte, result any) ([]byte, error) {
 	}
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
-		return mcp.AppendResult(dst, w.toolResult(r))
+		return w.appendToolResult(dst, r)
 	case *mcp.ReadResourceResult:
 		return mcp.AppendResult(dst, w.readResult(r))
 	case *mcp.GetPromptResult:

@@ -16,9 +16,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-func (p pipe) reach() reach { return reach{asks: true, read: true} }
+func (p *pipe) reach() reach { return reach{asks: true, read: true} }
 
-func (p pipe) inquire(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
+func (p *pipe) inquire(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
 
 func (b sseSink) reach() reach { return reach{asks: true, read: true} }
 

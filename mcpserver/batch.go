@@ -70,7 +70,7 @@ func (x *exchange) takeOne(data []byte, b *batch) {
 		_ = b.answer(x.work, answer{frame: appendError(nil, m.ID, errBusy), err: errBusy, refused: true, id: m.ID})
 	case m.Kind == jsonrpc.Request:
 		b.expect()
-		x.request(&m, b)
+		x.request(new(call), &m, b)
 	default:
 		x.route(&m, b)
 	}

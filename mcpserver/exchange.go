@@ -111,18 +111,20 @@ func (x *exchange) take(frame []byte) {
 
 // route gives a message to what deals with its kind.
 func (x *exchange) route(m *jsonrpc.Message, out sink) {
-	switch m.Kind {
-	case jsonrpc.Request:
-		x.request(m, out)
-	case jsonrpc.Notification:
-		_ = x.notification(m)
-	default:
-		_ = x.response(m)
+	if m.Kind == jsonrpc.Request {
+		x.request(new(call), m, out)
+		return
+	}
+	kept := *m // by what it is for, unlike a request: so that one, the caller's, need not be allocated
+	if kept.Kind == jsonrpc.Notification {
+		_ = x.notification(&kept)
+	} else {
+		_ = x.response(&kept)
 	}
 }
 
-// request begins to answer a request.
-func (x *exchange) request(m *jsonrpc.Message, out sink) {
+// request begins to answer a request, which c becomes.
+func (x *exchange) request(c *call, m *jsonrpc.Message, out sink) {
 	w := x.stopwatch()
 	params, err := m.Params()
 	took := w.stop()
@@ -134,12 +136,12 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 		x.refuse(v, m.Frame, out)
 		return
 	}
-	x.begin(m, &params, took, out)
+	x.begin(c, m, &params, took, out)
 }
 
 // begin begins to answer a request whose params have been read, which took so long, zero if that was not measured.
-func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
-	c, begun := new(call), false
+func (x *exchange) begin(c *call, m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
+	begun := false
 	defer func() {
 		if !begun {
 			c.abandon(m, out)

@@ -111,8 +111,8 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.turnAway(w, r, http.StatusForbidden, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why})
 		return
 	}
-	v, err := h.gate.enter()
-	if err != nil {
+	x, v := h.arrival(r)
+	if err := h.gate.enter(v); err != nil {
 		w.Header()["Retry-After"] = retryAfter
 		h.turnAway(w, r, http.StatusServiceUnavailable, err)
 		return
@@ -120,7 +120,7 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer v.leave()
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r, v)
+		h.post(w, r, v, x)
 	case http.MethodGet:
 		h.get(w, r)
 	case http.MethodDelete:

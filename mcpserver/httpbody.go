@@ -60,7 +60,16 @@ func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 	if patience > 0 { // of what was refused, net/http reads the rest, in the time that is left
 		p.allow(time.Time{})
 	}
+	p.closeBody()
 	return true
+}
+
+// closeBody says that all of the body has been read. Otherwise net/http, for HTTP/1, looks for more of it before it
+// sends headers: a fortieth of what it allocates for a request.
+func (p *parcel) closeBody() {
+	if p.pump == nil && p.r.ProtoMajor == 1 {
+		_ = p.r.Body.Close()
+	}
 }
 
 // body returns what to read the body from.

@@ -35,16 +35,16 @@ type visit struct {
 	gone      bool // guarded by gate.mu; it has given its place back
 }
 
-// enter lets a request in, or returns what refuses it.
-func (g *gate) enter() (*visit, *mcp.Error) {
+// enter lets a request in, whose visit begins, or returns what refuses it.
+func (g *gate) enter(v *visit) *mcp.Error {
 	g.inside.Add(1)
 	if g.closed.Load() {
 		g.release()
-		return nil, errShuttingDown
+		return errShuttingDown
 	}
-	v := &visit{gate: g}
+	v.gate = g
 	v.refs.Store(1)
-	return v, nil
+	return nil
 }
 
 // place takes a place for a POST whose body is there, or returns what refuses it.

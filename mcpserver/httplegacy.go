@@ -53,7 +53,7 @@ func (h *HTTPHandler) initialize(p *parcel) {
 		}
 		s.release()
 	}()
-	p.lead(func() { p.begin(s.serving(p.r), out) }, func() {})
+	p.lead(func() { p.begin(s.serving(p.r), out, new(call)) }, func() {})
 	if h.front != nil {
 		select {
 		case <-out.done():
@@ -144,7 +144,7 @@ func (h *HTTPHandler) postSession(p *parcel) {
 			x.out = st
 			x.take(p.frame)
 		} else {
-			p.begin(x, st)
+			p.begin(x, st, new(call))
 		}
 	}, respond)
 	respond()

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -17,6 +16,7 @@ type parcel struct {
 	r       *http.Request
 	visit   *visit
 	ctl     http.ResponseController
+	lone    *lone // of which it is a part; nil if it is none
 	pump    *pump // reads the body where ctl has no deadlines; nil otherwise
 	accept  accept
 	frame   []byte
@@ -26,9 +26,10 @@ type parcel struct {
 	version mcp.Version        // by the header, empty if there is none
 }
 
-// post takes a message that a client sends.
-func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
-	p := parcel{w: w, r: r, visit: v, ctl: *http.NewResponseController(w), accept: accepted(r.Header)}
+// post takes a message that a client sends. The parcel is a part of x, unless that is nil.
+func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit, x *lone) {
+	p := x.ownParcel()
+	p.w, p.r, p.visit, p.ctl, p.accept = w, r, v, *http.NewResponseController(w), accepted(r.Header)
 	v.who = h.account(r)
 	switch {
 	case !isJSON(r.Header):
@@ -40,7 +41,7 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
 			&mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + usual})
 		return
 	}
-	if !h.readBody(&p) {
+	if !h.readBody(p) {
 		return
 	}
 	if err := v.place(); err != nil {
@@ -52,7 +53,7 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
 	if p.m, err = jsonrpc.Parse(p.frame); err != nil {
 		p.broken = jsonrpc.ViolationOf(&p.m, err)
 	}
-	h.dispatch(&p)
+	h.dispatch(p)
 }
 
 // dispatch decides by which rules a message is answered.
@@ -165,65 +166,6 @@ func (h *HTTPHandler) modern(p *parcel) {
 	x.life = x.work
 	x.terms = &h.none
 	h.serveAlone(p, x)
-}
-
-// lone is a message that is answered by itself: its exchange, who sends it, and the response that is the whole of it.
-type lone struct {
-	exchange
-	sender peer
-	reply  reply
-}
-
-// alone returns what a message needs that is answered by itself.
-func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
-	x := &lone{}
-	h.recognize(&x.sender, h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
-	x.exchange = exchange{engine: &h.engine, peer: &x.sender}
-	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}, modern: modern}
-	x.out = &x.reply
-	x.httpRequest = p.r
-	return x
-}
-
-// serveAlone answers a message, or a batch if it is broken as one message, and returns when the response is over.
-func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
-	switch {
-	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
-		h.accept(p, x.notification(&p.m))
-		return
-	case p.broken == nil && p.m.Kind != jsonrpc.Request:
-		h.accept(p, x.response(&p.m))
-		return
-	}
-	defer x.reply.close()
-	p.lead(func() {
-		if p.broken != nil {
-			x.take(p.frame)
-		} else {
-			p.begin(&x.exchange, &x.reply)
-		}
-	}, x.reply.close)
-	if !x.reply.isOver() { // a subscription
-		<-x.reply.done()
-	}
-}
-
-// lead deals with the message. If a handler ends the goroutine, respond completes the response: net/http would not even
-// send what is there.
-func (p *parcel) lead(deal, respond func()) {
-	usercode.Pass(deal, func() {
-		respond()
-		_ = p.ctl.Flush()
-	})
-}
-
-// begin begins to answer a request.
-func (p *parcel) begin(x *exchange, out sink) {
-	if p.params != nil {
-		x.begin(&p.m, p.params, 0, out)
-	} else {
-		x.request(&p.m, out)
-	}
 }
 
 // accept answers what is no request, of which err says that it is invalid or that a store has failed.

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -51,7 +50,7 @@ func (r *response) document(status int, a answer) error {
 		h["Retry-After"] = retryAfter
 	}
 	h["Content-Type"] = jsonType
-	r.length[0] = strconv.Itoa(a.size())
+	r.length[0] = decimal(a.size())
 	h["Content-Length"] = r.length[:]
 	r.setDeadline()
 	r.w.WriteHeader(status)

@@ -96,7 +96,7 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 		if p.broken != nil {
 			x.take(p.frame)
 		} else {
-			x.request(&p.m, x.out)
+			x.request(new(call), &p.m, x.out)
 		}
 	}, accepted)
 	accepted()

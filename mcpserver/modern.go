@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -70,25 +71,36 @@ func (s *Server) discover(_ context.Context, c *call) (any, error) {
 	}, nil
 }
 
-// toolResult returns the result of a tool as the client's revision has it: r itself, or a copy.
-func (w view) toolResult(r *mcp.CallToolResult) *mcp.CallToolResult {
-	if r == nil {
-		r = new(mcp.CallToolResult)
+// shownResults are copies of results, for the time of being encoded: nothing else sees them.
+var shownResults = sync.Pool{New: func() any { return new(mcp.CallToolResult) }}
+
+// appendToolResult appends the result of a tool as the client's revision has it.
+func (w view) appendToolResult(dst []byte, r *mcp.CallToolResult) ([]byte, error) {
+	shown := shownResults.Get().(*mcp.CallToolResult)
+	if r != nil {
+		*shown = *r
 	}
-	shown := *r
-	shown.Content = contentIn(r.Content, w.version)
+	w.showToolResult(shown)
+	dst, err := mcp.AppendResult(dst, shown)
+	*shown = mcp.CallToolResult{} // if encoding has not panicked, which leaves it to the collector
+	shownResults.Put(shown)
+	return dst, err
+}
+
+// showToolResult makes the result of a tool, a copy, what the client's revision has.
+func (w view) showToolResult(shown *mcp.CallToolResult) {
+	shown.Content = contentIn(shown.Content, w.version)
 	switch {
 	case w.modern():
-		shown.ResultType = finalType(r.ResultType)
-		shown.Meta = w.s.signature.meta(r.Meta)
-		return &shown
+		shown.ResultType = finalType(shown.ResultType)
+		shown.Meta = w.s.signature.meta(shown.Meta)
+		return
 	case w.version < mcp.Version20250618:
 		shown.StructuredContent = nil
-	case !isObject(r.StructuredContent):
+	case !isObject(shown.StructuredContent):
 		shown.StructuredContent = nil
 	}
 	shown.ResultType = ""
-	return &shown
 }
 
 // isObject reports whether raw, JSON, is an object.

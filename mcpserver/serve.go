@@ -38,7 +38,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	}
 	ctx, quit := context.WithCancelCause(ctx)
 	defer quit(nil)
-	conn, stop := s.open(ctx, p, pipe{c, p.observer}, maxSpare, queued)
+	conn, stop := s.open(ctx, p, &pipe{c, p.observer}, maxSpare, queued)
 	conn.quit = quit
 	conn.watchOver()
 	end := conn.read(ctx, c)
@@ -209,11 +209,11 @@ type pipe struct {
 
 // notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
 // could go.
-func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
+func (p *pipe) notify(ctx context.Context, frame []byte) (err error) {
 	return p.send(ctx, func() error { return p.conn.Send(ctx, frame) })
 }
 
-func (p pipe) send(ctx context.Context, send func() error) (err error) {
+func (p *pipe) send(ctx context.Context, send func() error) (err error) {
 	usercode.Run(func() { err = send() }, func(f *usercode.Failure) {
 		p.failed(ctx, "Conn.Send")(f)
 		err = f
@@ -221,12 +221,16 @@ func (p pipe) send(ctx context.Context, send func() error) (err error) {
 	return err
 }
 
-func (p pipe) answer(ctx context.Context, a answer) error {
-	if a.frame == nil {
+func (p *pipe) answer(ctx context.Context, a answer) error {
+	switch {
+	case a.frame == nil:
 		return nil
+	case a.rest == nil:
+		return p.notify(ctx, a.frame)
 	}
-	if c, ok := p.conn.(apart); ok && a.rest != nil {
-		return p.send(ctx, func() error { return c.sendParts(ctx, a.frame, a.rest, closing) })
+	if c, ok := p.conn.(apart); ok {
+		frame, rest := a.frame, a.rest
+		return p.send(ctx, func() error { return c.sendParts(ctx, frame, rest, closing) })
 	}
 	return p.notify(ctx, a.whole())
 }

@@ -1,9 +1,11 @@
 package mcpserver
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -44,9 +46,33 @@ func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	if m == nil {
 		return s.alone
 	}
+	if joined := s.join(m); joined != nil {
+		return joined
+	}
 	signed, err := m.With(mcp.MetaServerInfo, s.identity)
 	if err != nil {
 		return m // no JSON object: encoding it will say so
 	}
 	return signed
+}
+
+// join returns the members of m with the server's name behind them, nil if m has one or is no JSON object. It takes one
+// allocation where [mcp.Object.With] takes nine.
+func (s *signature) join(m mcp.Meta) mcp.Meta {
+	o := jsonscan.ObjectAt(m, 0)
+	for o.Next() {
+		if string(o.Key()) == mcp.MetaServerInfo {
+			return nil
+		}
+	}
+	if o.Err() != nil || jsonscan.Rest(m, o.End()) != nil {
+		return nil
+	}
+	members := bytes.TrimRight(m[:o.End()-1], " \t\r\n")
+	if members[len(members)-1] == '{' {
+		return s.alone
+	}
+	joined := make(mcp.Meta, 0, len(members)+len(s.alone))
+	joined = append(append(joined, members...), ',')
+	return append(joined, s.alone[1:]...) // which begins with a bracket
 }

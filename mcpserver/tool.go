@@ -254,7 +254,7 @@ func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
 	if !c.objectArguments() {
 		return nil, errNoArguments
 	}
-	r, err := h(ctx, &CallToolRequest{RequestInfo: &c.info, Name: c.target, Arguments: c.arguments})
+	r, err := h(ctx, c.asked.of(c))
 	return toolAnswer(ctx, r, err, c.info.Version)
 }
 

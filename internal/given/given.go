@@ -18,6 +18,9 @@ import (
 // part. Values of other types have nothing to check; what a user encodes otherwise is checked by [CheckEncoded]. Of
 // what is right, nothing is allocated.
 func Check(v any) error {
+	if onlyText(v) {
+		return nil
+	}
 	value := reflect.ValueOf(v)
 	if !value.IsValid() {
 		return nil

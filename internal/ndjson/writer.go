@@ -143,26 +143,33 @@ func (w *Writer) send(frame []byte, waits bool) (*waiter, error) {
 	if bytes.IndexByte(frame, '\n') >= 0 {
 		return nil, ErrNewline
 	}
+	place, mine, err := w.accept(frame, waits)
+	if mine {
+		err = w.writeNow(frame)
+	}
+	return place, err
+}
+
+// accept is send, except that it writes nothing: mine says that it is for the caller to write, now. The lock has one
+// defer, on the stack: those of many ways out took memory by which the stacks of a server's goroutines had to grow.
+func (w *Writer) accept(frame []byte, waits bool) (place *waiter, mine bool, err error) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
-		defer w.mu.Unlock()
-		return nil, w.err
+		return nil, false, w.err
 	case waits && len(w.line) > 0, !w.fits(len(frame) + 1):
-		defer w.mu.Unlock()
 		if !waits {
-			return nil, ErrBusy
+			return nil, false, ErrBusy
 		}
-		return w.lineUp(&waiter{frame: frame}), nil
+		return w.lineUp(&waiter{frame: frame}), false, nil
 	case w.gathering && w.queued() == 0 && len(w.out.data)+len(frame) < w.bound:
-		defer w.mu.Unlock()
 		w.out.add(frame)
 		w.writing++
-		return nil, nil
+		return nil, false, nil
 	case w.writing > 0:
-		defer w.mu.Unlock()
 		w.enqueue(frame)
-		return nil, nil
+		return nil, false, nil
 	}
 	w.writing, w.large = 1, len(frame)+1 > w.bound
 	if w.out == nil {
@@ -172,8 +179,7 @@ func (w *Writer) send(frame []byte, waits bool) (*waiter, error) {
 		w.gathering = true
 		w.out.add(frame)
 	}
-	w.mu.Unlock()
-	return nil, w.writeNow(frame)
+	return nil, true, nil
 }
 
 // fits reports whether n bytes more may be accepted. mu is held.

@@ -59,11 +59,12 @@ func (c *Client) StartRequest(ctx context.Context, r Request) (context.Context, 
 // StartHandler begins the handling of a request or a notification of the server. It returns the context to call the
 // handler with, and the operation, which the caller ends exactly once. A notification without a handler is for
 // [Client.Notification].
-func (c *Client) StartHandler(ctx context.Context, in Incoming) (context.Context, Op) {
+func (c *Client) StartHandler(ctx context.Context, in Incoming) (_ context.Context, op Op) {
 	if c == nil {
-		return ctx, Op{}
+		return ctx, op
 	}
-	return c.startHandler(ctx, in)
+	ctx = c.startHandler(ctx, &in, &op)
+	return ctx, op
 }
 
 // Notification counts a notification that has no operation: received without a handler, or sent without a span.

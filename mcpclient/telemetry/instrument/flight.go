@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"strconv"
 	"sync"
 	"time"
 
@@ -224,7 +225,12 @@ func (op *Op) describe(e *entry) {
 		e.trace = trace.SpanContextFromContext(op.ctx).TraceID()
 	}
 	if op.direction == telemetry.Received {
-		e.peerIDLen = uint8(copy(e.name[:], op.peerID))
+		if op.hasID {
+			var text [20]byte
+			e.peerIDLen = uint8(copy(e.name[:], strconv.AppendInt(text[:0], op.id, 10)))
+		} else {
+			e.peerIDLen = uint8(copy(e.name[:], op.peerID))
+		}
 		return
 	}
 	e.id = op.id

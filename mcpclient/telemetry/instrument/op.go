@@ -37,7 +37,7 @@ type Op struct {
 	method, target  string // as they are
 	uri             string
 	id              int64
-	peerID          string // the id of what the peer sent, as it is
+	peerID          string // the id of what the peer sent, as it is, unless hasID says that it is id
 	remote          string // where that came from, over HTTP
 	hasID           bool
 	direction       telemetry.Direction
@@ -257,7 +257,11 @@ func (op *Op) corrID() string {
 func (op *Op) writeIDs() {
 	switch {
 	case op.direction == telemetry.Received:
-		if op.idText == "" && op.peerID != "" {
+		switch {
+		case op.idText != "":
+		case op.hasID:
+			op.idText = strconv.FormatInt(op.id, 10)
+		case op.peerID != "":
 			op.idText = truncate(op.peerID, maxName)
 		}
 	case op.notification: // has neither

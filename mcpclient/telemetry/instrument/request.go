@@ -80,7 +80,11 @@ type Incoming struct {
 	TargetKind TargetKind
 	Target     string // name of the tool or prompt
 	URI        string // of the resource, if the method has one
-	ID         string // of the request, as text
+	ID         string // of the request, as text; empty for one that is an integer, where HasIntID says so
+
+	// IntID is an id that is an integer, if HasIntID says that it is one. Its text is made when a signal needs it.
+	IntID    int64
+	HasIntID bool
 
 	// Known says that this side serves the method, TargetKnown that it has the target. What it does not know is _OTHER,
 	// except the methods of the protocol, and itself only on a span.
@@ -111,16 +115,17 @@ type Incoming struct {
 	Peer *Peer
 }
 
-// startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent
-// of its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else
-// the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the sender wrote; where
-// [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
-func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, Op) {
-	from := s.extract(ctx, &in)
+// startHandler begins the handling of a message, which op becomes. The context that it returns is the one to handle it
+// with. The parent of its span is what the sender wrote into the message, with a link to the span of ctx if that is
+// another one; or else the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the
+// sender wrote; where [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
+func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
+	from := s.extract(ctx, in)
 	ctx = from.ctx
-	op := Op{
+	*op = Op{
 		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
+		id: in.IntID, hasID: in.HasIntID,
 		remote:       in.RemoteAddr,
 		notification: in.Notification, measured: true, beside: true,
 	}
@@ -141,7 +146,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 		}
 		s.messageSize(op.ctx, telemetry.Received, kind, in.Size)
 	}
-	return op.ctx, op
+	return op.ctx
 }
 
 // begin finds out which signals are on, counts the request and reads the clock if one of them needs its duration.

@@ -46,11 +46,11 @@ func (s *Server) Peer(f Facts, sessionID string) *Peer {
 // StartHandler begins the handling of a request or a notification of the client. It returns the context to call the
 // handler with, and the operation, which the caller ends exactly once, after the answer was sent. A notification
 // without a handler is for [Server.Notification].
-func (s *Server) StartHandler(ctx context.Context, in Incoming) (context.Context, Op) {
+func (s *Server) StartHandler(ctx context.Context, in Incoming) (_ context.Context, op Op) {
 	if s == nil {
-		return ctx, Op{}
+		return ctx, op
 	}
-	ctx, op := s.startHandler(ctx, in)
+	ctx = s.startHandler(ctx, &in, &op)
 	op.caller = s.called(&in)
 	return ctx, op
 }
