@@ -182,29 +182,25 @@ func playHTTP() int {
 	return 0
 }
 
-// What telemetry may cost a call on each path. Over HTTP, the headers that repeat the trace context are part of it: a
-// call with one needs a header of its own, where calls without one share theirs. So that path may take one allocation
-// more.
+// What telemetry may cost a call, on each path. Of the 10 of a sampled call, 9 are the SDK's, and one is the
+// traceparent that the propagator makes. One processor, since with more net/http makes a timer now and then.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
-	for path, p := range map[string]struct {
-		adder  func(testing.TB, *telemetry.Telemetry, any) func()
-		noise  float64 // of what runs beside the calls
-		header float64 // see above
-	}{"stdio": {adder, 0.5, 0}, "http": {httpAdder, 0.9, 1}} {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const noise = 0.5 // of what runs beside the calls, and of what is allocated for several at once
+	for path, adder := range map[string]func(testing.TB, *telemetry.Telemetry, any) func(){
+		"stdio": adder, "http": httpAdder,
+	} {
 		t.Run(path, func(t *testing.T) {
-			absent, _ := cost(p.adder(t, telemetry.Off(), nil))
-			for name, most := range map[string]float64{"observer=nosdk": 5, "observer=unsampled": 6, "observer=sampling": 13} {
+			absent, _ := cost(adder(t, telemetry.Off(), nil))
+			for name, most := range map[string]float64{"observer=nosdk": 3, "observer=unsampled": 4, "observer=sampling": 10} {
 				in := installations[slices.IndexFunc(installations, func(in installation) bool { return in.name == name })]
-				allocs, _ := cost(p.adder(t, in.new(t), nil))
+				allocs, _ := cost(adder(t, in.new(t), nil))
 				more := allocs - absent
 				t.Logf("%s: %.2f allocations more than without, which takes %.2f", name, more, absent)
-				if name == "observer=sampling" {
-					most += p.header
-				}
-				if more > most+p.noise {
+				if more > most+noise {
 					t.Errorf("%s: want at most %v allocations more than without, got %.2f", name, most, more)
 				}
 			}

@@ -62,6 +62,7 @@ var exceptions = []exception{
 	{"Pools of small things, which the garbage collector empties", []string{
 		"mcpclient.Client.pool", "mcpclient/internal/conn.messages", "mcpclient/telemetry/instrument.carriers",
 		"mcpserver.shownResults",
+		"mcpclient/telemetry/instrument.endBuffers", "mcpclient/telemetry/instrument.idBlocks",
 	}},
 	{"Attributes of one measurement, on the stack of the goroutine that takes it", []string{
 		"mcpclient/telemetry/instrument.measured.*",

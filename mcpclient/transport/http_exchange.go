@@ -43,6 +43,7 @@ type exchange struct {
 	errand    *errand          // nil of a request
 	sessionID string
 	usual     http.Header // see usuals
+	own       http.Header // see twin
 	trace     [3]string   // values of the header that are written once, see traceFields
 	gate      <-chan struct{}
 

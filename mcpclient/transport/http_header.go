@@ -68,7 +68,7 @@ func (ex *exchange) header(q *requester) http.Header {
 	case !ex.traced() && len(ex.m.Header) == 0:
 		return h
 	default:
-		h = maps.Clone(h)
+		h = ex.twin()
 	}
 	ex.fillOwn(h)
 	return h

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,6 +35,7 @@ type pool struct {
 type worker struct {
 	jobs   chan *exchange // holds one, so that giving a job to an idle worker never waits
 	body   []byte         // for bodies of unknown length
+	header http.Header    // see exchange.twin
 	events *sse.Reader    // see eventsOf
 	bound  frameBound     // of events
 }

@@ -22,9 +22,9 @@ var installations = []struct {
 	new                           func(testing.TB) *telemetry.Telemetry
 }{
 	{"absent", 0, 0, 0, 0, func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
-	{"no SDK", 5, 3, 3, 0, func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
-	{"SDK, unsampled", 6, 4, 3, 2, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.NeverSample()) }},
-	{"SDK, sampled", 13, 12, 13, 2, func(t testing.TB) *telemetry.Telemetry {
+	{"no SDK", 3, 3, 3, 0, func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
+	{"SDK, unsampled", 4, 4, 3, 2, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.NeverSample()) }},
+	{"SDK, sampled", 12, 10, 12, 2, func(t testing.TB) *telemetry.Telemetry {
 		return withSDK(t,
 			sdktrace.AlwaysSample())
 	}},

@@ -275,7 +275,7 @@ func (op *Op) writeIDs() {
 		if op.hasID {
 			text = strconv.AppendInt(text, op.id, 10)
 		}
-		both := string(text)
+		both := idText(text)
 		op.corrText, op.idText = both[:corrTextLen], both[corrTextLen:]
 	case op.idText == "" && op.hasID:
 		op.idText = strconv.FormatInt(op.id, 10)

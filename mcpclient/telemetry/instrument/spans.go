@@ -77,19 +77,7 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan()               // whatever becomes of the user's redactor
 	o.failed = o.failed && !r.Expected // what is dealt with is no error of the span's
-	known := op.facts().attrs[op.direction]
-	usual := usualAttributes
-	if op.caller != nil {
-		usual += 2
-	}
-	// the SDK copies them: more room is for the collector only
-	attrs := make([]attribute.KeyValue, 0, usual+len(known))
-	if op.borrowed {
-		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
-		attrs = append(attrs, shown.onSpan(op.side.transport())...)
-	}
-	attrs = append(attrs, known...)
-	op.span.SetAttributes(op.endAttributes(attrs, o, r)...)
+	op.setEndAttributes(o, r)
 	if op.borrowed {
 		return
 	}
@@ -113,9 +101,7 @@ func (op *Op) closeSpan() {
 	}
 }
 
-// usualAttributes is how many attributes a call has at its end that succeeds, besides those of its connection.
-const usualAttributes = 6
-
+// endAttributes appends what was not known at the start.
 func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {
 	s := op.side
 	add := func(key, value string) {
@@ -128,6 +114,11 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 			attrs = append(attrs, attribute.Int(key, n))
 		}
 	}
+	if op.borrowed {
+		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
+		attrs = append(attrs, shown.onSpan(s.transport())...)
+	}
+	attrs = append(attrs, op.facts().attrs[op.direction]...)
 	attrs = s.identify(attrs)
 	add(s.keys.corrID, op.corrID())
 	add(names.KeyJSONRPCRequestID, op.requestID())
