@@ -105,7 +105,7 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
-	in = &Reader{c: c, Link: lk, turn: turn{pace: c.pace}, silent: l.isSilent()}
+	in = &Reader{c: c, Link: lk, silent: l.isSilent()}
 	s, err := l.handshake(ctx, lk, in)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
@@ -123,7 +123,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 		s.sender, s.direct = conn, in.direct
 	case seam.Interruptible:
 		if c.Settings.Introducer == nil { // else no caller reads
-			in.turn.interrupt = conn.Interrupter()
+			in.turn = &turn{pace: c.pace, interrupt: conn.Interrupter()}
 		}
 	}
 	attempt.Ready(s.Peer, s.Server.Name, s.Server.Version)
