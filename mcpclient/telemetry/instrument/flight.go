@@ -41,7 +41,7 @@ type entry struct {
 // have them.
 type brief struct {
 	at, elapsed    time.Duration // since base; of what has ended
-	method, target label
+	about          subject
 	word           label // why: error type, reason, status; of a closed or limited set
 	id             int64
 	name           [16]byte // the corr id or, if peerIDLen is not 0, the beginning of an id that the peer gave
@@ -143,7 +143,7 @@ func (f *flight) last() *brief {
 
 // says reports whether two entries about a moment say the same, but for time and sizes.
 func (e *brief) says(o *brief) bool {
-	return e.kind == o.kind && e.kind.repeats() && e.method == o.method && e.word == o.word && e.direction == o.direction
+	return e.kind == o.kind && e.kind.repeats() && e.about == o.about && e.word == o.word && e.direction == o.direction
 }
 
 // repeats reports whether a peer can make entries of this kind as often as it likes.
@@ -211,7 +211,7 @@ func (op *Op) describe(e *entry) {
 	default:
 		e.at = op.side.flight.now()
 	}
-	e.method, e.target, e.direction = op.info.labels[0], op.info.labels[1], op.direction
+	e.about, e.direction = op.info.about, op.direction
 	switch {
 	case op.notification:
 		e.kind = flownNotification

@@ -34,7 +34,7 @@ type opInfo struct {
 // opNames is what they share in all sides over the same kind of network.
 type opNames struct {
 	opKey
-	labels   [2]label // method and target
+	about    subject
 	spanName string
 	start    []trace.SpanStartOption
 }
@@ -48,7 +48,7 @@ type opNamesKey struct {
 var commonNames commons[opNamesKey, opNames]
 
 func newOpNames(k opNamesKey) *opNames {
-	return &opNames{k.opKey, [2]label{labelOf(k.method), labelOf(k.target)}, spanName(k.method, k.target), startOptions(k)}
+	return &opNames{k.opKey, subjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
 }
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:
