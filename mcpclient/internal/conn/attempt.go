@@ -196,14 +196,11 @@ func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
 	c := l.core
 	c.mu.Lock()
-	number, previous := c.m.Attempt, c.attempt
-	first := l.epoch == 1
-	reconnect := c.m.Session > 0
-	c.mu.Unlock()
-	a := instrument.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
-	if first {
-		a.Parent, a.Previous = c.parent, instrument.Ref{}
+	a := instrument.AttemptStart{Number: c.m.Attempt, Reconnect: c.m.Session > 0, Previous: c.attempt}
+	if c.parent != nil {
+		a.Parent, c.parent = *c.parent, nil
 	}
+	c.mu.Unlock()
 	ctx, attempt := c.Telemetry.StartAttempt(l.ctx, a)
 	c.mu.Lock()
 	defer c.mu.Unlock()
