@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"sync"
 )
@@ -28,7 +29,6 @@ import (
 //	ending      http_close.go      Close
 type httpConn struct {
 	h        *HTTP
-	config   *Config
 	logger   *slog.Logger
 	bound    frameBound
 	requests requester
@@ -53,13 +53,12 @@ type httpConn struct {
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c := &httpConn{
 		h:       h,
-		config:  &cfg,
 		logger:  cfg.logger(),
 		bound:   frameBound{limit: cfg.frameLimit(), skip: cfg.SkipOversize},
 		session: new(session),
 	}
 	c.requests.init(h, &cfg, target)
-	if c.flight.max = h.MaxInFlight; c.flight.max <= 0 {
+	if c.flight.max = int32(min(h.MaxInFlight, math.MaxInt32)); c.flight.max <= 0 {
 		c.flight.max = maxInFlight
 	}
 	c.pool = joinPool(c.requests.joined)

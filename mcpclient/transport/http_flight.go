@@ -6,11 +6,11 @@ const maxInFlight = 1024
 // flight has the exchanges of a connection: those that live, and the line of requests that wait for a place among
 // them. It decides who gets a place and runs nothing. Guarded by httpConn.mu, which its callers hold.
 type flight struct {
-	max     int       // requests that are on their way, and other messages
 	first   *exchange // of all that live, the latest first
-	placed  int       // those among them that take a place
-	active  int       // those that are not settled
-	notices int       // those among the active that are no requests
+	max     int32     // requests that are on their way, and other messages
+	placed  int32     // those among them that take a place
+	active  int32     // those that are not settled
+	notices int32     // those among the active that are no requests
 	line    line      // of requests that wait for a place
 }
 

@@ -84,8 +84,8 @@ func (c *httpConn) runNext(ex *exchange) {
 	if ex == nil {
 		return
 	}
-	if c.config.QueueWait != nil {
-		c.config.QueueWait(time.Since(ex.since))
+	if waited := c.requests.hooks.queueWait; waited != nil {
+		waited(time.Since(ex.since))
 	}
 	c.pool.run(ex)
 }

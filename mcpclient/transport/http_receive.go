@@ -11,15 +11,16 @@ import (
 // not by what may bring one: most answers go to their callers past it.
 type inbox struct {
 	conn *httpConn
-	told bool // Receive has returned why; owned by Receive
 
 	// Guarded by conn.mu:
 
 	frames  chan delivery // hands over; nil as long as no stream has, and no receiver wants, a frame
 	news    chan struct{} // tells a receiver that waits to look again; holds one, nil as long as there is none
-	streams int           // that serve no single request
-	handing int           // frames that wait to be received, or just were
 	wake    func()        // of a receiver that rests, nil for none
+	streams int32         // that serve no single request
+	handing int32         // frames that wait to be received, or just were
+
+	told bool // Receive has returned why; owned by Receive
 }
 
 // delivery is a frame on its way to Receive.
@@ -147,7 +148,7 @@ func (b *inbox) handOver() chan delivery {
 // streamOpened tells a [Config.Stream] that a stream has opened, and returns a function to tell that it has ended.
 func (b *inbox) streamOpened(kind string) (ended func(error)) {
 	var tell func(error)
-	if opened := b.conn.config.Stream; opened != nil {
+	if opened := b.conn.requests.hooks.stream; opened != nil {
 		tell = opened(kind)
 	}
 	b.streaming(1)
@@ -160,7 +161,7 @@ func (b *inbox) streamOpened(kind string) (ended func(error)) {
 }
 
 // streaming says that one more stream is open which serves no single request, or one less.
-func (b *inbox) streaming(n int) {
+func (b *inbox) streaming(n int32) {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
 	b.streams += n
