@@ -22,13 +22,11 @@ import (
 type flight struct {
 	base time.Time // what the times of entries are relative to
 
-	mu         sync.Mutex
-	ring       []brief          // guarded by mu; grows with what happens, an idle client's stays small
-	traces     *[]trace.TraceID // guarded by mu; those of ring, in its places; nil as long as none has one
-	next       uint64           // guarded by mu; number of the next entry
-	logged     uint64           // guarded by mu; the first entry that was not in the log yet
-	loggedAt   time.Duration    // guarded by mu; since base, and a nanosecond more; zero for never
-	suppressed int              // guarded by mu; records that came too soon after that
+	mu     sync.Mutex
+	ring   []brief          // guarded by mu; grows with what happens, an idle client's stays small
+	traces *[]trace.TraceID // guarded by mu; those of ring, in its places; nil as long as none has one
+	next   uint64           // guarded by mu; number of the next entry
+	logged *flightLogged    // guarded by mu; nil as long as the recorder was not in the log
 }
 
 // entry is an entry with its trace, which few have: most operations are in none that is sampled or recorded.
@@ -127,7 +125,9 @@ func (f *flight) note(e entry) {
 		e.count = max(1, last.count) + 1
 		*last = e.brief
 		f.setTrace(f.next-1, e.trace)
-		f.logged = min(f.logged, f.next-1) // it is news
+		if f.logged != nil {
+			f.logged.next = min(f.logged.next, f.next-1) // it is news
+		}
 		return
 	}
 	f.append(&e)

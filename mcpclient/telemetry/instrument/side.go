@@ -34,9 +34,10 @@ type side struct {
 	group    string       // of clients that have one
 	log      *slog.Logger // has both
 
-	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler.
+	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler. There
+	// is no teller if no record goes anywhere.
 	beside *slog.Logger
-	teller teller
+	teller *teller
 	base   *knownFacts // what is known without a peer
 
 	facts   interned
@@ -62,17 +63,27 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 		s.group = ""
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
-	whose := append(make([]any, 0, 3), slog.String(r.keys.name, name), slog.String(r.keys.instance, s.instance))
-	if s.group != "" {
-		whose = append(whose, slog.String(r.keys.group, s.group))
-	}
-	s.log = s.logger().With(whose...)
-	s.teller.side = s
-	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
+	s.beginLog()
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
 	s.ops.build = s.newOpInfo
 	t.ins.names.add(name)
+}
+
+// beginLog makes the loggers.
+func (s *side) beginLog() {
+	if s.tel.Log == discard {
+		s.log, s.beside = discard, discard
+		return
+	}
+	whose := append(make([]any, 0, 3), slog.String(s.keys.name, s.name), slog.String(s.keys.instance, s.instance))
+	if s.group != "" {
+		whose = append(whose, slog.String(s.keys.group, s.group))
+	}
+	s.log = slog.New(usercode.LogHandler(s.tel.Log.Handler(),
+		func(*usercode.Failure) { s.countPanic(context.Background(), "logger") })).With(whose...)
+	s.teller = &teller{side: s}
+	s.beside = slog.New(tellerHandler{s.log.Handler(), s.teller})
 }
 
 // leave takes the name out of those that are to have places for themselves, once.
@@ -80,15 +91,6 @@ func (s *side) leave() {
 	if s.left.CompareAndSwap(false, true) {
 		s.tel.ins.names.remove(s.name)
 	}
-}
-
-// logger returns the user's logger, which may fail.
-func (s *side) logger() *slog.Logger {
-	if s.tel.Log == discard {
-		return discard
-	}
-	return slog.New(usercode.LogHandler(s.tel.Log.Handler(),
-		func(*usercode.Failure) { s.countPanic(context.Background(), "logger") }))
 }
 
 func (s *side) transport() attribute.KeyValue {
