@@ -43,6 +43,7 @@ type httpConn struct {
 	over    chan struct{} // closed when it is; nil unless a goroutine waits for that
 	closing bool          // Close has been called
 	hungUp  bool          // no session or stream begins any more
+	told    bool          // Receive has returned why; owned by Receive
 	session *session
 	flight  flight
 	old     oldServer
@@ -104,7 +105,7 @@ func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) boo
 	ex := c.newExchange(ctx, m, answer)
 	c.tasks.Add(1)
 	if c.flight.mustWait(&m) {
-		c.flight.line.join(ex)
+		c.flight.queue(ex)
 		c.lingering.cut()
 		return nil, nil
 	}
@@ -228,6 +229,6 @@ func (c *httpConn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Info{
-		SessionID: c.session.id, Queued: len(c.flight.line.waiting), HTTPVersion: c.requests.httpVersion(),
+		SessionID: c.session.id, Queued: c.flight.line.len(), HTTPVersion: c.requests.httpVersion(),
 	}
 }

@@ -8,19 +8,14 @@ import (
 
 // inbox is how streams hand their frames over to Receive, and what tells when there is no need to receive: while no
 // exchange is in flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame,
-// not by what may bring one: most answers go to their callers past it.
+// not by what may bring one: most answers go to their callers past it. Guarded by conn.mu.
 type inbox struct {
-	conn *httpConn
-
-	// Guarded by conn.mu:
-
+	conn    *httpConn
 	frames  chan delivery // hands over; nil as long as no stream has, and no receiver wants, a frame
 	news    chan struct{} // tells a receiver that waits to look again; holds one, nil as long as there is none
 	wake    func()        // of a receiver that rests, nil for none
 	streams int32         // that serve no single request
 	handing int32         // frames that wait to be received, or just were
-
-	told bool // Receive has returned why; owned by Receive
 }
 
 // delivery is a frame on its way to Receive.
@@ -94,14 +89,14 @@ func (b *inbox) last() (Frame, error) {
 	b.conn.mu.Lock()
 	closing, frames, why := b.conn.closing, b.frames, b.conn.why
 	b.conn.mu.Unlock()
-	if !closing && !b.told {
+	if !closing && !b.conn.told {
 		select {
 		case d := <-frames:
 			return d.frame, nil
 		default:
 		}
 	}
-	b.told = true
+	b.conn.told = true
 	return Frame{}, why
 }
 

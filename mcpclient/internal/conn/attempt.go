@@ -31,9 +31,12 @@ func (l *openLink) run() {
 		l.close()
 		return
 	}
-	c.Telemetry.Queue(func() int { return c.infoOf(l.conn).Queued })
+	c.Telemetry.Queue(l.queued)
 	l.negotiate(ctx, attempt)
 }
+
+// queued returns how many messages wait to be written.
+func (l *openLink) queued() int { return l.core.infoOf(l.conn).Queued }
 
 // infoOf returns what a connection knows about itself.
 func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
@@ -57,7 +60,7 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 		Baggage:      trace.Baggage,
 		Propagated:   trace.Headers(),
 		Authorizing:  func(on bool) { l.authorize(on) },
-		Authorized:   c.features.Authorized,
+		Authorized:   func() { c.features.Authorized() },
 		Failed:       func(name string, value any, stack []byte) { c.Telemetry.HandlerPanic(c.Base, name, value, stack) },
 	})
 	if err != nil {
@@ -164,7 +167,7 @@ func (l *openLink) read(in *Reader) {
 	}()
 	var err error
 	if conn, rests := l.conn.(rester); rests {
-		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
+		err = in.runUntilRest(conn, func() { l.core.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
 	} else {
 		err = in.run()
 	}
