@@ -164,7 +164,7 @@ func (t *Table[T, N]) Busy(id int64, r float64) (delay time.Duration, again, ok 
 	}
 	cfg := t.cfg.Value()
 	c.retries++
-	if c.retries >= cfg.Attempts {
+	if int(c.retries) >= cfg.Attempts {
 		return 0, false, true
 	}
 	return time.Duration(float64(cfg.RetryDelay) * (1 + (r-0.5)*2*cfg.RetryJitter)), true, true
