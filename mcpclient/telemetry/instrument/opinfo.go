@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -63,7 +64,8 @@ func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target 
 		return info, true
 	}
 	key = s.bounded(key, known, targetKnown)
-	return s.ops.at(key), key.method == method && key.target == target
+	info, _ = s.ops.within(math.MaxInt, key, s.newOpInfo) // bounded by its names
+	return info, key.method == method && key.target == target
 }
 
 // bounded returns k with its names as metrics have them.
@@ -174,7 +176,7 @@ func (s *side) tells(o outcome) bool {
 	if o.known() {
 		return true
 	}
-	_, ok := s.strangers.intern(o.text(), words.MaxStrangers)
+	_, ok := s.beyond().outcomes.intern(o.text(), words.MaxStrangers)
 	return ok
 }
 

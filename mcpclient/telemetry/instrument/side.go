@@ -41,14 +41,13 @@ type side struct {
 	base   *knownFacts // what is known without a peer
 
 	facts   interned
-	methods nameSet // beyond those of the protocol
 	targets nameSet // tools and prompts
-	ops     cache[opKey, *opInfo]
+	ops     memo[opKey, *opInfo]
 	limits  limiter
 	flight  flight
 
-	strangers nameSet  // outcomes beyond those of the protocol; guarded by ops.mu for writing
-	series    [2]int32 // of the durations, by direction; guarded by ops.mu
+	foreign atomic.Pointer[foreign] // nil before the first
+	series  [2]int32                // of the durations, by direction; guarded by ops.mu
 
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
 	left   atomic.Bool
@@ -66,7 +65,6 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 	s.beginLog()
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
-	s.ops.build = s.newOpInfo
 	t.ins.names.add(name)
 }
 
@@ -97,13 +95,25 @@ func (s *side) transport() attribute.KeyValue {
 	return optional(names.KeyNetworkTransport, s.base.Transport)
 }
 
+// foreign are words beyond those of the protocol, which few peers use.
+type foreign struct{ methods, outcomes nameSet }
+
+// beyond returns those of the side.
+func (s *side) beyond() *foreign {
+	if f := s.foreign.Load(); f != nil {
+		return f
+	}
+	s.foreign.CompareAndSwap(nil, new(foreign))
+	return s.foreign.Load()
+}
+
 // methodLabel returns the method as metrics have it.
 func (s *side) methodLabel(method string, known bool) string {
 	if own, ok := words.KnownMethods[method]; ok {
 		return own
 	}
 	if known {
-		if own, ok := s.methods.intern(method, words.MaxMethods); ok {
+		if own, ok := s.beyond().methods.intern(method, words.MaxMethods); ok {
 			return own
 		}
 	}
