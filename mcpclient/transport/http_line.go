@@ -38,7 +38,8 @@ func (l *line) len() int {
 	return len(l.waiting)
 }
 
-// isFree reports whether there is space for a message of so many bytes. Where none waits, there is space for any. l may be nil.
+// isFree reports whether there is space for a message of so many bytes. Where none waits, there is space for any. l may
+// be nil.
 func (l *line) isFree(size, limit int) bool {
 	return l.head() == nil || l.space+size+lineEach <= max(lineSpace, limit)
 }

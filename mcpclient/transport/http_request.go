@@ -105,7 +105,8 @@ func (q *requester) request(o *outgoing, r *reach) *http.Request {
 		to = new(*o.to)
 	}
 	req := (&http.Request{
-		Method: o.method, URL: to, Host: q.own.host, Header: o.header.header(q), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: o.method, URL: to, Host: q.own.host, Header: o.header.header(q),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(o.ctx)
 	r.sent.Store(false)
 	if o.body != nil {

@@ -167,7 +167,8 @@ func (l *openLink) read(in *Reader) {
 	}()
 	var err error
 	if conn, rests := l.conn.(rester); rests {
-		err = in.runUntilRest(conn, func() { l.core.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
+		wake := func() { l.core.goroutines.Go(func() { l.read(in) }) } // which Stop closes before it waits
+		err = in.runUntilRest(conn, wake)
 	} else {
 		err = in.run()
 	}

@@ -83,6 +83,8 @@ func (f *flight) stream(kind string) {
 }
 
 func (f *flight) streamClosed(kind, errorType string, lived time.Duration) {
-	f.note(entry{brief: brief{kind: flownStream, about: subjectOf(kind, ""), word: labelOf(errorType), failed: errorType != "",
-		elapsed: lived, out: 1}})
+	f.note(entry{brief: brief{
+		kind: flownStream, about: subjectOf(kind, ""), word: labelOf(errorType), failed: errorType != "",
+		elapsed: lived, out: 1,
+	}})
 }
