@@ -38,10 +38,11 @@ func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
 }
 
 // ServerInfo returns how the server introduced itself; the zero value if the client is not ready. Servers are not
-// obliged to tell the truth.
+// obliged to tell the truth. What it points to is only for reading: clients whose servers say the same share it.
 func (c *Client) ServerInfo() mcp.Implementation { return c.core.Present().Server }
 
-// ServerCapabilities returns what the server declared; the zero value if the client is not ready.
+// ServerCapabilities returns what the server declared; the zero value if the client is not ready. What it points to is
+// only for reading, too.
 func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.Present().Capabilities }
 
 // ProtocolVersion returns the version in use, empty if the client is not ready.

@@ -20,20 +20,23 @@ import (
 type resultCache struct {
 	limit int // bytes
 
-	mu      sync.Mutex
-	owner   *conn.Session            // guarded by mu; whose results they are
-	results map[string]*list.Element // guarded by mu; of *keptResult, by key
-	recent  *list.List               // guarded by mu; the same, the one used last in front; nil before the first
-	size    int                      // guarded by mu; bytes of all of them
-	changes []staled                 // guarded by mu; how often the results of a method have become stale
-	clears  int                      // guarded by mu; how often all have
+	mu           sync.Mutex
+	owner        *conn.Session         // guarded by mu; whose results they are
+	size         int                   // guarded by mu; bytes of all of them
+	changes      [len(changing)]uint32 // guarded by mu; how often the results of each method have become stale
+	clears       uint32                // guarded by mu; how often all have
+	*keptResults                       // guarded by mu; nil before the first, which few servers let a client keep
 }
 
-// staled is how often the results of a method have become stale.
-type staled struct {
-	method string
-	count  int
+// keptResults are results.
+type keptResults struct {
+	results map[string]*list.Element // of *keptResult, by key
+	recent  *list.List               // the same, the one used last in front
 }
+
+// changing are the methods whose results become stale before their time.
+var changing = [...]string{mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources,
+	mcp.MethodListResourceTemplates, mcp.MethodReadResource}
 
 // keptResult is one result and the request that it answers.
 type keptResult struct {
@@ -63,6 +66,9 @@ func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptRes
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	rc.own(s)
+	if rc.keptResults == nil {
+		return nil
+	}
 	e, ok := rc.results[key]
 	if !ok {
 		return nil
@@ -77,7 +83,7 @@ func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptRes
 }
 
 // version returns a number that is another one after results of method have become stale.
-func (rc *resultCache) version(s *conn.Session, method string) int {
+func (rc *resultCache) version(s *conn.Session, method string) uint32 {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	rc.own(s)
@@ -85,39 +91,33 @@ func (rc *resultCache) version(s *conn.Session, method string) int {
 }
 
 // present is version with mu held.
-func (rc *resultCache) present(method string) int {
-	for i := range rc.changes {
-		if c := &rc.changes[i]; c.method == method {
-			return rc.clears + c.count
-		}
+func (rc *resultCache) present(method string) uint32 {
+	if i := slices.Index(changing[:], method); i >= 0 {
+		return rc.clears + rc.changes[i]
 	}
 	return rc.clears
 }
 
 // change notes that results of method have become stale. mu is held.
 func (rc *resultCache) change(method string) {
-	for i := range rc.changes {
-		if c := &rc.changes[i]; c.method == method {
-			c.count++
-			return
-		}
+	if i := slices.Index(changing[:], method); i >= 0 {
+		rc.changes[i]++
 	}
-	rc.changes = append(rc.changes, staled{method, 1})
 }
 
 // keep keeps k, which was asked for when the results of its method had this version, unless that has changed since:
 // then k may be older than the change, or of another session.
-func (rc *resultCache) keep(version int, k *keptResult) {
+func (rc *resultCache) keep(version uint32, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	if rc.present(k.method) != version {
 		return
 	}
+	if rc.keptResults == nil {
+		rc.keptResults = &keptResults{map[string]*list.Element{}, list.New()}
+	}
 	if old, ok := rc.results[k.key]; ok {
 		rc.remove(old)
-	}
-	if rc.results == nil {
-		rc.results, rc.recent = map[string]*list.Element{}, list.New()
 	}
 	rc.results[k.key] = rc.recent.PushFront(k)
 	for rc.size += k.size(); rc.size > rc.limit; {
@@ -183,7 +183,7 @@ func (rc *resultCache) clearAll() {
 
 // removeIf forgets the results that stale picks. mu is held.
 func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
-	if rc.recent == nil {
+	if rc.keptResults == nil {
 		return
 	}
 	for e := rc.recent.Front(); e != nil; {

@@ -15,7 +15,7 @@ import (
 type keeping struct {
 	key     string // under which the result may be kept; empty if it must not be
 	uri     string // of the resource that is read, if there is a key
-	version int    // of the kept results when the request was made, if there is a key
+	version uint32 // of the kept results when the request was made, if there is a key
 }
 
 // cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh

@@ -20,8 +20,7 @@ type Client struct {
 	cfg      *config // may be that of other clients, too
 	name     string
 	instance string
-	number   uint64   // among those of the process
-	elicitor elicitor // nil without handlers for elicitation
+	number   uint64 // among those of the process
 
 	pool          sync.Pool // of *call
 	operations    operations
@@ -39,8 +38,9 @@ type Client struct {
 
 // seldom is what few clients have. It is not changed: see [Client.change].
 type seldom struct {
-	urls  *urlVisits  // nil without a handler for URLs
-	drift *driftWatch // nil for none
+	elicitor elicitor    // nil without handlers for elicitation
+	urls     *urlVisits  // nil without a handler for URLs
+	drift    *driftWatch // nil for none
 }
 
 // change gives a client that is being made something that few have.
@@ -92,8 +92,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))
 	c.cfg = &cfg
 	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(ctx), hooks{c})
-	c.dispatcher.init(c)
-	c.tools.c, c.subscriptions.c, c.answering.c = c, c, &c.core
+	c.dispatcher.c, c.tools.c, c.subscriptions.c, c.answering.c = c, c, c, &c.core
 	c.tasks = tasking{c, &usualTasks}
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)

@@ -2,30 +2,22 @@ package mcpclient
 
 import (
 	"reflect"
-	"sync"
-	"weak"
+
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients
 // with the same options, and a config takes more memory than the rest of [Client].
-var usualConfig struct {
-	mu     sync.Mutex
-	latest weak.Pointer[config] // guarded by mu
-}
+var usualConfig conn.Usual[config]
 
 // shared returns c, or the same config of another client. It is not changed any more.
 func (c *config) shared() *config {
 	if !c.plain() {
 		return c
 	}
-	usualConfig.mu.Lock()
-	defer usualConfig.mu.Unlock()
-	if latest := usualConfig.latest.Value(); latest != nil && latest.Telemetry == c.Telemetry &&
-		reflect.DeepEqual(latest, c) {
-		return latest
-	}
-	usualConfig.latest = weak.Make(c)
-	return c
+	return usualConfig.Of(c, func(latest, c *config) bool {
+		return latest.Telemetry == c.Telemetry && reflect.DeepEqual(latest, c)
+	})
 }
 
 // plain reports whether nothing in c is the user's own to look into.

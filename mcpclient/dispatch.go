@@ -58,10 +58,15 @@ type dispatcher struct {
 	c *Client
 
 	mu       sync.Mutex
-	handlers []*hearing       // guarded by mu; in the order in which they were added
-	changed  broadcast.Signal // guarded by mu; sent when they, or other wishes, change
-	queue    notifyQueue      // guarded by mu
-	now      *delivery        // guarded by mu, and owned by the goroutine that empties the queue; nil without it
+	changed  broadcast.Signal // guarded by mu; sent when the handlers, or other wishes, change
+	*hearers                  // guarded by mu; nil before the first handler, which most clients never have
+}
+
+// hearers are handlers, and the notifications on their way to them.
+type hearers struct {
+	handlers []*hearing // in the order in which they were added
+	queue    notifyQueue
+	now      *delivery // owned by the goroutine that empties the queue, too; nil without it
 }
 
 // delivery is one notification on its way to its handlers.
@@ -84,14 +89,12 @@ func (e *hearing) hears(n *Notification) bool {
 	return (e.method == n.Method || e.method == "") && (e.missing || !n.missed)
 }
 
-func (d *dispatcher) init(c *Client) {
-	d.c = c
-	d.queue.limit, d.queue.bytes = c.cfg.NotificationQueue, c.cfg.NotificationBytes
-}
-
 func (d *dispatcher) add(entry *hearing) (remove func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.hearers == nil {
+		d.hearers = &hearers{queue: notifyQueue{limit: d.c.cfg.NotificationQueue, bytes: d.c.cfg.NotificationBytes}}
+	}
 	d.set(append(slices.Clip(d.handlers), entry))
 	return func() {
 		d.mu.Lock()
@@ -124,6 +127,9 @@ func (d *dispatcher) change() <-chan struct{} {
 func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.hearers == nil {
+		return f
+	}
 	hears := func(method string) bool {
 		return slices.ContainsFunc(d.handlers, func(e *hearing) bool { return e.method == method || e.method == "" })
 	}
@@ -133,11 +139,13 @@ func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilte
 	return f
 }
 
-// hearers returns the handlers of n.
-func (d *dispatcher) hearers(n *Notification) []*hearing {
+// of returns the handlers of n.
+func (d *dispatcher) of(n *Notification) (all []*hearing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []*hearing
+	if d.hearers == nil {
+		return nil
+	}
 	for _, e := range d.handlers {
 		if e.hears(n) {
 			all = append(all, e)
@@ -191,7 +199,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 
 // push queues n, or reports false if no handler wants to hear it.
 func (d *dispatcher) push(n *Notification) bool {
-	if len(d.hearers(n)) == 0 {
+	if len(d.of(n)) == 0 {
 		return false
 	}
 	d.mu.Lock()
@@ -213,7 +221,7 @@ func (d *dispatcher) push(n *Notification) bool {
 // settle waits until the handlers have heard what waits for them now, or until ctx or the client ends.
 func (d *dispatcher) settle(ctx context.Context) {
 	d.mu.Lock()
-	if d.now == nil {
+	if d.hearers == nil || d.now == nil {
 		d.mu.Unlock()
 		return
 	}
@@ -251,18 +259,18 @@ func (d *dispatcher) run() {
 
 // take makes n the notification to deliver, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
-	var hearers []*hearing
+	var left []*hearing
 	if n.behind == nil {
-		hearers = d.hearers(n)
+		left = d.of(n)
 	}
-	*d.now = delivery{n: n, ctx: d.c.core.Base, left: hearers}
+	*d.now = delivery{n: n, ctx: d.c.core.Base, left: left}
 	if n.missed {
 		return
 	}
 	d.now.ctx, d.now.op = d.c.core.Telemetry.StartHandler(d.c.core.Base,
 		incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
 			Notification: true, URI: n.uri,
-			Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
+			Known: slices.ContainsFunc(left, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
 		}))
 }
 

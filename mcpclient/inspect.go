@@ -78,6 +78,9 @@ func (s *serving) count() int {
 func (d *dispatcher) queued() (n, limit int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.hearers == nil {
+		return 0, d.c.cfg.NotificationQueue
+	}
 	return len(d.queue.waiting), d.queue.limit
 }
 

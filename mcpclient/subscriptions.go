@@ -16,11 +16,16 @@ type subscriptions struct {
 	c       *Client
 	watches watches
 
-	mu        sync.Mutex     // is locked before the mutex of [conn.Conn]
-	listening uint64         // guarded by mu; the epoch of the session that has a listener, 0 for none
-	refused   *refusal       // guarded by mu; by the server of the latest session that did so; nil if none has
-	latestIn  uint64         // guarded by mu; the epoch of latest, 0 for none
-	latest    instrument.Ref // guarded by mu; the request that opened the latest subscription
+	mu        sync.Mutex // is locked before the mutex of [conn.Conn]
+	listening uint64     // guarded by mu; the epoch of the session that has a listener, 0 for none
+	refused   *refusal   // guarded by mu; by the server of the latest session that did so; nil if none has
+	latest    *opening   // guarded by mu; the latest subscription, nil before the first
+}
+
+// opening is the request that opened a subscription, and the epoch of its session.
+type opening struct {
+	by instrument.Ref
+	in uint64
 }
 
 // refusal is why the server of one session takes no subscriptions.
@@ -108,7 +113,7 @@ func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFil
 		return nil, errorOf(err)
 	}
 	subs.mu.Lock()
-	subs.latest, subs.latestIn = sub.Ref, s.Epoch
+	subs.latest = &opening{sub.Ref, s.Epoch}
 	subs.mu.Unlock()
 	sub.stream = subs.c.core.Telemetry.StreamOpened(names.StreamListen)
 	return sub, nil
@@ -118,10 +123,10 @@ func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFil
 func (subs *subscriptions) last(s *conn.Session) (ref instrument.Ref, lost bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if subs.latestIn == 0 || subs.latestIn == s.Epoch {
+	if subs.latest == nil || subs.latest.in == s.Epoch {
 		return instrument.Ref{}, false
 	}
-	return subs.latest, true
+	return subs.latest.by, true
 }
 
 // acknowledged tells the subscription that the server sends what it asks for.

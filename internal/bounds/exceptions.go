@@ -8,7 +8,7 @@ type exception struct {
 
 var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
-		"mcpclient.answering.handlers", "mcpclient.Client.elicitor", "mcpclient.subscriptions.restore",
+		"mcpclient.answering.handlers", "mcpclient.seldom.elicitor", "mcpclient.subscriptions.restore",
 		"mcpclient/internal/conn.Conn.waiters", "mcpclient.Group.members",
 		"mcpclient.DriftOptions.Baseline",
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
@@ -28,7 +28,7 @@ var exceptions = []exception{
 		[]string{"mcpclient/telemetry/instrument.commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
-		"mcpclient/internal/conn.handshake.waiting", "mcpclient.resultCache.changes",
+		"mcpclient/internal/conn.handshake.waiting",
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
 	{"Are what is in a recording that was opened, which is a file of 1 GiB at most", []string{

@@ -48,7 +48,7 @@ var clientArea = area{
 		},
 		{
 			what:   "Results that are kept because the server said that they are fresh",
-			where:  []string{"mcpclient.resultCache.results", "mcpclient.resultCache.recent"},
+			where:  []string{"mcpclient.keptResults.results", "mcpclient.keptResults.recent"},
 			bound:  "{bytes mcpclient.Options.CacheSize}; none larger than a quarter of that",
 			option: "mcpclient.Options.CacheSize",
 			full:   "what has not been used for the longest time makes room", test: "mcpclient.TestTheResultsUsedLastAreKept",

@@ -228,7 +228,7 @@ var telemetryArea = area{
 		},
 		{
 			what:  "What the tools take that a server listed last, with WithContextCost",
-			where: []string{"mcpclient/telemetry/instrument.ToolList.each"},
+			where: []string{"mcpclient/telemetry/instrument.toolSizes.each"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
 				"mcpclient/telemetry/instrument.maxName}, cloned; replaced by each complete list",
 			option: "mcpclient/telemetry.WithToolNameLimit",

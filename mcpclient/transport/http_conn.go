@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"sync"
 )
@@ -28,7 +29,6 @@ import (
 //	ending      http_close.go      Close
 type httpConn struct {
 	h        *HTTP
-	config   *Config
 	logger   *slog.Logger
 	bound    frameBound
 	requests requester
@@ -43,6 +43,7 @@ type httpConn struct {
 	over    chan struct{} // closed when it is; nil unless a goroutine waits for that
 	closing bool          // Close has been called
 	hungUp  bool          // no session or stream begins any more
+	told    bool          // Receive has returned why; owned by Receive
 	session *session
 	flight  flight
 	old     oldServer
@@ -53,13 +54,12 @@ type httpConn struct {
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c := &httpConn{
 		h:       h,
-		config:  &cfg,
 		logger:  cfg.logger(),
 		bound:   frameBound{limit: cfg.frameLimit(), skip: cfg.SkipOversize},
 		session: new(session),
 	}
 	c.requests.init(h, &cfg, target)
-	if c.flight.max = h.MaxInFlight; c.flight.max <= 0 {
+	if c.flight.max = int32(min(h.MaxInFlight, math.MaxInt32)); c.flight.max <= 0 {
 		c.flight.max = maxInFlight
 	}
 	c.pool = joinPool(c.requests.joined)
@@ -105,7 +105,7 @@ func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) boo
 	ex := c.newExchange(ctx, m, answer)
 	c.tasks.Add(1)
 	if c.flight.mustWait(&m) {
-		c.flight.line.join(ex)
+		c.flight.queue(ex)
 		c.lingering.cut()
 		return nil, nil
 	}
@@ -229,6 +229,6 @@ func (c *httpConn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Info{
-		SessionID: c.session.id, Queued: len(c.flight.line.waiting), HTTPVersion: c.requests.httpVersion(),
+		SessionID: c.session.id, Queued: c.flight.line.len(), HTTPVersion: c.requests.httpVersion(),
 	}
 }

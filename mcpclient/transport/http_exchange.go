@@ -125,7 +125,7 @@ func (ex *exchange) run(w *worker) {
 // broken deals with the user's client or authorizer, a body of theirs, or a logger that has failed.
 func (ex *exchange) broken(f *usercode.Failure) {
 	ex.reach.leave()
-	ex.conn.config.tell("HTTP", f)
+	ex.conn.requests.hooks.failed.tell("HTTP", f)
 	ex.fail(&RequestError{Reason: Lost, Err: f})
 }
 

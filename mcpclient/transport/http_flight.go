@@ -6,12 +6,12 @@ const maxInFlight = 1024
 // flight has the exchanges of a connection: those that live, and the line of requests that wait for a place among
 // them. It decides who gets a place and runs nothing. Guarded by httpConn.mu, which its callers hold.
 type flight struct {
-	max     int       // requests that are on their way, and other messages
 	first   *exchange // of all that live, the latest first
-	placed  int       // those among them that take a place
-	active  int       // those that are not settled
-	notices int       // those among the active that are no requests
-	line    line      // of requests that wait for a place
+	max     int32     // requests that are on their way, and other messages
+	placed  int32     // those among them that take a place
+	active  int32     // those that are not settled
+	notices int32     // those among the active that are no requests
+	line    *line     // of requests that wait for a place; nil before the first
 }
 
 // isFull reports whether there is no space for m now. What is no request does not wait behind requests: the server may
@@ -25,6 +25,14 @@ func (f *flight) isFull(m *Message, limit int) bool {
 
 // mustWait reports whether m takes a place and none is free.
 func (f *flight) mustWait(m *Message) bool { return takesPlace(m) && f.placed >= f.max }
+
+// queue has ex wait for a place.
+func (f *flight) queue(ex *exchange) {
+	if f.line == nil {
+		f.line = new(line)
+	}
+	f.line.join(ex)
+}
 
 // enter has ex be one of those that live.
 func (f *flight) enter(ex *exchange) {
@@ -72,7 +80,7 @@ func (f *flight) remove(ex *exchange) *exchange {
 
 // admit gives a place that has become free to the first in the line, and returns it, nil if there is none.
 func (f *flight) admit() *exchange {
-	ex := f.line.first
+	ex := f.line.head()
 	if ex == nil || f.placed >= f.max {
 		return nil
 	}
@@ -103,7 +111,7 @@ func (f *flight) stop(s *session) {
 
 // dismiss ends the requests in the line that belong to session s, or all if s is nil. The server has not seen them.
 func (f *flight) dismiss(s *session) {
-	for ex := f.line.first; ex != nil; {
+	for ex := f.line.head(); ex != nil; {
 		next := ex.next
 		if s == nil || ex.session == s {
 			f.discard(ex)
@@ -120,4 +128,4 @@ func (f *flight) discard(ex *exchange) {
 }
 
 // isIdle reports whether no exchange is active and none waits.
-func (f *flight) isIdle() bool { return f.active == 0 && f.line.first == nil }
+func (f *flight) isIdle() bool { return f.active == 0 && f.line.head() == nil }

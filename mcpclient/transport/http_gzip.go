@@ -10,7 +10,8 @@ import (
 // asksGzip reports whether requests say themselves that an answer may be compressed, as net/http would for each of
 // them, in a second header. No other code undoes it then.
 func (q *requester) asksGzip() bool {
-	return q.private() && !q.known.DisableCompression && q.header["Accept-Encoding"] == nil && q.header["Range"] == nil
+	own := q.own.fields
+	return q.private() && !q.known.DisableCompression && own["Accept-Encoding"] == nil && own["Range"] == nil
 }
 
 // gunzip makes the body of a compressed answer what it was, as net/http does.

@@ -45,8 +45,8 @@ func (f only) header(q *requester) http.Header {
 
 // newHeader returns a new header with the fields that all requests have.
 func (q *requester) newHeader() http.Header {
-	h := make(http.Header, len(q.header)+8)
-	maps.Copy(h, q.header)
+	h := make(http.Header, len(q.own.fields)+8)
+	maps.Copy(h, q.own.fields)
 	if q.asksGzip() {
 		h["Accept-Encoding"] = gzipOnly
 	}

@@ -22,9 +22,26 @@ type line struct {
 	space       int                 // they take
 }
 
-// isFree reports whether there is space for a message of so many bytes. Where none waits, there is space for any.
+// head returns the first in the line, nil for none. l may be nil.
+func (l *line) head() *exchange {
+	if l == nil {
+		return nil
+	}
+	return l.first
+}
+
+// len returns how many wait. l may be nil.
+func (l *line) len() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.waiting)
+}
+
+// isFree reports whether there is space for a message of so many bytes. Where none waits, there is space for any. l may
+// be nil.
 func (l *line) isFree(size, limit int) bool {
-	return l.first == nil || l.space+size+lineEach <= max(lineSpace, limit)
+	return l.head() == nil || l.space+size+lineEach <= max(lineSpace, limit)
 }
 
 func (l *line) join(ex *exchange) {
@@ -65,6 +82,9 @@ func (l *line) leave(ex *exchange) {
 func (c *httpConn) cancelInLine(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.flight.line == nil {
+		return false
+	}
 	ex := c.flight.line.waiting[id]
 	if ex != nil {
 		c.flight.discard(ex)
@@ -76,7 +96,7 @@ func (c *httpConn) cancelInLine(id int64) bool {
 func (c *httpConn) anyInLine() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.flight.line.first != nil
+	return c.flight.line.head() != nil
 }
 
 // runNext runs an exchange that has waited in the line, unless it is nil.
@@ -84,8 +104,8 @@ func (c *httpConn) runNext(ex *exchange) {
 	if ex == nil {
 		return
 	}
-	if c.config.QueueWait != nil {
-		c.config.QueueWait(time.Since(ex.since))
+	if waited := c.requests.hooks.queueWait; waited != nil {
+		waited(time.Since(ex.since))
 	}
 	c.pool.run(ex)
 }

@@ -77,8 +77,8 @@ func (c *httpConn) streamsNoMore(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.listening--; s.listening == 0 {
-		s.end()
-		s.stream, s.end = nil, nil
+		s.stream.end()
+		s.stream = nil
 	}
 }
 

@@ -8,18 +8,14 @@ import (
 
 // inbox is how streams hand their frames over to Receive, and what tells when there is no need to receive: while no
 // exchange is in flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame,
-// not by what may bring one: most answers go to their callers past it.
+// not by what may bring one: most answers go to their callers past it. Guarded by conn.mu.
 type inbox struct {
-	conn *httpConn
-	told bool // Receive has returned why; owned by Receive
-
-	// Guarded by conn.mu:
-
+	conn    *httpConn
 	frames  chan delivery // hands over; nil as long as no stream has, and no receiver wants, a frame
 	news    chan struct{} // tells a receiver that waits to look again; holds one, nil as long as there is none
-	streams int           // that serve no single request
-	handing int           // frames that wait to be received, or just were
 	wake    func()        // of a receiver that rests, nil for none
+	streams int32         // that serve no single request
+	handing int32         // frames that wait to be received, or just were
 }
 
 // delivery is a frame on its way to Receive.
@@ -93,14 +89,14 @@ func (b *inbox) last() (Frame, error) {
 	b.conn.mu.Lock()
 	closing, frames, why := b.conn.closing, b.frames, b.conn.why
 	b.conn.mu.Unlock()
-	if !closing && !b.told {
+	if !closing && !b.conn.told {
 		select {
 		case d := <-frames:
 			return d.frame, nil
 		default:
 		}
 	}
-	b.told = true
+	b.conn.told = true
 	return Frame{}, why
 }
 
@@ -147,7 +143,7 @@ func (b *inbox) handOver() chan delivery {
 // streamOpened tells a [Config.Stream] that a stream has opened, and returns a function to tell that it has ended.
 func (b *inbox) streamOpened(kind string) (ended func(error)) {
 	var tell func(error)
-	if opened := b.conn.config.Stream; opened != nil {
+	if opened := b.conn.requests.hooks.stream; opened != nil {
 		tell = opened(kind)
 	}
 	b.streaming(1)
@@ -160,7 +156,7 @@ func (b *inbox) streamOpened(kind string) (ended func(error)) {
 }
 
 // streaming says that one more stream is open which serves no single request, or one less.
-func (b *inbox) streaming(n int) {
+func (b *inbox) streaming(n int32) {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
 	b.streams += n

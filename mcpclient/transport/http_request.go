@@ -46,7 +46,7 @@ func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 
 // guardedRoundTrip is apart from roundTrip for what it allocates.
 func (q *requester) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
-	if err := q.config.guard("HTTP", func() { resp, failure = q.tryRoundTrip(o, r) }); err != nil {
+	if err := q.hooks.failed.guard("HTTP", func() { resp, failure = q.tryRoundTrip(o, r) }); err != nil {
 		r.leave()
 		return nil, &RequestError{Reason: Lost, Err: err}
 	}
@@ -105,7 +105,8 @@ func (q *requester) request(o *outgoing, r *reach) *http.Request {
 		to = new(*o.to)
 	}
 	req := (&http.Request{
-		Method: o.method, URL: to, Host: q.host, Header: o.header.header(q), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: o.method, URL: to, Host: q.own.host, Header: o.header.header(q),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(o.ctx)
 	r.sent.Store(false)
 	if o.body != nil {
@@ -138,17 +139,17 @@ func (q *requester) review(resp *http.Response, attempt int) (again bool, failur
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		says, _ := saidBy(resp, nil) // its body is not read yet
 		_, unsent = verdictOf(refused, theServer, says)
-		if q.config.Authorizing != nil {
-			q.config.Authorizing(true)
-			defer q.config.Authorizing(false)
+		if q.hooks.authorizing != nil {
+			q.hooks.authorizing(true)
+			defer q.hooks.authorizing(false)
 		}
 	}
 	again, err := q.authorizer.Review(resp, attempt)
 	if err != nil {
 		return false, &RequestError{Reason: Unauthorized, Unsent: unsent, Status: resp.StatusCode, Err: err}
 	}
-	if again && q.config.Authorized != nil {
-		q.config.Authorized()
+	if again && q.hooks.authorized != nil {
+		q.hooks.authorized()
 	}
 	return again && unsent, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync/atomic"
+	"time"
 )
 
 // maxUnreachable is how many failures in a row end a connection of which something is still connected.
@@ -20,10 +21,9 @@ type requester struct {
 	client     *http.Client
 	joined     *originClient   // nil if the client is the user's
 	known      *http.Transport // all that client adds to is that, nil if it may be more
-	header     http.Header     // of the user, with canonical names
-	host       string          // of the user's header
-	authorizer Authorizer      // nil for none
-	config     *Config         // hears of authorizations and failures
+	own        *ownHeader
+	authorizer Authorizer // nil for none
+	hooks      hooks
 
 	connected   atomic.Int32 // requests that have a network connection
 	unreachable atomic.Int32 // failures to connect since the last answer
@@ -31,18 +31,42 @@ type requester struct {
 	reporting   atomic.Bool  // see reports
 }
 
+// hooks are the functions of a [Config], whose other fields a connection that waits need not keep.
+type hooks struct {
+	queueWait   func(time.Duration)
+	stream      func(kind string) (ended func(error))
+	authorizing func(bool)
+	authorized  func()
+	failed      failed
+}
+
+// ownHeader is the header of the user's that all requests have.
+type ownHeader struct {
+	fields http.Header // with canonical names, but for Host
+	host   string
+}
+
+var noHeader ownHeader // of all connections that have none
+
+// ownHeaderOf returns a copy of h.
+func ownHeaderOf(h http.Header) *ownHeader {
+	if len(h) == 0 {
+		return &noHeader
+	}
+	fields := make(http.Header, len(h))
+	for name, values := range h {
+		name = http.CanonicalHeaderKey(name)
+		fields[name] = append(fields[name], values...)
+	}
+	own := &ownHeader{fields, fields.Get("Host")}
+	delete(fields, "Host")
+	return own
+}
+
 // init prepares q for the requests of a connection with these settings to target.
 func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
-	q.target, q.authorizer, q.config = target, h.Authorizer, cfg
-	if len(h.Header) > 0 {
-		q.header = make(http.Header, len(h.Header))
-	}
-	for name, values := range h.Header {
-		name = http.CanonicalHeaderKey(name)
-		q.header[name] = append(q.header[name], values...)
-	}
-	q.host = q.header.Get("Host")
-	delete(q.header, "Host")
+	q.target, q.authorizer, q.own = target, h.Authorizer, ownHeaderOf(h.Header)
+	q.hooks = hooks{cfg.QueueWait, cfg.Stream, cfg.Authorizing, cfg.Authorized, cfg.Failed}
 	if h.Client != nil {
 		q.client = clientOf(h.Client)
 		q.known = knownOf(q.client)

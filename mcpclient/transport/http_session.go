@@ -14,21 +14,26 @@ const initializedWait = 2 * time.Second
 // one for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
-	stream    context.Context    // its stream lives in it; nil unless there is one; guarded by httpConn.mu
-	end       context.CancelFunc // ends that; guarded by httpConn.mu
-	listening int32              // goroutines that read it, more if initialized was sent again; guarded by httpConn.mu
-	gone      atomic.Bool        // see dropped
+	stream    *streamLife // nil unless it has a stream; guarded by httpConn.mu
+	listening int32       // goroutines that read it, more if initialized was sent again; guarded by httpConn.mu
+	gone      atomic.Bool // see dropped
 
 	id      string          // given by the server, "" for none; guarded by httpConn.mu
 	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu
 	gate    <-chan struct{} // what is sent waits until it is closed, unless nil; guarded by httpConn.mu
 }
 
+// streamLife is what the stream of a session lives in.
+type streamLife struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
 // drop ends what belongs to the session but for its exchanges, which [flight.stop] ends. httpConn.mu is held.
 func (s *session) drop() {
 	s.gone.Store(true)
-	if s.end != nil {
-		s.end()
+	if s.stream != nil {
+		s.stream.end()
 	}
 }
 
@@ -37,12 +42,13 @@ func (s *session) drop() {
 func (s *session) streaming() context.Context {
 	s.listening++
 	if s.stream == nil {
-		s.stream, s.end = context.WithCancel(context.Background())
+		s.stream = new(streamLife)
+		s.stream.ctx, s.stream.end = context.WithCancel(context.Background())
 		if s.dropped() {
-			s.end()
+			s.stream.end()
 		}
 	}
-	return s.stream
+	return s.stream.ctx
 }
 
 // begun reports whether anything was agreed on in the session: what is on its way in one in which nothing was, such as

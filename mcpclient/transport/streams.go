@@ -267,7 +267,7 @@ func (s guardedStream) Write(p []byte) (int, error) { return s.carry("Write", s.
 
 func (s guardedStream) carry(name string, f func([]byte) (int, error), p []byte) (n int, err error) {
 	if failure := usercode.Apart(func() { n, err = f(p) }); failure != nil {
-		s.cfg.tell(name, failure)
+		s.cfg.failed().tell(name, failure)
 		return 0, failure
 	}
 	return n, err

@@ -84,18 +84,34 @@ type Config struct {
 
 // guard calls code of the user's in a goroutine of its own. The error is a failure of that code.
 func (c *Config) guard(name string, f func()) error {
+	return c.failed().guard(name, f)
+}
+
+// failed returns what hears of failures, nil for nothing.
+func (c *Config) failed() failed {
+	if c == nil {
+		return nil
+	}
+	return c.Failed
+}
+
+// failed is a [Config.Failed].
+type failed func(name string, value any, stack []byte)
+
+// guard calls code of the user's as [Config.guard] does.
+func (t failed) guard(name string, f func()) error {
 	failure := usercode.Apart(f)
 	if failure == nil {
 		return nil
 	}
-	c.tell(name, failure)
+	t.tell(name, failure)
 	return failure
 }
 
 // tell tells of a failure, if there is a function for that.
-func (c *Config) tell(name string, f *usercode.Failure) {
-	if c != nil && c.Failed != nil {
-		c.Failed(name, f.Value, f.Stack)
+func (t failed) tell(name string, f *usercode.Failure) {
+	if t != nil {
+		t(name, f.Value, f.Stack)
 	}
 }
 

@@ -31,9 +31,12 @@ func (l *openLink) run() {
 		l.close()
 		return
 	}
-	c.Telemetry.Queue(func() int { return c.infoOf(l.conn).Queued })
+	c.Telemetry.Queue(l.queued)
 	l.negotiate(ctx, attempt)
 }
+
+// queued returns how many messages wait to be written.
+func (l *openLink) queued() int { return l.core.infoOf(l.conn).Queued }
 
 // infoOf returns what a connection knows about itself.
 func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
@@ -57,7 +60,7 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 		Baggage:      trace.Baggage,
 		Propagated:   trace.Headers(),
 		Authorizing:  func(on bool) { l.authorize(on) },
-		Authorized:   c.features.Authorized,
+		Authorized:   func() { c.features.Authorized() },
 		Failed:       func(name string, value any, stack []byte) { c.Telemetry.HandlerPanic(c.Base, name, value, stack) },
 	})
 	if err != nil {
@@ -105,7 +108,7 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
-	in = &Reader{c: c, Link: lk, turn: turn{pace: c.pace}, silent: l.isSilent()}
+	in = &Reader{c: c, Link: lk, silent: l.isSilent()}
 	s, err := l.handshake(ctx, lk, in)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
@@ -123,7 +126,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 		s.sender, s.direct = conn, in.direct
 	case seam.Interruptible:
 		if c.Settings.Introducer == nil { // else no caller reads
-			in.turn.interrupt = conn.Interrupter()
+			in.turn = &turn{pace: c.pace, interrupt: conn.Interrupter()}
 		}
 	}
 	attempt.Ready(s.Peer, s.Server.Name, s.Server.Version)
@@ -164,7 +167,8 @@ func (l *openLink) read(in *Reader) {
 	}()
 	var err error
 	if conn, rests := l.conn.(rester); rests {
-		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
+		wake := func() { l.core.goroutines.Go(func() { l.read(in) }) } // which Stop closes before it waits
+		err = in.runUntilRest(conn, wake)
 	} else {
 		err = in.run()
 	}
@@ -196,14 +200,11 @@ func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
 	c := l.core
 	c.mu.Lock()
-	number, previous := c.m.Attempt, c.attempt
-	first := l.epoch == 1
-	reconnect := c.m.Session > 0
-	c.mu.Unlock()
-	a := instrument.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
-	if first {
-		a.Parent, a.Previous = c.parent, instrument.Ref{}
+	a := instrument.AttemptStart{Number: c.m.Attempt, Reconnect: c.m.Session > 0, Previous: c.attempt}
+	if c.parent != nil {
+		a.Parent, c.parent = *c.parent, nil
 	}
+	c.mu.Unlock()
 	ctx, attempt := c.Telemetry.StartAttempt(l.ctx, a)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,9 +36,10 @@ type Conn struct {
 	conn    *openLink                            // guarded by mu; what the present epoch opened, nil in backoff
 	session *Session                             // guarded by mu; not nil if and only if ready
 
+	parent *instrument.Ref // guarded by mu; the caller's span of Connect or New, until the first attempt is its child
+
 	// What is small lies together, without gaps.
-	parent    instrument.Ref // the caller's span of Connect or New, parent of the first attempt
-	attempt   instrument.Ref // guarded by mu; the latest attempt
+	attempt   instrument.Ref // guarded by mu; the latest attempt, none before the first
 	open      bool           // guarded by mu; a connection is open, or being opened or closed
 	draining  bool           // guarded by mu; no operation begins any more
 	probeLost bool           // guarded by mu; the server died on the probe: do without it
@@ -76,7 +77,10 @@ type Features interface {
 
 // Init makes c a core that has not been started.
 func (c *Conn) Init(cfg *Settings, t transport.Transport, tel *instrument.Client, parent instrument.Ref, f Features) {
-	c.features, c.Settings, c.Transport, c.Telemetry, c.parent, c.pace = f, cfg, t, tel, parent, &UsualPace
+	c.features, c.Settings, c.Transport, c.Telemetry, c.pace = f, cfg, t, tel, &UsualPace
+	if parent != (instrument.Ref{}) {
+		c.parent = new(parent)
+	}
 	c.teller.core = c
 	c.Base, c.cancel = context.WithCancel(context.Background())
 	c.calls = inflight.New(cfg.Inflight(), headstoneOf)

@@ -88,8 +88,8 @@ func (h *handshake) initialized(ctx context.Context, a *answer) (*Session, error
 			ErrNoCommonVersion, Excerpt(string(r.ProtocolVersion), MaxShown), h.c.Settings.Legacy))
 	}
 	s, err := h.c.newSession(Session{
-		Link: h.link, Version: r.ProtocolVersion, Server: r.ServerInfo, Capabilities: r.Capabilities,
-		Instructions: r.Instructions, guessed: h.guessed,
+		Link: h.link, Version: r.ProtocolVersion, guessed: h.guessed,
+		Said: &Said{Server: r.ServerInfo, Capabilities: r.Capabilities, Instructions: r.Instructions},
 	})
 	if err != nil {
 		return nil, err

@@ -161,6 +161,7 @@ func (h *handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*Sessio
 	}
 	h.c.DropIcons(mcp.MethodDiscover, &server)
 	return h.c.newSession(Session{
-		Link: h.link, Version: v, Server: server, Capabilities: r.Capabilities, Instructions: r.Instructions,
+		Link: h.link, Version: v,
+		Said: &Said{Server: server, Capabilities: r.Capabilities, Instructions: r.Instructions},
 	})
 }

@@ -24,7 +24,7 @@ type Introducer interface {
 // of that is read as far as it can be: whether it is right is for the peer in front to say.
 func (h *handshake) introduce(ctx context.Context, i Introducer) (*Session, error) {
 	intro := i.Introduce()
-	s := Session{Link: h.link, Era: LegacyEra{}, confirmed: intro.Confirmed}
+	s := Session{Link: h.link, Era: LegacyEra{}, Said: &Said{}, confirmed: intro.Confirmed}
 	params := ReadParams(intro.Params)
 	if intro.Method == mcp.MethodDiscover {
 		s.Era, s.Version = ModernEra{}, params.Version()

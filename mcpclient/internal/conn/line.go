@@ -17,7 +17,7 @@ type line struct {
 	length atomic.Int32 // of waiting
 
 	mu      sync.Mutex
-	waiting list.List // guarded by mu; of *place
+	waiting *list.List // guarded by mu; of *place; nil before the first
 }
 
 // place is one call's place in a line. tried belongs to its caller.
@@ -35,6 +35,9 @@ func (l *line) enter() *place {
 	p := &place{first: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.waiting == nil {
+		l.waiting = list.New()
+	}
 	p.at = l.waiting.PushBack(p)
 	l.length.Add(1)
 	if l.waiting.Len() == 1 {

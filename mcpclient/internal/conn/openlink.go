@@ -9,10 +9,9 @@ import (
 
 // openLink is a connection of the present epoch, from the dialling on. The epoch changes if it is negotiated anew.
 type openLink struct {
-	core        *Conn
-	epoch       uint64    // changed by the steps of the connection's own goroutine only
-	authorizing int       // guarded by core.mu; messages that wait for an authorization
-	clock       stopwatch // of the handshake
+	core  *Conn
+	epoch uint64    // changed by the steps of the connection's own goroutine only
+	clock stopwatch // of the handshake
 
 	// Written by the connection's own goroutine, with core.mu held; others read it with that.
 	conn transport.Conn // nil before it is open
@@ -20,10 +19,11 @@ type openLink struct {
 	ctx context.Context
 	end context.CancelCauseFunc // ends ctx, with why
 
-	hungUp  bool           // guarded by core.mu; the client has hung up
-	why     error          // guarded by core.mu; why it has
-	closing bool           // guarded by core.mu; a goroutine closes conn
-	closed  sync.WaitGroup // waits for that, unless it is the connection's own goroutine
+	authorizing int32          // guarded by core.mu; messages that wait for an authorization
+	hungUp      bool           // guarded by core.mu; the client has hung up
+	closing     bool           // guarded by core.mu; a goroutine closes conn
+	why         error          // guarded by core.mu; why the client has hung up
+	closed      sync.WaitGroup // waits for the goroutine that closes, unless it is the connection's own
 }
 
 func newOpenLink(c *Conn, epoch uint64) *openLink {

@@ -36,7 +36,10 @@ func (p Probe) Figures() Figures {
 	}
 	f.NextSweep, _ = c.calls.NextSweep()
 	if s := c.session; s != nil {
-		f.Turn, f.OwnAnswers, f.InLine = s.in.turn.state.Load(), s.in.turn.own.Load(), s.in.line.length.Load()
+		f.InLine = s.in.line.length.Load()
+		if t := s.in.turn; t != nil {
+			f.Turn, f.OwnAnswers = t.state.Load(), t.own.Load()
+		}
 	}
 	return f
 }

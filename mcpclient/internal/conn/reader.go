@@ -99,11 +99,11 @@ type Reader struct {
 	Link    *Link
 	Session *Session         // nil during the handshake
 	silent  bool             // the server is a process that is starting: nothing has arrived yet
-	spoken  func()           // called when that is over; nil if nothing waits for it
 	heard   bool             // a valid message has arrived
 	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
+	spoken  func()           // called when silent is over; nil if nothing waits for it
 	alive   *keepalive.Watch // nil for none, and during the handshake
-	turn    turn
+	turn    *turn            // nil if only the connection's goroutine may read
 	line    line
 	request int64 // whose own stream has carried the latest frame, 0 for a shared one
 }

@@ -59,7 +59,7 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 		passed = f.call
 	}
 	effects, ok = c.stepLocked(in, f)
-	if f.call != nil && r.turn.interrupt != nil {
+	if f.call != nil && r.turn != nil {
 		r.turn.answered(in.Now, c.calls.Len() == 0)
 	}
 	return effects, d, passed, ok

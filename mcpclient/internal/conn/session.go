@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -19,28 +20,37 @@ import (
 // reconnects meanwhile.
 type Session struct {
 	*Link
-	Era          Era
-	Version      mcp.Version
-	Server       mcp.Implementation
-	Capabilities mcp.ServerCapabilities
-	Instructions string
-	meta         *jsonrpc.Constant // goes into the _meta of every request
-	Peer         *instrument.Peer
-	since        time.Time
+	Era     Era
+	Version mcp.Version
+	*Said
+	meta  *jsonrpc.Constant // goes into the _meta of every request
+	Peer  *instrument.Peer
+	since time.Time
 
 	// What is small lies together, without gaps.
 	First      bool // of the client
 	guessed    bool // the era is: a modern server may have had an accident
 	OwnStreams bool // each message is on its own: modern versions over HTTP
 	OverHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
+	confirmed  bool // the client has sent notifications/initialized for another peer
 
-	held      chan struct{} // closed when others than the client's own requests may be made; nil for from the start
-	confirmed bool          // the client has sent notifications/initialized for another peer
+	held chan struct{} // closed when others than the client's own requests may be made; nil for from the start
 
 	in     *Reader
 	sender sender                     // the connection, nil if it has no more than Send
 	direct func(transport.Frame) bool // takes answers past the reader; nil as sender
 }
+
+// Said is what a server has said of itself. It does not change, and many sessions may share it.
+type Said struct {
+	Server       mcp.Implementation
+	Capabilities mcp.ServerCapabilities
+	Instructions string
+}
+
+// usuallySaid is what many sessions have in common: a program may well have a thousand with one server, and what it
+// says takes more memory than the rest of them.
+var usuallySaid Usual[Said]
 
 // What some connections have beyond transport.Conn, see package seam.
 type (
@@ -108,6 +118,7 @@ func (c *Conn) completed(s Session) *Session {
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	s.Peer = c.Telemetry.Peer(instrument.Facts{Network: network, MCPVersion: string(s.Version)}, info.SessionID)
 	s.since = time.Now()
+	s.Said = usuallySaid.Of(s.Said, func(a, b *Said) bool { return reflect.DeepEqual(a, b) })
 	return &s
 }
 

@@ -21,9 +21,11 @@ import (
 //
 // A caller whose call is in flight and who does not read calls attend, which wakes a reader. A goroutine that stops
 // reading looks behind that whether a call is in flight; so one of the two sees the other.
+//
+// A nil turn is that of the connection's goroutine for good.
 type turn struct {
 	*pace
-	interrupt func() // ends a Receive that waits; nil if only the connection's goroutine may read
+	interrupt func() // ends a Receive that waits
 
 	state  atomic.Int32
 	own    atomic.Uint32 // answers that their callers have read
@@ -79,7 +81,7 @@ func (t *turn) answered(now time.Time, alone bool) {
 }
 
 // due reports whether the connection's goroutine should lend the turn.
-func (t *turn) due() bool { return t.lonely >= t.Enough }
+func (t *turn) due() bool { return t != nil && t.lonely >= t.Enough }
 
 // lend lends the turn until a caller hands over, or few read, or the session is over. It returns what the caller has
 // handed over. busy reports whether a call is in flight.
@@ -154,7 +156,7 @@ func (t *turn) settle(own int32) {
 
 // take takes the turn, if it is lent, for a call with this context.
 func (t *turn) take(ctx context.Context) bool {
-	if t.state.Load() != TurnLent {
+	if t == nil || t.state.Load() != TurnLent {
 		return false
 	}
 	t.mu.Lock()
@@ -193,7 +195,7 @@ func (t *turn) handOver(r received) {
 
 // attend gives the turn to the connection's goroutine if it is lent.
 func (t *turn) attend() {
-	if t.state.Load() == TurnLent && t.state.CompareAndSwap(TurnLent, TurnAttended) {
+	if t != nil && t.state.Load() == TurnLent && t.state.CompareAndSwap(TurnLent, TurnAttended) {
 		t.handed <- goOn
 	}
 }
@@ -202,7 +204,7 @@ func (t *turn) attend() {
 // reads. In both cases the outcome comes to where it always does.
 func (r *Request) readAnswer(ctx context.Context) {
 	s := r.Session
-	t := &s.in.turn
+	t := s.in.turn
 	switch {
 	case len(r.Outcome) > 0: // the answer was there sooner
 		return

@@ -133,7 +133,7 @@ func (w *waiter) hear(s connstate.State) bool {
 	return true
 }
 
-var NoSession = &Session{}
+var NoSession = &Session{Said: &Said{}}
 
 // Present returns the present session, an empty one if the client is not ready.
 func (c *Conn) Present() *Session {

@@ -17,7 +17,7 @@ type Flight[T any] struct {
 func (t *Table[T, N]) All() iter.Seq[Flight[T]] {
 	return func(yield func(Flight[T]) bool) {
 		for _, c := range t.deadlines {
-			if !yield(Flight[T]{ID: c.id, Deadline: c.deadline, Retries: c.retries, Value: c.value}) {
+			if !yield(Flight[T]{ID: c.id, Deadline: c.deadline, Retries: int(c.retries), Value: c.value}) {
 				return
 			}
 		}

@@ -38,7 +38,7 @@ func BenchmarkTimeout(b *testing.B) {
 		table.Add(id, noon, id)
 		table.Expire(noon, left)
 	}
-	for range table.cfg.MaxTombstones {
+	for range table.cfg.Value().MaxTombstones {
 		timeout()
 	}
 	b.ReportAllocs()

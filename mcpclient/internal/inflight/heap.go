@@ -6,8 +6,8 @@ import "time"
 type call[T any] struct {
 	id       int64
 	deadline time.Time // zero: never
-	retries  int       // to send the request that met a busy transport
-	place    int       // in the heap
+	retries  int32     // to send the request that met a busy transport
+	place    int32     // in the heap
 	value    T
 }
 
@@ -39,7 +39,7 @@ func (h *heap[T]) remove(c *call[T]) {
 	(*h)[last] = nil
 	*h = (*h)[:last]
 	if moved != c {
-		h.set(c.place, moved)
+		h.set(int(c.place), moved)
 		h.fix(moved)
 	}
 	if room := cap(*h); room/2 >= keep && last < room/4 {
@@ -49,8 +49,8 @@ func (h *heap[T]) remove(c *call[T]) {
 
 // fix puts c where its deadline belongs, which has changed.
 func (h heap[T]) fix(c *call[T]) {
-	h.up(c, c.place)
-	h.down(c, c.place)
+	h.up(c, int(c.place))
+	h.down(c, int(c.place))
 }
 
 // up puts c at place or above.
@@ -87,5 +87,5 @@ func (h heap[T]) down(c *call[T], place int) {
 
 func (h heap[T]) set(place int, c *call[T]) {
 	h[place] = c
-	c.place = place
+	c.place = int32(place)
 }

@@ -83,7 +83,7 @@ func TestShrinkingKeepsWhatIsHeld(t *testing.T) {
 		}
 	}
 	for swept := int64(1000); swept <= n; swept += 1000 {
-		now := noon.Add(time.Duration(swept)*time.Second + table.cfg.TTL + 1)
+		now := noon.Add(time.Duration(swept)*time.Second + table.cfg.Value().TTL + 1)
 		table.Sweep(now)
 		for id := int64(1); id <= n; id++ {
 			if _, class := table.Classify(id, now); (class == Late) != (id > swept) {
@@ -138,7 +138,7 @@ func TestWhatLeftCanBeCollected(t *testing.T) {
 	table.Settle(1)
 	table.Abandon(2, noon, Cancelled)
 	table.Expire(noon.Add(3*time.Second), func(int64, *value) {})
-	table.Sweep(noon.Add(table.cfg.TTL + time.Second))
+	table.Sweep(noon.Add(table.cfg.Value().TTL + time.Second))
 	runtime.GC()
 
 	for id := int64(1); id <= 4; id++ {

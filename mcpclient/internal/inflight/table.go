@@ -3,6 +3,7 @@ package inflight
 import (
 	"fmt"
 	"time"
+	"unique"
 )
 
 // keep is the number of calls, and of tombstones, for which a table keeps the room it once had however few it holds.
@@ -46,7 +47,7 @@ func Defaults() Config {
 // Operations on one call take O(log n) time. A table is not safe for concurrent use: its owner guards it, and decides
 // by that what happens in one moment. Make one with [New].
 type Table[T, N any] struct {
-	cfg    Config
+	cfg    unique.Handle[Config] // many tables have the same
 	note   func(T) N
 	issued int64 // the highest id that was added
 
@@ -54,9 +55,7 @@ type Table[T, N any] struct {
 	deadlines heap[T]
 	spare     []*call[T] // for reuse; at most keep
 
-	stonesByID index[uint64] // places in stones
-	stones     tombstones[N]
-	nextSweep  time.Time // zero when there is no tombstone
+	*graves[N] // nil before the first tombstone: most clients that wait have never had one
 }
 
 // New returns an empty table. When a call leaves a tombstone, note makes of the call's value what the tombstone keeps;
@@ -65,7 +64,7 @@ func New[T, N any](cfg Config, note func(T) N) *Table[T, N] {
 	if cfg.TTL <= 0 || cfg.SweepInterval <= 0 || cfg.MaxTombstones <= 0 {
 		panic(fmt.Sprintf("inflight: unusable configuration %+v", cfg))
 	}
-	return &Table[T, N]{cfg: cfg, note: note}
+	return &Table[T, N]{cfg: unique.Make(cfg), note: note}
 }
 
 // Add takes a call into flight. Its deadline is when Expire removes it; zero means never. Ids are positive and each is
@@ -163,11 +162,12 @@ func (t *Table[T, N]) Busy(id int64, r float64) (delay time.Duration, again, ok 
 	if !ok {
 		return 0, false, false
 	}
+	cfg := t.cfg.Value()
 	c.retries++
-	if c.retries >= t.cfg.Attempts {
+	if int(c.retries) >= cfg.Attempts {
 		return 0, false, true
 	}
-	return time.Duration(float64(t.cfg.RetryDelay) * (1 + (r-0.5)*2*t.cfg.RetryJitter)), true, true
+	return time.Duration(float64(cfg.RetryDelay) * (1 + (r-0.5)*2*cfg.RetryJitter)), true, true
 }
 
 // NextDeadline returns when the next call expires; ok is false if none does.
@@ -181,6 +181,9 @@ func (t *Table[T, N]) NextDeadline() (due time.Time, ok bool) {
 
 // NextSweep returns when Sweep is due; ok is false if there is no tombstone.
 func (t *Table[T, N]) NextSweep() (due time.Time, ok bool) {
+	if t.graves == nil {
+		return due, false
+	}
 	return t.nextSweep, !t.nextSweep.IsZero()
 }
 

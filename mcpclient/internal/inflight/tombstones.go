@@ -20,17 +20,25 @@ func (t *Table[T, N]) Tombstone(id int64, now time.Time) (stone Tombstone[N], ok
 }
 
 // Tombstones returns the number of tombstones held, expired or not.
-func (t *Table[T, N]) Tombstones() int { return t.stones.n }
+func (t *Table[T, N]) Tombstones() int {
+	if t.graves == nil {
+		return 0
+	}
+	return t.stones.n
+}
 
 // Sweep forgets the tombstones that are older than their TTL and returns how many those were.
 func (t *Table[T, N]) Sweep(now time.Time) int {
+	if t.graves == nil {
+		return 0
+	}
 	before := t.stones.n
 	for t.stones.n > 0 && t.expired(t.stones.oldest(), now) {
 		t.forget()
 	}
 	t.nextSweep = time.Time{}
 	if t.stones.n > 0 {
-		t.nextSweep = now.Add(t.cfg.SweepInterval)
+		t.nextSweep = now.Add(t.cfg.Value().SweepInterval)
 	}
 	return before - t.stones.n
 }
@@ -39,10 +47,13 @@ func (t *Table[T, N]) Sweep(now time.Time) int {
 func (t *Table[T, N]) retire(c *call[T], now time.Time, why Cause) T {
 	id := c.id
 	v := t.remove(c)
-	switch t.stones.n {
+	if t.graves == nil {
+		t.graves = new(graves[N])
+	}
+	switch cfg := t.cfg.Value(); t.stones.n {
 	case 0:
-		t.nextSweep = now.Add(t.cfg.SweepInterval)
-	case t.cfg.MaxTombstones:
+		t.nextSweep = now.Add(cfg.SweepInterval)
+	case cfg.MaxTombstones:
 		t.forget()
 	}
 	t.stonesByID.put(id, t.stones.push(kept[N]{id: id, since: now, cause: why, note: t.note(v)}))
@@ -51,6 +62,9 @@ func (t *Table[T, N]) retire(c *call[T], now time.Time, why Cause) T {
 
 // remembered returns the tombstone of id, or nil if there is none or it has expired.
 func (t *Table[T, N]) remembered(id int64, now time.Time) *kept[N] {
+	if t.graves == nil {
+		return nil
+	}
 	place, ok := t.stonesByID.get(id)
 	if !ok {
 		return nil
@@ -62,12 +76,21 @@ func (t *Table[T, N]) remembered(id int64, now time.Time) *kept[N] {
 	return s
 }
 
-func (t *Table[T, N]) expired(s *kept[N], now time.Time) bool { return now.Sub(s.since) > t.cfg.TTL }
+func (t *Table[T, N]) expired(s *kept[N], now time.Time) bool {
+	return now.Sub(s.since) > t.cfg.Value().TTL
+}
 
 // forget removes the oldest tombstone.
 func (t *Table[T, N]) forget() {
 	t.stonesByID.remove(t.stones.oldest().id)
 	t.stones.pop()
+}
+
+// graves are the tombstones of a table. They belong to it, and are guarded like that.
+type graves[N any] struct {
+	stonesByID index[uint64] // places in stones
+	stones     tombstones[N]
+	nextSweep  time.Time // zero when there is no tombstone
 }
 
 // kept is a tombstone as the table keeps it.

@@ -130,7 +130,7 @@ const maxStack = 16 << 10
 // countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it.
 func (s *side) countPanic(ctx context.Context, method string) {
 	label := s.methodLabel(method, true)
-	s.flight.note(entry{brief: brief{kind: flownPanic, method: labelOf(label), failed: true}})
+	s.flight.note(entry{brief: brief{kind: flownPanic, about: subjectOf(label, ""), failed: true}})
 	if s.ins.panics.Enabled(ctx) {
 		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
 	}

@@ -23,13 +23,11 @@ import (
 type flight struct {
 	base time.Time // what the times of entries are relative to
 
-	mu         sync.Mutex
-	ring       []brief          // guarded by mu; grows with what happens, an idle client's stays small
-	traces     *[]trace.TraceID // guarded by mu; those of ring, in its places; nil as long as none has one
-	next       uint64           // guarded by mu; number of the next entry
-	logged     uint64           // guarded by mu; the first entry that was not in the log yet
-	loggedAt   time.Duration    // guarded by mu; since base, and a nanosecond more; zero for never
-	suppressed int              // guarded by mu; records that came too soon after that
+	mu     sync.Mutex
+	ring   []brief          // guarded by mu; grows with what happens, an idle client's stays small
+	traces *[]trace.TraceID // guarded by mu; those of ring, in its places; nil as long as none has one
+	next   uint64           // guarded by mu; number of the next entry
+	logged *flightLogged    // guarded by mu; nil as long as the recorder was not in the log
 }
 
 // entry is an entry with its trace, which few have: most operations are in none that is sampled or recorded.
@@ -42,7 +40,7 @@ type entry struct {
 // have them.
 type brief struct {
 	at, elapsed    time.Duration // since base; of what has ended
-	method, target label
+	about          subject
 	word           label // why: error type, reason, status; of a closed or limited set
 	id             int64
 	name           [16]byte // the corr id or, if peerIDLen is not 0, the beginning of an id that the peer gave
@@ -128,7 +126,9 @@ func (f *flight) note(e entry) {
 		e.count = max(1, last.count) + 1
 		*last = e.brief
 		f.setTrace(f.next-1, e.trace)
-		f.logged = min(f.logged, f.next-1) // it is news
+		if f.logged != nil {
+			f.logged.next = min(f.logged.next, f.next-1) // it is news
+		}
 		return
 	}
 	f.append(&e)
@@ -144,7 +144,7 @@ func (f *flight) last() *brief {
 
 // says reports whether two entries about a moment say the same, but for time and sizes.
 func (e *brief) says(o *brief) bool {
-	return e.kind == o.kind && e.kind.repeats() && e.method == o.method && e.word == o.word && e.direction == o.direction
+	return e.kind == o.kind && e.kind.repeats() && e.about == o.about && e.word == o.word && e.direction == o.direction
 }
 
 // repeats reports whether a peer can make entries of this kind as often as it likes.
@@ -212,7 +212,7 @@ func (op *Op) describe(e *entry) {
 	default:
 		e.at = op.side.flight.now()
 	}
-	e.method, e.target, e.direction = op.info.labels[0], op.info.labels[1], op.direction
+	e.about, e.direction = op.info.about, op.direction
 	switch {
 	case op.notification:
 		e.kind = flownNotification

@@ -54,8 +54,9 @@ func (f *flight) copyFrom(from uint64) []entry {
 
 // show returns the entry as users see it.
 func (e *entry) show(base time.Time) telemetry.FlightEntry {
+	method, target := e.about.names()
 	s := telemetry.FlightEntry{
-		Time: base.Add(e.at), Kind: flightKinds[e.kind], Method: e.method.String(), Target: e.target.String(),
+		Time: base.Add(e.at), Kind: flightKinds[e.kind], Method: method, Target: target,
 		Pending: !e.ended, Failed: e.failed, Reason: e.word.String(), Elapsed: e.elapsed,
 		Retries: int(e.retries), Round: int(e.round),
 	}

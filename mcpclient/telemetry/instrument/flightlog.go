@@ -15,6 +15,13 @@ const (
 	maxFlight   = 16 << 10 // bytes of the text; the latest entries are in it
 )
 
+// flightLogged is when a flight recorder was in the log last.
+type flightLogged struct {
+	next       uint64 // the first entry that was not there
+	at         time.Time
+	suppressed int // records that came too soon after that
+}
+
 // logFlight writes the record.
 func (s *side) logFlight(ctx context.Context) {
 	if !s.logs(ctx, slog.LevelInfo) {
@@ -37,13 +44,16 @@ func (s *side) logFlight(ctx context.Context) {
 func (f *flight) toLog(now time.Time) (some []entry, suppressed int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := now.Sub(f.base) + 1
-	if f.loggedAt != 0 && at-f.loggedAt < flightEvery {
-		f.suppressed++
+	last := f.logged
+	switch {
+	case last == nil:
+		last = &flightLogged{}
+	case now.Sub(last.at) < flightEvery:
+		last.suppressed++
 		return nil, 0, false
 	}
-	some, suppressed = f.copyFrom(f.logged), f.suppressed
-	f.logged, f.loggedAt, f.suppressed = f.next, at, 0
+	some, suppressed = f.copyFrom(last.next), last.suppressed
+	f.logged = &flightLogged{next: f.next, at: now}
 	return some, suppressed, len(some) > 0
 }
 

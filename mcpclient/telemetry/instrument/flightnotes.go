@@ -79,10 +79,12 @@ func (f *flight) exit(x ProcessExit) {
 }
 
 func (f *flight) stream(kind string) {
-	f.note(entry{brief: brief{kind: flownStream, method: labelOf(kind)}})
+	f.note(entry{brief: brief{kind: flownStream, about: subjectOf(kind, "")}})
 }
 
 func (f *flight) streamClosed(kind, errorType string, lived time.Duration) {
-	f.note(entry{brief: brief{kind: flownStream, method: labelOf(kind), word: labelOf(errorType), failed: errorType != "",
-		elapsed: lived, out: 1}})
+	f.note(entry{brief: brief{
+		kind: flownStream, about: subjectOf(kind, ""), word: labelOf(errorType), failed: errorType != "",
+		elapsed: lived, out: 1,
+	}})
 }

@@ -47,7 +47,7 @@ func (s *side) spansNotification(ctx context.Context, method string) (wanted boo
 func (s *side) notification(d telemetry.Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
 	if s.spansNotification(ctx, method) {
-		s.flight.note(entry{brief: brief{kind: flownNotification, method: labelOf(label), direction: d}})
+		s.flight.note(entry{brief: brief{kind: flownNotification, about: subjectOf(label, ""), direction: d}})
 	}
 	s.countNotification(ctx, d, label)
 	if !s.logs(ctx, slog.LevelDebug) {
@@ -67,7 +67,7 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 	ctx := context.Background()
 	reason = words.OneOf(words.DropReasons, reason)
 	label := s.methodLabel(method, false)
-	s.flight.note(entry{brief: brief{kind: flownLost, method: labelOf(label), word: labelOf(reason),
+	s.flight.note(entry{brief: brief{kind: flownLost, about: subjectOf(label, ""), word: labelOf(reason),
 		failed: reason != names.DropCoalesced}})
 	if s.ins.lost.Enabled(ctx) {
 		s.ins.lost.Add(ctx, 1, s.options().lost.at(lostKey{label, reason})...)

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -34,7 +35,7 @@ type opInfo struct {
 // opNames is what they share in all sides over the same kind of network.
 type opNames struct {
 	opKey
-	labels   [2]label // method and target
+	about    subject
 	spanName string
 	start    []trace.SpanStartOption
 }
@@ -48,7 +49,7 @@ type opNamesKey struct {
 var commonNames commons[opNamesKey, opNames]
 
 func newOpNames(k opNamesKey) *opNames {
-	return &opNames{k.opKey, [2]label{labelOf(k.method), labelOf(k.target)}, spanName(k.method, k.target), startOptions(k)}
+	return &opNames{k.opKey, subjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
 }
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:
@@ -63,7 +64,8 @@ func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target 
 		return info, true
 	}
 	key = s.bounded(key, known, targetKnown)
-	return s.ops.at(key), key.method == method && key.target == target
+	info, _ = s.ops.within(math.MaxInt, key, s.newOpInfo) // bounded by its names
+	return info, key.method == method && key.target == target
 }
 
 // bounded returns k with its names as metrics have them.
@@ -174,7 +176,7 @@ func (s *side) tells(o outcome) bool {
 	if o.known() {
 		return true
 	}
-	_, ok := s.strangers.intern(o.text(), words.MaxStrangers)
+	_, ok := s.beyond().outcomes.intern(o.text(), words.MaxStrangers)
 	return ok
 }
 

@@ -34,20 +34,20 @@ type side struct {
 	group    string       // of clients that have one
 	log      *slog.Logger // has both
 
-	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler.
+	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler. There
+	// is no teller if no record goes anywhere.
 	beside *slog.Logger
-	teller teller
+	teller *teller
 	base   *knownFacts // what is known without a peer
 
 	facts   interned
-	methods nameSet // beyond those of the protocol
 	targets nameSet // tools and prompts
-	ops     cache[opKey, *opInfo]
+	ops     memo[opKey, *opInfo]
 	limits  limiter
 	flight  flight
 
-	strangers nameSet  // outcomes beyond those of the protocol; guarded by ops.mu for writing
-	series    [2]int32 // of the durations, by direction; guarded by ops.mu
+	foreign atomic.Pointer[foreign] // nil before the first
+	series  [2]int32                // of the durations, by direction; guarded by ops.mu
 
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
 	left   atomic.Bool
@@ -62,17 +62,26 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 		s.group = ""
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
-	whose := append(make([]any, 0, 3), slog.String(r.keys.name, name), slog.String(r.keys.instance, s.instance))
-	if s.group != "" {
-		whose = append(whose, slog.String(r.keys.group, s.group))
-	}
-	s.log = s.logger().With(whose...)
-	s.teller.side = s
-	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
+	s.beginLog()
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
-	s.ops.build = s.newOpInfo
 	t.ins.names.add(name)
+}
+
+// beginLog makes the loggers.
+func (s *side) beginLog() {
+	if s.tel.Log == discard {
+		s.log, s.beside = discard, discard
+		return
+	}
+	whose := append(make([]any, 0, 3), slog.String(s.keys.name, s.name), slog.String(s.keys.instance, s.instance))
+	if s.group != "" {
+		whose = append(whose, slog.String(s.keys.group, s.group))
+	}
+	s.log = slog.New(usercode.LogHandler(s.tel.Log.Handler(),
+		func(*usercode.Failure) { s.countPanic(context.Background(), "logger") })).With(whose...)
+	s.teller = &teller{side: s}
+	s.beside = slog.New(tellerHandler{s.log.Handler(), s.teller})
 }
 
 // leave takes the name out of those that are to have places for themselves, once.
@@ -82,17 +91,20 @@ func (s *side) leave() {
 	}
 }
 
-// logger returns the user's logger, which may fail.
-func (s *side) logger() *slog.Logger {
-	if s.tel.Log == discard {
-		return discard
-	}
-	return slog.New(usercode.LogHandler(s.tel.Log.Handler(),
-		func(*usercode.Failure) { s.countPanic(context.Background(), "logger") }))
-}
-
 func (s *side) transport() attribute.KeyValue {
 	return optional(names.KeyNetworkTransport, s.base.Transport)
+}
+
+// foreign are words beyond those of the protocol, which few peers use.
+type foreign struct{ methods, outcomes nameSet }
+
+// beyond returns those of the side.
+func (s *side) beyond() *foreign {
+	if f := s.foreign.Load(); f != nil {
+		return f
+	}
+	s.foreign.CompareAndSwap(nil, new(foreign))
+	return s.foreign.Load()
 }
 
 // methodLabel returns the method as metrics have it.
@@ -101,7 +113,7 @@ func (s *side) methodLabel(method string, known bool) string {
 		return own
 	}
 	if known {
-		if own, ok := s.methods.intern(method, words.MaxMethods); ok {
+		if own, ok := s.beyond().methods.intern(method, words.MaxMethods); ok {
 			return own
 		}
 	}

@@ -62,7 +62,7 @@ func (t *Task) End(status string, r Result) {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
 	}
 	s.flight.note(entry{brief: brief{
-		kind: flownTask, method: labelOf(words.MethodCallTool), target: labelOf(t.label), word: labelOf(status),
+		kind: flownTask, about: subjectOf(words.MethodCallTool, t.label), word: labelOf(status),
 		failed: o.failed, elapsed: elapsed,
 	}, trace: t.span.SpanContext().TraceID()})
 	t.endSpan(status, o, &r)

@@ -23,8 +23,13 @@ type ToolList struct {
 	Tools int
 	Size  ToolSize // of all
 
-	limit int        // of each
-	each  []toolSize // the first of them, and one for all others; empty without telemetry.WithContextCost
+	*toolSizes // nil without telemetry.WithContextCost
+}
+
+// toolSizes are the sizes of the first tools of a list, and one for all others.
+type toolSizes struct {
+	limit int
+	each  []toolSize
 }
 
 // toolSize is what the parts of a definition take, in the order of words.DefinitionParts.
@@ -40,7 +45,7 @@ func (c *Client) NewToolList() *ToolList {
 	}
 	l := &ToolList{}
 	if c.tel.ContextCost {
-		l.limit = c.tel.ToolLimit
+		l.toolSizes = &toolSizes{limit: c.tel.ToolLimit}
 	}
 	return l
 }
@@ -53,7 +58,7 @@ func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	l.Tools++
 	l.Size.add(description)
 	l.Size.add(inputSchema)
-	if l.limit == 0 {
+	if l.toolSizes == nil || l.limit == 0 {
 		return
 	}
 	if len(l.each) < l.limit {
@@ -100,6 +105,9 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 			}
 			w := c.whose()
 			lists[w] = max(lists[w], m.of(l.Size))
+			if l.toolSizes == nil {
+				continue
+			}
 			for _, t := range l.each {
 				for i, part := range words.DefinitionParts {
 					w.tool, w.part = t.name, part
