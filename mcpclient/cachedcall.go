@@ -36,6 +36,7 @@ func fromCache(next roundTrip) roundTrip {
 		if hit, err := cl.recall(ctx); hit {
 			return err
 		}
+		cl.c.subscriptions.asks(cl.Method)
 		err := next(ctx, cl)
 		if err != nil && err.Server != nil {
 			cl.c.cache.doubt(cl.Method, err.Server)

@@ -62,17 +62,31 @@ func (l *listener) renew(w *wish) bool {
 	if over || len(d.restored) > 0 || !l.open.covers(&next.filter) {
 		c.cache.clear() // changes have gone unheard so far
 	}
-	l.open, l.since = next, time.Now()
-	missed := mcp.SubscriptionFilter{ResourceSubscriptions: d.restored}
+	missed := l.unheard(&w.filter, &agreed)
+	missed.ResourceSubscriptions = d.restored
 	if l.gap {
 		c.tools.forget()
-		missed.ToolsListChanged = w.filter.ToolsListChanged && agreed.ToolsListChanged
-		missed.PromptsListChanged = w.filter.PromptsListChanged && agreed.PromptsListChanged
-		missed.ResourcesListChanged = w.filter.ResourcesListChanged && agreed.ResourcesListChanged
 	}
-	l.gap = false
+	l.open, l.since, l.gap = next, time.Now(), false
 	c.dispatcher.missed(missed)
 	return true
+}
+
+// unheard returns the lists of which a change may have gone unheard until the server agreed to tell of them: after a gap
+// all, else those that have been asked for before that.
+func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
+	var before mcp.SubscriptionFilter
+	if l.open != nil {
+		before = l.open.filter
+	}
+	asked := l.asked.Load()
+	f.ToolsListChanged = wanted.ToolsListChanged && agreed.ToolsListChanged &&
+		(l.gap || !before.ToolsListChanged && asked&toolsAsked != 0)
+	f.PromptsListChanged = wanted.PromptsListChanged && agreed.PromptsListChanged &&
+		(l.gap || !before.PromptsListChanged && asked&promptsAsked != 0)
+	f.ResourcesListChanged = wanted.ResourcesListChanged && agreed.ResourcesListChanged &&
+		(l.gap || !before.ResourcesListChanged && asked&resourcesAsked != 0)
+	return f
 }
 
 // failed deals with an attempt that failed.

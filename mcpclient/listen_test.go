@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -348,4 +349,44 @@ func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
 				t.Errorf("%s is kept, want everything: nothing has gone unheard", kept)
 			}
 		})
+}
+
+func TestAListThatWasAskedForBeforeChangesAreToldOfMayHaveChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, while []string // methods
+		want          []string
+	}{
+		"none":                     {},
+		"one that has a handler":   {before: []string{mcp.MethodListTools}, want: []string{"tools"}},
+		"both":                     {before: []string{mcp.MethodListTools, mcp.MethodListPrompts}, want: []string{"tools", "prompts"}},
+		"one without a handler":    {before: []string{mcp.MethodListResources}},
+		"none before, one after":   {while: []string{mcp.MethodListTools}},
+		"the other, and one after": {[]string{mcp.MethodListPrompts}, []string{mcp.MethodListTools}, []string{"prompts"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := &journal{}
+			o := Options{Features: []Feature{HandleToolListChanged(j.changed("tools")),
+				HandlePromptListChanged(j.changed("prompts"))}}
+			inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
+				j.lines = nil
+				opened := r.Expect(mcp.MethodSubscriptionsListen)
+				lists := func(methods []string) {
+					for _, q := range questions {
+						if slices.Contains(methods, q.method) {
+							done := reading(t, r.c, q.method, q.uri)
+							r.Answer(r.Expect(q.method), q.result)
+							if err := <-done; err != nil {
+								t.Error(err)
+							}
+						}
+					}
+				}
+				lists(test.before)
+				r.agree(opened, "")
+				synctest.Wait()
+				lists(test.while)
+				j.wants(t, test.want...)
+			})
+		})
+	}
 }

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
@@ -15,6 +16,7 @@ import (
 type subscriptions struct {
 	c       *Client
 	watches watches
+	asked   atomic.Uint32 // the lists that have been asked for, a bit for each: [toolsAsked] and so on
 
 	mu        sync.Mutex // is locked before the mutex of [conn.Conn]
 	listening uint64     // guarded by mu; the epoch of the session that has a listener, 0 for none
@@ -26,6 +28,25 @@ type subscriptions struct {
 type opening struct {
 	by instrument.Ref
 	in uint64
+}
+
+// The lists of which changes are told.
+const (
+	toolsAsked = 1 << iota
+	promptsAsked
+	resourcesAsked
+)
+
+// asks notes that a list is asked for, if the method does that.
+func (subs *subscriptions) asks(method string) {
+	switch method {
+	case mcp.MethodListTools:
+		subs.asked.Or(toolsAsked)
+	case mcp.MethodListPrompts:
+		subs.asked.Or(promptsAsked)
+	case mcp.MethodListResources, mcp.MethodListResourceTemplates:
+		subs.asked.Or(resourcesAsked)
+	}
 }
 
 // refusal is why the server of one session takes no subscriptions.
