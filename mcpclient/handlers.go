@@ -10,9 +10,9 @@ import (
 // The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each,
 // which they decode. A notification that cannot be decoded is counted as a violation and otherwise ignored.
 //
-// Those of changes are also called when a change may have gone unheard: after the connection was lost, once the client
-// is ready and the server tells of changes again. So a handler that reads what has changed is never left with what is
-// old.
+// Those of changes are also called when a change may have gone unheard: once the server has agreed to tell of changes,
+// if the list was asked for before that or the connection was lost since. So a handler that reads what has changed is
+// never left with what is old.
 
 // HandleToolListChanged calls h when the list of the server's tools has changed, or may have changed while the client
 // did not hear the server. (specification 2026-07-28, server/tools, "List Changed Notification")

@@ -72,8 +72,8 @@ func (l *listener) renew(w *wish) bool {
 	return true
 }
 
-// unheard returns the lists of which a change may have gone unheard until the server agreed to tell of them: after a gap
-// all, else those that have been asked for before that.
+// unheard returns the lists of which a change may have gone unheard until the server agreed to tell of them: after a
+// gap all, else those that have been asked for before that.
 func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
 	var before mcp.SubscriptionFilter
 	if l.open != nil {

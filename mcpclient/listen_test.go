@@ -352,16 +352,17 @@ func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
 }
 
 func TestAListThatWasAskedForBeforeChangesAreToldOfMayHaveChanged(t *testing.T) {
+	const tools, prompts = mcp.MethodListTools, mcp.MethodListPrompts
 	for name, test := range map[string]struct {
 		before, while []string // methods
 		want          []string
 	}{
 		"none":                     {},
-		"one that has a handler":   {before: []string{mcp.MethodListTools}, want: []string{"tools"}},
-		"both":                     {before: []string{mcp.MethodListTools, mcp.MethodListPrompts}, want: []string{"tools", "prompts"}},
+		"one that has a handler":   {before: []string{tools}, want: []string{"tools"}},
+		"both":                     {before: []string{tools, prompts}, want: []string{"tools", "prompts"}},
 		"one without a handler":    {before: []string{mcp.MethodListResources}},
-		"none before, one after":   {while: []string{mcp.MethodListTools}},
-		"the other, and one after": {[]string{mcp.MethodListPrompts}, []string{mcp.MethodListTools}, []string{"prompts"}},
+		"none before, one after":   {while: []string{tools}},
+		"the other, and one after": {[]string{prompts}, []string{tools}, []string{"prompts"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &journal{}
