@@ -207,7 +207,11 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	}
 	drained.Wait()
 	var err error
-	if !h.gate.waitAll(ctx) {
+	if h.gate.waitAll(ctx) {
+		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
+		defer cancel()
+		h.crowd.wait(concluded)
+	} else {
 		err = context.Cause(ctx)
 		h.crowd.close(errShuttingDown)
 		// sessions take that without one

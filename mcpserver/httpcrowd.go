@@ -2,9 +2,9 @@ package mcpserver
 
 import (
 	"context"
-
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
@@ -14,6 +14,7 @@ type crowd struct {
 
 	mu     sync.Mutex
 	live   map[*call]struct{} // guarded by mu
+	moved  broadcast.Signal   // guarded by mu; sent when one is answered
 	closed bool               // guarded by mu
 }
 
@@ -57,6 +58,7 @@ func (t *crowd) dismiss(method string, why error) {
 func (t *crowd) finish(c *call) error {
 	t.mu.Lock()
 	delete(t.live, c)
+	t.moved.Send()
 	t.mu.Unlock()
 	if c.x.work.Err() == context.Canceled { // a deadline would be that of a middleware, and the client waits
 		return errCancelled
@@ -72,6 +74,12 @@ func (t *crowd) close(why error) {
 	for c := range t.live {
 		c.cancel(why)
 	}
+}
+
+// wait waits until all are answered or ctx ends. When a client goes, the goroutine that has brought its subscription
+// may leave a moment before that is concluded.
+func (t *crowd) wait(ctx context.Context) {
+	_ = t.moved.Await(ctx, &t.mu, func() bool { return len(t.live) == 0 })
 }
 
 // size returns how many there are.

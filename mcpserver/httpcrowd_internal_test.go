@@ -1,0 +1,36 @@
+package mcpserver
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// The goroutine of an HTTP request may be gone before the subscription that it has brought is concluded.
+func TestShutdownWaitsForSubscriptionsWhoseClientHasGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		after time.Duration
+		want  string // the error
+	}{
+		"concluded soon": {settle / 2, ""},
+		"never":          {time.Hour, "handlers that ignore the end of their contexts: 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(mcp.Implementation{Name: "s", Version: "1"}, &Options{Telemetry: telemetry.Off()})
+				h := s.HTTPHandler(nil)
+				c := &call{x: &exchange{work: t.Context()}}
+				h.crowd.live[c] = struct{}{}
+				concluded := time.AfterFunc(test.after, func() { _ = h.crowd.finish(c) })
+				defer concluded.Stop()
+				err := h.Shutdown(t.Context())
+				if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
+					t.Errorf("got %v, want %q", err, test.want)
+				}
+			})
+		})
+	}
+}
