@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -125,11 +124,7 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	case p.broken != nil && !x.terms.batches():
 		h.violation(p, p.broken)
 		return
-	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
-		h.accept(p, x.notification(&p.m))
-		return
-	case p.broken == nil && p.m.Kind != jsonrpc.Request:
-		h.accept(p, x.response(&p.m))
+	case h.takes(p, x):
 		return
 	}
 	x.visit = p.visit

@@ -60,12 +60,7 @@ func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 
 // serveAlone answers a message, or a batch if it is broken as one message, and returns when the response is over.
 func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
-	switch {
-	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
-		h.accept(p, x.notification(&p.m))
-		return
-	case p.broken == nil && p.m.Kind != jsonrpc.Request:
-		h.accept(p, x.response(&p.m))
+	if h.takes(p, &x.exchange) {
 		return
 	}
 	defer x.reply.close()
@@ -80,6 +75,19 @@ func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
 		p.frame, p.m = nil, jsonrpc.Message{}
 		<-x.reply.done()
 	}
+}
+
+// takes deals with a message that is neither broken nor a request, and reports whether it is such a one.
+func (h *HTTPHandler) takes(p *parcel, x *exchange) bool {
+	switch {
+	case p.broken != nil || p.m.Kind == jsonrpc.Request:
+		return false
+	case p.m.Kind == jsonrpc.Notification:
+		h.accept(p, x.notification(&p.m))
+	default:
+		h.accept(p, x.response(&p.m))
+	}
+	return true
 }
 
 // lead deals with the message. If a handler ends the goroutine, respond completes the response: net/http would not even

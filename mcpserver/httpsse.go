@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -81,11 +80,7 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	case p.broken != nil && !x.terms.batches():
 		h.violation(p, p.broken)
 		return
-	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
-		h.accept(p, x.notification(&p.m))
-		return
-	case p.broken == nil && p.m.Kind != jsonrpc.Request:
-		h.accept(p, x.response(&p.m))
+	case h.takes(p, x):
 		return
 	}
 	accepted := func() {
