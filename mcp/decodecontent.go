@@ -275,18 +275,20 @@ func (d *decoder) annotate(i int, a **Annotations) (end int, err error) {
 }
 
 func (d *decoder) audience(i int, audience *[]Role) (end int, err error) {
-	var few [4]Role
-	roles := few[:0]
+	n, end, err := d.count(i)
+	switch {
+	case err != nil:
+		return end, err
+	case n == 0:
+		*audience = []Role{}
+		return end, nil
+	}
+	roles := d.roles.alloc(n)[:0]
 	end, err = d.array(i, func(i int) (int, error) {
 		s, end, err := d.listed(i)
 		roles = append(roles, Role(s))
 		return end, err
 	})
-	if len(roles) == 0 {
-		*audience = []Role{}
-		return end, err
-	}
-	*audience = d.roles.alloc(len(roles))
-	copy(*audience, roles)
+	*audience = roles
 	return end, err
 }

@@ -165,6 +165,18 @@ func (d *decoder) listed(i int) (s string, end int, err error) {
 	return jsonscan.Text(d.b, i)
 }
 
+// count returns how many strings the array at i has, so that they get memory once: a list that grows takes as much
+// again.
+func (d *decoder) count(i int) (n, end int, err error) {
+	end, err = d.array(i, func(i int) (int, error) {
+		if n++; d.strings+n > maxObjects {
+			return i, errTooMany
+		}
+		return jsonscan.Value(d.b, i)
+	})
+	return n, end, err
+}
+
 // int decodes the current value of o; the other functions for optional scalars do alike.
 func (d *decoder) int(o *object) *int64 {
 	n := o.Int()

@@ -104,17 +104,25 @@ func (d *decoder) icon(i int, icon *Icon) (end int, err error) {
 		case memberMIMEType:
 			icon.MIMEType = o.Text()
 		case memberSizes:
-			icon.Sizes = []string{}
-			o.Take(d.array(o.At(), func(i int) (int, error) {
-				s, end, err := d.listed(i)
-				icon.Sizes = append(icon.Sizes, s)
-				return end, err
-			}))
+			o.Take(d.sizes(o.At(), &icon.Sizes))
 		case memberTheme:
 			icon.Theme = IconTheme(o.Text())
 		}
 	}
 	return o.end(1 << memberSrc)
+}
+
+func (d *decoder) sizes(i int, sizes *[]string) (end int, err error) {
+	n, end, err := d.count(i)
+	if err != nil {
+		return end, err
+	}
+	*sizes = make([]string, 0, n)
+	return d.array(i, func(i int) (int, error) {
+		s, end, err := d.listed(i)
+		*sizes = append(*sizes, s)
+		return end, err
+	})
 }
 
 func (d *decoder) callToolParams(i int, p *CallToolParams) (end int, err error) {

@@ -94,6 +94,10 @@ func denses() []dense {
 			result: `{"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"x","sizes":` + many(`""`, denseFrame) + `}]}]}`,
 			ask:    func(ctx context.Context, c *Client) error { _, err := c.ListTools(ctx, nil); return err },
 		}, {
+			name: "audience of a text", limit: pastIt, want: "100000 objects, or strings in lists",
+			result: `{"content":[{"type":"text","text":"x","annotations":{"audience":` + many(`""`, denseFrame) + `}}]}`,
+			ask:    func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "tool", nil); return err },
+		}, {
 			name: "numbers of another method", result: `{"x":` + many("1", denseFrame) + `}`, want: tooMuch, limit: pastIt,
 			ask: callInto[any],
 		}, {

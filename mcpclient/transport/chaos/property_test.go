@@ -3,6 +3,8 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 // TestWhateverThePlanEachCallEndsOnceAndInTime makes calls at once, in turns, through random plans. Each ends by its
@@ -76,10 +79,36 @@ func live(t *testing.T, v mcp.Version, p *Plan, turns, together int) (problems [
 	if ran := r.ran.Load(); ran > int64(calls) {
 		wrong("the tool ran %d times for %d calls", ran, calls)
 	}
-	if err := r.Err(); err != nil {
+	if err := r.Err(); err != nil && !r.denied() {
 		wrong("the client has given up: %v", err)
 	}
 	return problems
+}
+
+// denied reports whether the client was told that the server does not know server/discover, when it connected again:
+// then it has no revision in common with the client, and to give up is right.
+func (r *rig) denied() bool {
+	return slices.ContainsFunc(r.rec.Logs(names.EventMCPClientFaultInjected), func(rec telemetrytest.Record) bool {
+		return rec.Text(names.KeyMCPClientFaultKind) == names.FaultError &&
+			rec.Text(names.KeyMCPMethodName) == mcp.MethodDiscover
+	})
+}
+
+// TestAServerThatDeniesEachRevisionIsGivenUp has a server do so when the client connects again.
+func TestAServerThatDeniesEachRevisionIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, mcp.Version20260728, &Plan{Seed: 1, Faults: []Fault{
+			{Kind: Error, On: OnAnswer, Method: "*", Probability: 1, After: time.Second},
+			{Kind: Cut, On: OnRequest, Method: mcp.MethodCallTool, Probability: 1},
+		}})
+		for range 10 {
+			_, _, _ = r.echo(t.Context(), "hello") // which cuts the connection
+			time.Sleep(time.Second)
+		}
+		if err := r.Err(); err == nil || !strings.Contains(err.Error(), "no protocol version in common") || !r.denied() {
+			t.Errorf("got %v, denied: %v, want no version in common, and that the server has denied it", err, r.denied())
+		}
+	})
 }
 
 // TestACallThatIsCancelledWhileItWaitsIsNeverSent cancels a call that a plan delays.
