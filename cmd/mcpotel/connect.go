@@ -137,7 +137,7 @@ func (c *connection) checkServer() error {
 
 // unexpected is the error for an argument too many. It does not quote what may be the rest of a header.
 func (c *connection) unexpected(argument string) error {
-	if len(c.remote.headers) > 0 {
+	if len(c.remote.headers.given) > 0 {
 		return misuse("unexpected argument; quote a header whose value has spaces")
 	}
 	return misuse("unexpected argument %q", argument)

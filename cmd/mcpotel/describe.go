@@ -193,7 +193,7 @@ func (c *connection) serverWords() (words []string) {
 	if c.remote.url != "" {
 		words = append(words, "--url", c.remote.url)
 	}
-	for _, given := range c.remote.headers {
+	for _, given := range c.remote.headers.given {
 		name, _, _ := strings.Cut(given, "=")
 		words = append(words, "--header", name+"=…")
 	}

@@ -91,7 +91,7 @@ func TestExamplesQuoteWhatAShellDivides(t *testing.T) {
 	if got, want := shellLine([]string{"a", "b=c d", "", "it's", "$x"}), `a 'b=c d' '' 'it'\''s' '$x'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c := connection{remote: remote{url: "http://x/", headers: []string{"Authorization=Bearer s3cret"}}}
+	c := connection{remote: remote{url: "http://x/", headers: headers{given: []string{"Authorization=Bearer s3cret"}}}}
 	if got := shellLine(c.serverWords()); strings.Contains(got, "s3cret") || !strings.Contains(got, "Authorization=") {
 		t.Errorf("the way to the server: got %s, want the name of the header without its value", got)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -23,11 +22,12 @@ import (
 // gameDay is what "mcpotel gameday" is told by its flags.
 type gameDay struct {
 	streams            streams
-	prometheus, jaeger string
+	prometheus, jaeger service
 	plan               string
 	only               []string
 	within             time.Duration
 	list, asJSON       bool
+	traces             string // the URL of the Jaeger, without credentials
 }
 
 // notice stands in the help and at the end of each game day.
@@ -51,10 +51,10 @@ func newGameDay(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&g.prometheus, "prometheus", "", "ask the Prometheus at this `URL`, such as http://localhost:9090, for "+
-		"its alerts")
-	f.StringVar(&g.jaeger, "jaeger", "", "look for traces in the Jaeger at this `URL`, such as http://localhost:16686. "+
-		"Without it none are looked for")
+	g.prometheus.flags(f, "prometheus", prometheusExample, "ask the Prometheus at this `URL`, such as "+
+		prometheusExample+", for its alerts")
+	g.jaeger.flags(f, "jaeger", jaegerExample, "look for traces in the Jaeger at this `URL`, such as "+jaegerExample+
+		". Without it none are looked for")
 	f.StringArrayVar(&g.only, "only", nil, "raise only alerts whose names match this `PATTERN`, such as 'MCPClient*'; "+
 		"may be repeated")
 	f.StringVar(&g.plan, "plan", "", "raise the alerts of this YAML `FILE`, and not those of the dashboards: alerts "+
@@ -146,31 +146,32 @@ func (g *gameDay) show(drills []gameday.Drill) error {
 
 // backends are those that the flags name, which have to answer.
 func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
-	if g.prometheus == "" {
-		return nil, misuse("--prometheus URL says whose alerts are to be raised, such as http://localhost:9090")
+	prometheus, err := g.prometheus.open()
+	if err != nil {
+		return nil, err
 	}
-	if !hasCollector(os.Environ()) {
+	jaeger, err := g.jaeger.open()
+	switch {
+	case err != nil:
+		return nil, err
+	case prometheus == nil:
+		return nil, misuse("--prometheus URL says whose alerts are to be raised, such as " + prometheusExample)
+	case !hasCollector(os.Environ()):
 		return nil, misuse("OTEL_EXPORTER_OTLP_ENDPOINT says where your collector is, such as http://localhost:4317; " +
 			"alerts are raised by what it is sent")
 	}
-	u, err := url.Parse(g.prometheus)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, misuse("--prometheus: %q is no URL of a Prometheus, such as http://localhost:9090", g.prometheus)
-	}
-	o := &gameday.Options{Alerts: gameday.Prometheus{Client: prom.New(strings.TrimSuffix(g.prometheus, "/"))}}
+	o := &gameday.Options{Alerts: gameday.Prometheus{Client: prom.New(prometheus)}}
 	checking, cancel := context.WithTimeout(ctx, jaegerPatience)
 	defer cancel()
 	if _, err := o.Alerts.Rules(checking); err != nil {
-		return nil, misuse("--prometheus: %w", err)
+		return nil, g.prometheus.misused(err)
 	}
-	if g.jaeger != "" {
-		j, err := traceview.NewJaeger(g.jaeger)
-		if err == nil {
-			err = j.Check(checking)
+	if jaeger != nil {
+		j := traceview.NewJaeger(jaeger)
+		if err := j.Check(checking); err != nil {
+			return nil, g.jaeger.misused(err)
 		}
-		if err != nil {
-			return nil, misuse("--jaeger: %w", err)
-		}
+		g.traces = jaeger.String()
 		o.Traces = gameday.Jaeger{Jaeger: j}
 	}
 	return o, nil
@@ -277,7 +278,7 @@ func (g *gameDay) link(r gameday.Result) string {
 	if r.Trace == "" {
 		return ""
 	}
-	return strings.TrimSuffix(g.jaeger, "/") + "/trace/" + r.Trace + " by " + r.Link
+	return g.traces + "/trace/" + r.Trace + " by " + r.Link
 }
 
 // after is a duration of the table, and a dash for what did not happen.

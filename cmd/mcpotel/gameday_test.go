@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,9 +104,43 @@ func TestAGameDayThatCannotBeIsRefused(t *testing.T) {
 	refused("is no pattern", "--only", "[")
 	refused("no such file", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
-	refused("is no URL of a Prometheus", "--prometheus", "localhost:9090")
+	refused("want one such as http://localhost:9090", "--prometheus", "localhost:9090")
+	refused("--jaeger-header goes with --jaeger URL", "--prometheus", url, "--jaeger-header", "A=b")
+	refused("prometheus-header 1 is not of the form NAME=VALUE", "--prometheus", url, "--prometheus-header", "A: secret")
 	refused("404", "--prometheus", url+"/elsewhere")
 	refused("--jaeger: ", "--prometheus", url, "--jaeger", url+"/elsewhere")
+}
+
+func TestBackendsBehindALoginAreAsked(t *testing.T) {
+	noCollector(t)
+	open, err := url.Parse(monitoring(t, "Another"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := httputil.NewSingleHostReverseProxy(open)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer let-me-in" {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
+	t.Setenv("TOKEN", "Bearer let-me-in")
+	args := []string{"gameday", "--prometheus", s.URL, "--jaeger", s.URL, "--only", "MCPToolLoop", "--within", "1s"}
+	for _, want := range []string{"--prometheus: prometheus: rules: 401", "--jaeger: ",
+		"MCPToolLoop                 not_loaded"} {
+		code, out, stderr := runs(t, args...)
+		if !strings.Contains(out+stderr, want) || strings.Contains(out+stderr, "let-me-in") {
+			t.Errorf("%q: want %q and no token, got exit code %d, %s%s", args, want, code, out, stderr)
+		}
+		if want == "--jaeger: " {
+			args = append(args, "--jaeger-header-env", "Authorization=TOKEN")
+		} else {
+			args = append(args, "--prometheus-header", "Authorization=Bearer let-me-in")
+		}
+	}
 }
 
 func TestAPlanNamesAlertsAndHowTheyAreRaised(t *testing.T) {

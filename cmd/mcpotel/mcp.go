@@ -17,10 +17,11 @@ import (
 
 // asked is what "mcpotel mcp" is told by its flags.
 type asked struct {
-	debug        []string
-	jaeger, view string
-	listen       string
-	remote       bool
+	debug  []string
+	jaeger service
+	view   string
+	listen string
+	remote bool
 }
 
 func newMCP(s streams) *cobra.Command {
@@ -42,7 +43,7 @@ func newMCP(s streams) *cobra.Command {
 	f.StringArrayVar(&a.debug, "debug", nil, "look at the debug page at this `URL` (package inspect/debugpage, "+
 		"mcpotel demo "+
 		"and proxy with --web); may be repeated")
-	f.StringVar(&a.jaeger, "jaeger", "", "look traces up in the Jaeger at this `URL`, such as http://localhost:16686")
+	a.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample)
 	f.StringVar(&a.view, "view", "", "look traces up on the page of mcpotel view, or of --web, at this `URL`")
 	f.StringVar(&a.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 		"standard "+
@@ -90,15 +91,15 @@ func (a *asked) sources() (s inspector.Sources, _ error) {
 		}
 		s.Spans = append(s.Spans, v)
 	}
-	if a.jaeger != "" {
-		j, err := traceview.NewJaeger(a.jaeger)
-		if err == nil {
-			err = a.local(a.jaeger)
-		}
-		if err != nil {
+	jaeger, err := a.jaeger.open()
+	if err != nil {
+		return s, err
+	}
+	if jaeger != nil {
+		if err := a.local(jaeger.String()); err != nil {
 			return s, a.misused("jaeger", err)
 		}
-		s.Spans = append(s.Spans, jaegerSpans{j, a.jaeger})
+		s.Spans = append(s.Spans, jaegerSpans{traceview.NewJaeger(jaeger)})
 	}
 	if len(s.Peers)+len(s.Spans) == 0 {
 		return s, misuse("there is nothing to look at: --debug URL names the debug page of a program, --jaeger URL and " +
@@ -125,12 +126,9 @@ func (a *asked) misused(flag string, err error) error {
 }
 
 // jaegerSpans looks traces up in a Jaeger.
-type jaegerSpans struct {
-	*traceview.Jaeger
-	base string
-}
+type jaegerSpans struct{ *traceview.Jaeger }
 
-func (j jaegerSpans) Name() string { return "the Jaeger at " + j.base }
+func (j jaegerSpans) Name() string { return "the Jaeger at " + j.String() }
 
 func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, error) {
 	spans, err := j.Jaeger.Trace(ctx, id)

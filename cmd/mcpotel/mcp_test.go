@@ -71,7 +71,7 @@ func TestWhatTheCommandCannotLookAtIsSaid(t *testing.T) {
 		"--allow-remote allows it":                       {"--debug", "http://192.0.2.1/debug/mcp/"},
 		"--view: not on this machine: example.com":       {"--view", "http://example.com"},
 		"--jaeger: not on this machine: jaeger.internal": {"--jaeger", "http://jaeger.internal:16686"},
-		"is not the URL of a Jaeger":                     {"--jaeger", "localhost"},
+		"want one such as http://localhost:16686":        {"--jaeger", "localhost"},
 	} {
 		code, _, stderr := runs(t, append([]string{"mcp"}, args...)...)
 		if code != exitUsage || !strings.Contains(stderr, want) {

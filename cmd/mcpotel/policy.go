@@ -37,9 +37,13 @@ func (p *policyFlags) flags(f *pflag.FlagSet) {
 // policyArguments is how the arguments begin that [policyFlags.arguments] returns.
 var policyArguments = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--timeout="}
 
-// isPolicy reports whether an argument of the proxy is one of those.
-func isPolicy(arg string) bool {
-	return slices.ContainsFunc(policyArguments, func(start string) bool { return strings.HasPrefix(arg, start) })
+// translates is the argument of a proxy that translates.
+const translates = "--translate"
+
+// isOption reports whether an argument of the proxy is one of those that wrap hands on.
+func isOption(arg string) bool {
+	starts := func(with string) bool { return strings.HasPrefix(arg, with) }
+	return arg == translates || slices.ContainsFunc(policyArguments, starts)
 }
 
 // policy returns what the flags and the file say, nil for nothing.

@@ -25,6 +25,10 @@ type proxy struct {
 	bearer    bearerFlags
 }
 
+// translateUsage describes --translate.
+const translateUsage = "translate between a host and a server of which one speaks 2026-07-28 alone and the other no " +
+	"revision that is as new. Messages do not pass as they are then"
+
 // proxyRisk says what programs can do that reach a proxy of one server.
 const proxyRisk = "use the server behind this proxy"
 
@@ -51,8 +55,7 @@ func newProxy(s streams) *cobra.Command {
 			"is mcp_server.name alone, \"gateway\" unless it is given")
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
-		f.BoolVar(&p.translate, "translate", false, "translate between a host and a server of which one speaks 2026-07-28 "+
-			"alone and the other no revision that is as new. Messages do not pass as they are then")
+		f.BoolVar(&p.translate, "translate", false, translateUsage)
 		p.bearer.flags(f)
 		p.limits.flags(f)
 		p.record.flags(f)

@@ -18,7 +18,7 @@ import (
 // remote is a server at a URL, as the flags have it.
 type remote struct {
 	url             string
-	headers         []string // as they were given: they may hold secrets, so that nothing quotes them
+	headers         headers
 	auth, noBrowser bool
 	resource        string
 	stored          bool // --auth uses what is remembered, and asks no person
@@ -28,20 +28,10 @@ type remote struct {
 
 func (r *remote) flags(f *pflag.FlagSet) {
 	f.StringVar(&r.url, "url", "", "talk to the server at this `URL`")
-	f.Func("header", "add this header, `NAME=VALUE`, to every HTTP request; may be repeated", func(s string) error {
-		r.headers = append(r.headers, s)
-		return nil
-	})
+	r.headers.flags(f, "header", "")
 	f.Func("url-env", "talk to the server at the URL that this `VARIABLE` of the environment has", func(s string) error {
 		var err error
 		r.url, err = variable(s)
-		return err
-	})
-	f.Func("header-env", "add this header, `NAME=VARIABLE`, with the value that the variable of the environment has; "+
-		"may be repeated", func(s string) error {
-		name, from, _ := strings.Cut(s, "=")
-		value, err := variable(from)
-		r.headers = append(r.headers, name+"="+value)
 		return err
 	})
 	f.BoolVar(&r.auth, "auth", false,
@@ -64,7 +54,7 @@ func variable(name string) (string, error) {
 // check reads the headers and finds flags that make no sense together.
 func (r *remote) check(configured bool) error {
 	switch {
-	case r.url == "" && len(r.headers) > 0:
+	case r.url == "" && len(r.headers.given) > 0:
 		return misuse("--header is for a server with --url")
 	case r.url == "" && !configured && r.auth:
 		return misuse("--auth is for servers with --url or --config")
@@ -75,15 +65,9 @@ func (r *remote) check(configured bool) error {
 	case r.resource != "" && !strings.HasPrefix(r.resource, "https://") && !strings.HasPrefix(r.resource, "http://"):
 		return misuse("--auth-resource wants a URL that begins with https:// or http://")
 	}
-	r.header = http.Header{}
-	for i, given := range r.headers {
-		name, value, ok := strings.Cut(given, "=")
-		if !ok || !hostname.Token(name) || strings.ContainsAny(value, "\r\n\x00") {
-			return misuse("header %d is not of the form NAME=VALUE", i+1)
-		}
-		r.header.Add(name, value)
-	}
-	return nil
+	var err error
+	r.header, err = r.headers.read()
+	return err
 }
 
 // transport reaches the server. close frees what belongs to it.

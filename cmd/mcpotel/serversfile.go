@@ -168,7 +168,7 @@ func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]by
 			if err != nil || before.wrapped() {
 				continue
 			}
-			args := append(proxyArgs(m.name), now.policy()...)
+			args := append(proxyArgs(m.name), now.options()...)
 			again, err := before.wrap(args, string(now.member("command").value), now.added(before))
 			if err == nil && bytes.Equal(again, now.text) {
 				found[m.name] = before.text

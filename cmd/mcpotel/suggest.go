@@ -80,7 +80,7 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	if err != nil || found != cmd {
 		return
 	}
-	c.remote.headers, c.roots = nil, nil // which would be there twice
+	c.remote.headers.given, c.roots = nil, nil // which would be there twice
 	if cmd.ParseFlags(rest) != nil {
 		return
 	}

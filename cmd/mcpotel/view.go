@@ -15,9 +15,11 @@ import (
 
 // viewer is one run of "view".
 type viewer struct {
-	grpc, http, web, jaeger string
-	trace                   string
-	sink                    *otlpsink.Sink // nil if nothing is to be received
+	grpc, http, web string
+	jaeger          service
+	from            string // the URL of the Jaeger, without credentials
+	trace           string
+	sink            *otlpsink.Sink // nil if nothing is to be received
 }
 
 func newView(s streams) *cobra.Command {
@@ -38,9 +40,8 @@ func newView(s streams) *cobra.Command {
 	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "take OTLP/gRPC at this `ADDRESS`, on loopback")
 	f.StringVar(&v.http, "http", "127.0.0.1:4318", "take OTLP/HTTP at this `ADDRESS`, on loopback; empty for not at all")
 	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
-	f.StringVar(&v.jaeger, "jaeger", "",
-		"look traces up in the Jaeger at this `URL`, such as http://127.0.0.1:16686; nothing is received then, unless "+
-			"--grpc or --http is given")
+	v.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample+
+		"; nothing is received then, unless --grpc or --http is given")
 	return cmd
 }
 
@@ -50,10 +51,12 @@ const jaegerPatience = 2 * time.Second
 // run receives telemetry and shows it on a page, until it is interrupted.
 func (v *viewer) run(ctx context.Context, s streams) (err error) {
 	options := traceview.Options{}
-	if v.jaeger != "" {
-		if options.Jaeger, err = traceview.NewJaeger(v.jaeger); err != nil {
-			return misuse("--jaeger: %w", err)
-		}
+	jaeger, err := v.jaeger.open()
+	if err != nil {
+		return err
+	}
+	if jaeger != nil {
+		options.Jaeger, v.from = traceview.NewJaeger(jaeger), jaeger.String()
 		checking, cancel := context.WithTimeoutCause(ctx, jaegerPatience,
 			fmt.Errorf("it says nothing for %v", jaegerPatience))
 		defer cancel()
@@ -82,13 +85,13 @@ func (v *viewer) run(ctx context.Context, s streams) (err error) {
 
 // check reads the arguments, and what the flags mean together.
 func (v *viewer) check(f *pflag.FlagSet, args []string) error {
-	if v.jaeger != "" && !f.Changed("grpc") && !f.Changed("http") {
+	if v.jaeger.url != "" && !f.Changed("grpc") && !f.Changed("http") {
 		v.grpc = ""
 	}
 	switch len(args) {
 	case 0:
 	case 1:
-		if v.trace = args[0]; v.jaeger == "" {
+		if v.trace = args[0]; v.jaeger.url == "" {
 			return misuse("trace %q is to be looked up where? --jaeger URL says it", v.trace)
 		}
 	default:
@@ -129,7 +132,7 @@ func (v *viewer) explain(w io.Writer, url string) error {
 	case v.trace != "":
 		text = "The trace is at " + url + "trace/" + v.trace + "\n"
 	case v.sink == nil:
-		text = "Traces of " + v.jaeger + " can be looked up at " + url + "\n"
+		text = "Traces of " + v.from + " can be looked up at " + url + "\n"
 	}
 	if v.sink != nil {
 		text += fmt.Sprintf(`

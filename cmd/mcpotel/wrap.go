@@ -25,7 +25,8 @@ type rewriting struct {
 	only        []string
 	env         []string // as they were given: they may hold secrets, so that nothing quotes them
 	limits      policyFlags
-	policy      []string // what those say, as arguments of a proxy
+	translate   bool
+	options     []string // what those say, as arguments of a proxy
 	dryRun, yes bool
 	streams     streams
 	console     *console
@@ -86,6 +87,7 @@ func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Comma
 			r.env = append(r.env, value)
 			return nil
 		})
+		f.BoolVar(&r.translate, "translate", false, translateUsage)
 		r.limits.flags(f)
 	}
 	f.BoolVar(&r.dryRun, "dry-run", false, "show what would change, and change nothing")
@@ -102,8 +104,11 @@ type rewrite struct {
 
 func (r *rewriting) run(ctx context.Context, args []string) (err error) {
 	if !r.undo {
-		if r.policy, err = r.limits.arguments(); err != nil {
+		if r.options, err = r.limits.arguments(); err != nil {
 			return err
+		}
+		if r.translate {
+			r.options = append(r.options, quote(translates))
 		}
 	}
 	path, host, err := r.locate(args)
@@ -262,7 +267,7 @@ func (r *rewriting) wrapped(*serversFile, []rewrite) (func(*rewrite) ([]byte, er
 		env = append(env, member{name: name, value: json.RawMessage(quote(variables[name]))})
 	}
 	return func(c *rewrite) ([]byte, error) {
-		return c.before.wrap(append(proxyArgs(c.name), r.policy...), quote(program), env)
+		return c.before.wrap(append(proxyArgs(c.name), r.options...), quote(program), env)
 	}, nil
 }
 

@@ -170,9 +170,10 @@ func TestWrappedServersHaveAPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrap := []string{"wrap", "cursor", "--env", asCommand + "=1", "--policy", "policy.yaml", "--deny-tool", "cr*",
-		"--deny-tool=X=MCPOTEL_HEADER_1", "--timeout", "90s", "--yes"}
+		"--deny-tool=X=MCPOTEL_HEADER_1", "--timeout", "90s", "--translate", "--yes"}
 	steps(t, []step{{wrap, exitOK, `["proxy", "--name", "far", "--policy=` + own, ""}})
-	rules := `"--policy=` + own + `", "--deny-tool=cr*", "--deny-tool=X=MCPOTEL_HEADER_1", "--timeout=1m30s"`
+	rules := `"--policy=` + own + `", "--deny-tool=cr*", "--deny-tool=X=MCPOTEL_HEADER_1", "--timeout=1m30s", ` +
+		`"--translate"`
 	if got := content(t, path); strings.Count(got, rules) != 2 {
 		t.Errorf("got %s, want both servers with %s", got, rules)
 	}
@@ -191,7 +192,8 @@ func TestWrappedServersHaveAPolicy(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "mcp.json")
 	writeAt(t, other, changed)
 	steps(t, []step{{[]string{"unwrap", "--config", other, "--yes"}, exitOK, "changed 2 of 2", "no backup has far"}})
-	if got := content(t, other); strings.Contains(got, "-tool") || strings.Count(got, "X-Key") != 1 {
+	if got := content(t, other); strings.Contains(got, "-tool") || strings.Contains(got, "translate") ||
+		strings.Count(got, "X-Key") != 1 {
 		t.Errorf("without a backup: got %s, want no rules, and the one header", got)
 	}
 }

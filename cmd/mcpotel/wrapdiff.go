@@ -101,7 +101,7 @@ func (s *savedServer) shownArgs() string {
 func ofWrap(arg string) bool {
 	_, variable, _ := strings.Cut(arg, "=")
 	return slices.Contains([]string{"--url-env", "--header-env", "--auth"}, arg) ||
-		isURLVariable(arg) || isHeaderVariable(variable) || isPolicy(arg)
+		isURLVariable(arg) || isHeaderVariable(variable) || isOption(arg)
 }
 
 func shownURL(raw json.RawMessage) string {

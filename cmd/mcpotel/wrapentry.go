@@ -116,10 +116,10 @@ func (s *savedServer) behindName() []string {
 	return s.args[1:]
 }
 
-// policy are the arguments of a wrapped server that say what the host may do, as wrap has written them.
-func (s *savedServer) policy() (args []string) {
+// options are the arguments of a wrapped server that say how the proxy behaves, as wrap has written them.
+func (s *savedServer) options() (args []string) {
 	for _, a := range s.behindName() {
-		if !isPolicy(a) {
+		if !isOption(a) {
 			break
 		}
 		args = append(args, quote(a))
@@ -295,7 +295,7 @@ func (s *savedServer) unwrapURL() ([]byte, error) {
 		return nil, errByHand
 	}
 	var headers []string
-	for _, a := range s.behindName()[len(s.policy()):] {
+	for _, a := range s.behindName()[len(s.options()):] {
 		name, variable, _ := strings.Cut(a, "=")
 		if i := find(variables, variable); i >= 0 && isHeaderVariable(variable) {
 			headers = append(headers, (&member{name: name, value: variables[i].value}).String())

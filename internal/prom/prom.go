@@ -9,15 +9,16 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/backend"
 )
 
 // A Client asks one Prometheus. It may be used from any goroutine.
-type Client struct{ base string }
+type Client struct{ at *backend.Client }
 
-// New returns a client for the server at a URL without a path.
-func New(base string) *Client { return &Client{base: base} }
+// New returns a client for the server that is reached by at.
+func New(at *backend.Client) *Client { return &Client{at} }
 
 // Labels are those of a series, __name__ among them.
 type Labels map[string]string
@@ -185,18 +186,11 @@ const mostRead = 64 << 20
 
 // get asks by a method and decodes the data of the answer.
 func (c *Client) get(ctx context.Context, method, path string, values url.Values, data any) error {
-	address, body := c.base+"/api/v1/"+path, values.Encode()
+	ask := c.at.Post
 	if method == http.MethodGet {
-		address, body = address+"?"+body, ""
+		ask = c.at.Get
 	}
-	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := ask(ctx, "/api/v1/"+path, values)
 	if err != nil {
 		return fmt.Errorf("prometheus: %w", err)
 	}

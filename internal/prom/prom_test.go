@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/backend"
 	"github.com/mcpotel/mcpotel/internal/prom"
 )
 
@@ -40,7 +41,16 @@ func prometheus(t *testing.T) *prom.Client {
 		fmt.Fprint(w, `{"status":"error","errorType":"bad_data","error":"unclosed left parenthesis"}`)
 	}))
 	t.Cleanup(s.Close)
-	return prom.New(s.URL)
+	return at(t, s.URL)
+}
+
+func at(t *testing.T, base string) *prom.Client {
+	t.Helper()
+	b, err := backend.New(base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prom.New(b)
 }
 
 func TestAPrometheusIsAskedForItsAlerts(t *testing.T) {
@@ -85,7 +95,7 @@ func TestWhatAPrometheusRefusesIsAnError(t *testing.T) {
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	if _, err := prom.New(s.URL).AlertNames(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
+	if _, err := at(t, s.URL).AlertNames(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("of a server that is no Prometheus: got %v, want its status", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/backend"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
@@ -19,49 +20,31 @@ import (
 var ErrNoTrace = errors.New("no such trace")
 
 // A Jaeger is a Jaeger's query service, by its API of version 3, which speaks OTLP.
-type Jaeger struct {
-	base   string
-	client *http.Client
-}
+type Jaeger struct{ at *backend.Client }
 
-// NewJaeger is the Jaeger at a URL such as "http://127.0.0.1:16686", with its base path if it has one.
-func NewJaeger(base string) (*Jaeger, error) {
-	u, err := url.Parse(base)
-	if err != nil {
-		return nil, err
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%q is not the URL of a Jaeger, such as http://127.0.0.1:16686", base)
-	}
-	return &Jaeger{strings.TrimSuffix(u.String(), "/"), &http.Client{Timeout: 10 * time.Second}}, nil
-}
+// NewJaeger is the Jaeger that is reached by at, at a URL such as "http://127.0.0.1:16686".
+func NewJaeger(at *backend.Client) *Jaeger { return &Jaeger{at} }
+
+// String is its URL.
+func (j *Jaeger) String() string { return j.at.String() }
 
 // Check returns an error if no Jaeger answers there. It asks for the names of services, which every Jaeger has.
 func (j *Jaeger) Check(ctx context.Context) error {
-	answer, err := j.get(ctx, "/api/v3/services")
+	answer, err := j.at.Get(ctx, "/api/v3/services", nil)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
-		return fmt.Errorf("no Jaeger answers at %s: %w", j.base, err)
+		return fmt.Errorf("no Jaeger answers at %s: %w", j, err)
 	}
 	defer answer.Body.Close()
 	var services struct{ Services []string }
 	err = json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&services)
 	if answer.StatusCode != http.StatusOK || err != nil {
 		return fmt.Errorf("%s is not a Jaeger with the API of version 3: it answers %s to /api/v3/services; want the URL of "+
-			"its page, such as http://127.0.0.1:16686", j.base, answer.Status)
+			"its page, such as http://127.0.0.1:16686", j, answer.Status)
 	}
 	return nil
-}
-
-// get asks for a path, with its query.
-func (j *Jaeger) get(ctx context.Context, path string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	return j.client.Do(r)
 }
 
 // maxAnswer bounds what is read of an answer, in bytes.
@@ -69,7 +52,7 @@ const maxAnswer = 64 << 20
 
 // Trace is the spans of a trace.
 func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) {
-	answer, err := j.get(ctx, "/api/v3/traces/"+url.PathEscape(id))
+	answer, err := j.at.Get(ctx, "/api/v3/traces/"+url.PathEscape(id), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +65,7 @@ func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) 
 		return nil, fmt.Errorf("%s: %w", id, ErrNoTrace)
 	}
 	text, _ := io.ReadAll(io.LimitReader(body, 200)) // whatever can be read explains the status
-	return nil, fmt.Errorf("%s answers %s: %s", j.base, answer.Status, strings.TrimSpace(string(text)))
+	return nil, fmt.Errorf("%s answers %s: %s", j, answer.Status, strings.TrimSpace(string(text)))
 }
 
 // spansIn reads what Jaeger answers: one object after the other, each with a part of the trace.
@@ -121,7 +104,7 @@ func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[stri
 	}
 	query := url.Values{"service": {service}, "tags": {string(tags)}, "start": {strconv.FormatInt(since.UnixMicro(), 10)},
 		"end": {strconv.FormatInt(time.Now().Add(time.Minute).UnixMicro(), 10)}}
-	answer, err := j.get(ctx, "/api/traces?"+query.Encode())
+	answer, err := j.at.Get(ctx, "/api/traces", query)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +115,7 @@ func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[stri
 		}
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&found); err != nil {
-		return nil, fmt.Errorf("%s answers %s to a search: %w", j.base, answer.Status, err)
+		return nil, fmt.Errorf("%s answers %s to a search: %w", j, answer.Status, err)
 	}
 	var ids []string
 	for _, t := range found.Data {

@@ -62,7 +62,7 @@ func (v *view) missing(id string) message {
 		Text: "No span of it has been received, or they are no longer kept. If it is on its way, it will appear here."}
 	if v.Jaeger != nil {
 		m.Jaeger = true
-		m.Text = "No span of it has been received, and Jaeger at " + v.Jaeger.base +
+		m.Text = "No span of it has been received, and Jaeger at " + v.Jaeger.String() +
 			" has none either. If it is on its way, it will appear here."
 	}
 	return m
@@ -122,7 +122,7 @@ func (v *view) tracePage(t trace) tracePage {
 		p.Badges = append(p.Badges, cut(scantText, e))
 	}
 	if t.jaeger {
-		p.From = v.Jaeger.base
+		p.From = v.Jaeger.String()
 	}
 	for _, name := range inOrder(a, t.spans) {
 		if s := v.services.of(name); len(p.Key) < maxServices {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/backend"
 	"github.com/mcpotel/mcpotel/internal/gameday"
 	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
@@ -72,10 +73,11 @@ func TestAGameDayRaisesEachAlert(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	jaeger, err := traceview.NewJaeger("http://127.0.0.1:" + strconv.Itoa(s.Ports.JaegerUI))
+	at, err := backend.New("http://127.0.0.1:"+strconv.Itoa(s.Ports.JaegerUI), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	jaeger := traceview.NewJaeger(at)
 	playing, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
 	results, err := gameday.Run(playing, &gameday.Options{

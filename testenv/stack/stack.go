@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/backend"
 	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
@@ -103,7 +104,11 @@ func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 		return nil, err
 	}
 	s.Traces = jaeger.New("http://" + address(s.Ports.JaegerUI))
-	s.Metrics = prom.New("http://" + address(s.Ports.Prometheus))
+	metrics, err := backend.New("http://"+address(s.Ports.Prometheus), nil)
+	if err != nil {
+		return nil, err
+	}
+	s.Metrics = prom.New(metrics)
 	for _, p := range slices.Backward(s.processes()) {
 		if slices.Contains(o.Idle, p.Name()) {
 			continue

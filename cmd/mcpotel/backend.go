@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/hostname"
+)
+
+// headers are fields of HTTP requests, as flags have them. They may hold secrets, so that nothing quotes them.
+type headers struct {
+	flag  string
+	given []string
+}
+
+// flags adds the flag of this name, and one for values that variables of the environment have.
+func (h *headers) flags(f *pflag.FlagSet, flag, to string) {
+	h.flag = flag
+	f.Func(flag, "add this header, `NAME=VALUE`, to every HTTP request"+to+"; may be repeated", func(s string) error {
+		h.given = append(h.given, s)
+		return nil
+	})
+	f.Func(flag+"-env", "add this header, `NAME=VARIABLE`, with the value that the variable of the environment has; "+
+		"may be repeated", func(s string) error {
+		name, from, _ := strings.Cut(s, "=")
+		value, err := variable(from)
+		h.given = append(h.given, name+"="+value)
+		return err
+	})
+}
+
+// read returns the fields, nil if there are none.
+func (h *headers) read() (all http.Header, _ error) {
+	for i, given := range h.given {
+		name, value, ok := strings.Cut(given, "=")
+		if !ok || !hostname.Token(name) || strings.ContainsAny(value, "\r\n\x00") {
+			return nil, misuse("%s %d is not of the form NAME=VALUE", h.flag, i+1)
+		}
+		if all == nil {
+			all = http.Header{}
+		}
+		all.Add(name, value)
+	}
+	return all, nil
+}
+
+// service is one that keeps the user's telemetry, as the flags have it.
+type service struct {
+	flag    string
+	example string // of its URL
+	url     string // empty for none
+	headers headers
+}
+
+// flags adds the flag of this name, and those for headers.
+func (s *service) flags(f *pflag.FlagSet, flag, example, usage string) {
+	s.flag, s.example = flag, example
+	f.StringVar(&s.url, flag, "", usage)
+	s.headers.flags(f, flag+"-header", " to "+strings.ToUpper(flag[:1])+flag[1:])
+}
+
+// open returns a client for it, nil if there is none.
+func (s *service) open() (*backend.Client, error) {
+	header, err := s.headers.read()
+	switch {
+	case err != nil:
+		return nil, err
+	case s.url == "" && len(header) > 0:
+		return nil, misuse("--%s goes with --%s URL", s.headers.flag, s.flag)
+	case s.url == "":
+		return nil, nil
+	}
+	at, err := backend.New(s.url, header)
+	if err != nil {
+		return nil, s.misused(fmt.Errorf("%w; want one such as %s", err, s.example))
+	}
+	return at, nil
+}
+
+// misused is the error for its URL.
+func (s *service) misused(err error) error { return misuse("--%s: %w", s.flag, err) }
+
+const (
+	jaegerExample     = "http://localhost:16686"
+	prometheusExample = "http://localhost:9090"
+)
