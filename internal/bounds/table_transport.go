@@ -16,8 +16,8 @@ var transportArea = area{
 		},
 		{
 			what:  "Buffer of a quiet stream",
-			where: []string{"internal/ndjson.keptBuffer"},
-			bound: "{bytes internal/ndjson.keptBuffer}",
+			where: []string{"internal/grow.Kept"},
+			bound: "{bytes internal/grow.Kept}",
 			full:  "a larger one is given up once frames are small",
 			test:  "internal/ndjson.TestALargeBufferIsDroppedWhenTheFramesAreSmallAgain",
 		},

@@ -5,16 +5,15 @@ import (
 	"errors"
 	"io"
 
+	"github.com/mcpotel/mcpotel/internal/grow"
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
 const (
-	firstBuffer = 512       // what an idle connection holds that has seen small frames only
-	fullRead    = 4 << 10   // a smaller buffer grows when a read fills it: there is more
-	keptBuffer  = 64 << 10  // what it may hold after larger frames, once they have stopped
-	large       = 256 << 10 // from this size on, a frame says what the next may need
-	handOver    = 1 << 20   // from this size on, a frame keeps the buffer it was read into
-	quietFrames = 64        // so many frames below keptBuffer say that the large ones have stopped
+	firstBuffer = 512     // what an idle connection holds that has seen small frames only
+	fullRead    = 4 << 10 // a smaller buffer grows when a read fills it: there is more
+	handOver    = 1 << 20 // from this size on, a frame keeps the buffer it was read into
+	huge        = 4 << 20 // up to this size, a buffer that is full becomes twice as large, and then four times
 )
 
 // Reader reads frames from a stream. It is not safe for concurrent use.
@@ -23,11 +22,10 @@ type Reader struct {
 	limit int
 	skip  bool
 
-	buf        []byte         // its length is its capacity
-	start, end int            // what has been read and not been returned
-	scanned    int            // no newline in buf[start:scanned]
-	quiet      int            // frames below keptBuffer in a row
-	expected   int            // the size of a buffer for a frame like the last large one; 0 if there was none lately
+	buf        []byte // its length is its capacity
+	start, end int    // what has been read and not been returned
+	scanned    int    // no newline in buf[start:scanned]
+	lately     grow.Lately
 	err        error          // of r, or an oversize.Error that ends the reading
 	skipping   *oversize.Ends // of a line that is being dropped
 }
@@ -149,8 +147,8 @@ func (r *Reader) drop(e *oversize.Ends) bool {
 		return true
 	}
 	e.Write(rest)
-	if len(r.buf) > keptBuffer {
-		r.buf = make([]byte, keptBuffer)
+	if len(r.buf) > grow.Kept {
+		r.buf = make([]byte, grow.Kept)
 	}
 	r.start, r.end, r.scanned = 0, 0, 0
 	return false
@@ -168,27 +166,14 @@ func (r *Reader) tooLarge(e *oversize.Ends) error {
 
 // release returns the line in memory that the reader does not use any more.
 func (r *Reader) release(line []byte) []byte {
-	r.note(len(line))
+	r.lately.Note(len(line), r.limit+2)
 	if len(line) < handOver || len(line) < len(r.buf)/2 {
 		return bytes.Clone(line)
 	}
 	rest := r.buf[r.start:r.end]
-	r.buf = make([]byte, max(keptBuffer, len(rest))) // the next one may be as large
+	r.buf = make([]byte, max(grow.Kept, len(rest))) // the next one may be as large
 	r.start, r.end, r.scanned = 0, copy(r.buf, rest), 0
 	return line[:len(line):len(line)]
-}
-
-// note remembers what sizes frames have lately.
-func (r *Reader) note(size int) {
-	switch r.quiet++; {
-	case size >= large:
-		r.expected = min(size+size/4, r.limit+2)
-	case r.quiet >= quietFrames:
-		r.expected = 0
-	}
-	if size >= keptBuffer {
-		r.quiet = 0
-	}
 }
 
 // fill reads once, making room first.
@@ -205,13 +190,13 @@ func (r *Reader) fill() {
 }
 
 // makeRoom leaves space behind buf[end]. The buffer grows fourfold, first to that of a full read and then up to a frame
-// of the limit with \r\n behind it, but from 256 KiB at once to what the last large frame needed. One that is too large
-// for its use by now is replaced.
+// of the limit with \r\n behind it, but twofold from 1 to 4 MiB, which many frames just exceed, and at once to what the
+// last large frame needed. One that is too large for its use by now is replaced.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
-	unread := r.end - r.start
+	unread, expected := r.end-r.start, r.lately.Next(size)
 	switch {
-	case size > keptBuffer && unread < size/32 && (size > handOver || r.quiet >= quietFrames):
+	case size > grow.Kept && unread < size/32 && (size > handOver || r.lately.Quiet()):
 		size = max(firstBuffer, 2*unread)
 	case r.end < size:
 		if unread == 0 {
@@ -223,10 +208,12 @@ func (r *Reader) makeRoom() {
 	case r.start > 0:
 		r.move(r.buf)
 		return
-	case size >= large && size < r.expected:
-		size = r.expected
+	case expected > 0:
+		size = expected
 	case size < handOver:
 		size = max(fullRead, min(4*size, handOver, r.limit+2))
+	case size < huge:
+		size = min(2*size, r.limit+2)
 	default:
 		size = min(4*size, r.limit+2)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 	"github.com/mcpotel/mcpotel/internal/oversize"
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 const roomy = 16 << 20
@@ -316,9 +317,35 @@ func TestTheBufferForALargeFrameIsMadeAfterTheOneBefore(t *testing.T) {
 		}
 	}
 	// The first needs a buffer of 16 MiB, what fourfold growth comes to, and more than half of it would be wasted. The
-	// others get a quarter more than the one before had, until many small ones have come between.
+	// others get an eighth more than the one before had, until many small ones have come between.
 	if len(largest) != 4 || largest[0] < 10 || largest[1] > 6 || largest[2] > 6 || largest[3] < 10 {
 		t.Errorf("the most that was read at once is %v MiB, want much, little, little, much", largest)
+	}
+}
+
+func TestALargeFrameTakesItsMemoryOnce(t *testing.T) {
+	const before, measured = 2, 4
+	for _, size := range []int{1 << 20, 3 << 20, 10 << 20, roomy - 1} {
+		line := strings.Repeat("l", size) + "\n"
+		for _, n := range []int{4 << 10, 64 << 10, 1 << 20} {
+			lines := make([]io.Reader, before+measured)
+			for i := range lines {
+				lines[i] = strings.NewReader(line)
+			}
+			r := ndjson.NewReader(&pace{r: io.MultiReader(lines...), n: n}, roomy, false)
+			read := func(frames int) {
+				for range frames {
+					if _, err := r.Next(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			read(before)
+			got := heap.Allocated(func() { read(measured) }) / measured
+			if want := uint64(size + size/4 + 100<<10); got > want {
+				t.Errorf("%d bytes, %d at a time: a frame takes %d bytes of memory, want at most %d", size, n, got, want)
+			}
+		}
 	}
 }
 

@@ -3,12 +3,14 @@ package sse
 import (
 	"bytes"
 	"io"
+	"math"
+
+	"github.com/mcpotel/mcpotel/internal/grow"
 )
 
 const (
-	firstBuffer = 1 << 10  // of a reader at first: most events fit in
-	keptBuffer  = 64 << 10 // what a reader may hold between large events
-	handOver    = 1 << 20  // from this size on, data keep the buffer they were read into
+	firstBuffer = 1 << 10 // of a reader at first: most events fit in
+	handOver    = 1 << 20 // from this size on, data keep the buffer they were read into
 )
 
 // lines finds the lines of a stream, which end with CR, LF or CRLF.
@@ -22,6 +24,8 @@ type lines struct {
 	lf, cr  int
 	afterCR bool // an LF at start belongs to the line before
 	begun   bool // the beginning has been looked at for a byte order mark
+
+	lately grow.Lately // data of events, of streams before this one, too
 }
 
 // next returns the next line, as a part of the buffer, if it is there with its end, else what there is of it.
@@ -90,18 +94,23 @@ func (l *lines) fill(limit int) {
 	l.err = io.ErrNoProgress
 }
 
-// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a data line of the limit; one that is too
-// large for its use by now is replaced.
+// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a data line of the limit, and at once to what
+// the last large event needed; one that is too large for its use by now is replaced.
 func (l *lines) makeRoom(limit int) {
 	unread := l.end - l.start
 	switch size := len(l.buf); {
-	case size > keptBuffer && unread < size/32:
+	case size > grow.Kept && unread < size/32:
 		l.move(make([]byte, max(firstBuffer, 2*unread)))
 	case l.end < size && unread > 0:
 	case unread < size:
 		l.move(l.buf)
 	default:
-		l.move(make([]byte, grown(size, max(limit, maxField)+len("data: \r\n\r\n"))))
+		most := max(limit, maxField) + len("data: \r\n\r\n")
+		next := min(l.lately.Next(size), most)
+		if next <= size {
+			next = grown(size, most)
+		}
+		l.move(make([]byte, next))
 	}
 }
 
@@ -127,6 +136,7 @@ func (l *lines) move(buf []byte) {
 
 // release returns part, which is a part of the buffer in front of what is unread, in memory of its own.
 func (l *lines) release(part []byte) []byte {
+	l.lately.Note(len(part), math.MaxInt)
 	if len(part) < handOver || len(part) < len(l.buf)/2 {
 		return append([]byte{}, part...) // exact in size, and not nil
 	}

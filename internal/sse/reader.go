@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/mcpotel/mcpotel/internal/grow"
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
@@ -43,14 +44,15 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	return &Reader{lines: lines{r: r}, limit: limit, skip: skip, event: Event{Retry: -1}}
 }
 
-// Reset makes the reader begin anew with another stream. It keeps its buffer unless that is large, its limit, and
-// nothing else.
+// Reset makes the reader begin anew with another stream. It keeps its buffer unless that is large, its limit, what it
+// knows of the sizes of events, and nothing else.
 func (r *Reader) Reset(src io.Reader) {
 	buf := r.lines.buf
-	if len(buf) > keptBuffer {
+	if len(buf) > grow.Kept {
 		buf = nil
 	}
-	*r = Reader{lines: lines{r: src, buf: buf}, limit: r.limit, skip: r.skip, event: Event{Retry: -1}}
+	l := lines{r: src, buf: buf, lately: r.lines.lately}
+	*r = Reader{lines: l, limit: r.limit, skip: r.skip, event: Event{Retry: -1}}
 }
 
 // LastEventID returns what a client sends as Last-Event-ID to go on behind the last event that is over: its id, or that

@@ -260,6 +260,29 @@ func TestReaderHoldsNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
+func TestALargeEventOfEachStreamTakesItsMemoryOnce(t *testing.T) {
+	const limit, streams = 16 << 20, 4
+	for _, size := range []int{1 << 20, 3 << 20, 10 << 20, limit - 1} {
+		text := "data: " + strings.Repeat("l", size) + "\n\n"
+		r := sse.NewReader(strings.NewReader(text), limit, false)
+		read := func() {
+			if e, err := r.Next(); err != nil || len(e.Data) != size {
+				t.Fatalf("got %d bytes, %v, want %d", len(e.Data), err, size)
+			}
+		}
+		read()
+		got := heap.Allocated(func() {
+			for range streams {
+				r.Reset(strings.NewReader(text))
+				read()
+			}
+		}) / streams
+		if want := uint64(size + size/4 + 100<<10); got > want {
+			t.Errorf("%d bytes: an event takes %d bytes of memory, want at most %d", size, got, want)
+		}
+	}
+}
+
 func TestReaderHandsOverLargeData(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
 	stream := sse.AppendEvent(nil, sse.Event{Data: data})

@@ -1,0 +1,42 @@
+package grow
+
+const (
+	// Kept is how large a buffer may be that is kept when messages are small again.
+	Kept = 64 << 10
+
+	large = 256 << 10 // from this size on, a message says what the next may need
+	quiet = 64        // so many messages below Kept say that the large ones have stopped
+	part  = 32        // of what may come, one such part has to be there first
+)
+
+// Lately knows how large the latest messages of a stream were. The zero value has seen none.
+type Lately struct {
+	expected int // the size of a buffer for a message like the last above Kept, if that was large; or 0
+	small    int // messages below Kept in a row
+}
+
+// Note notes a message of the given size; no buffer is to be larger than limit.
+func (l *Lately) Note(size, limit int) {
+	if size < Kept {
+		if l.small++; l.Quiet() {
+			l.expected = 0
+		}
+		return
+	}
+	l.small, l.expected = 0, 0
+	if size >= large {
+		l.expected = min(size+size/8, limit)
+	}
+}
+
+// Quiet reports whether there were none but small messages for a while.
+func (l *Lately) Quiet() bool { return l.small >= quiet }
+
+// Next returns the size of the buffer that follows a full one of the given size where the message may be like the last
+// large one, and zero where it may not.
+func (l *Lately) Next(size int) int {
+	if size < Kept || size >= l.expected || size < l.expected/part {
+		return 0
+	}
+	return l.expected
+}
