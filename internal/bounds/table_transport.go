@@ -74,9 +74,9 @@ var transportArea = area{
 			test:   "mcpclient/transport.TestHTTPStreamsThatLingerCountAsInFlight",
 		},
 		{
-			what: "An answer over HTTP", where: []string{"mcpclient/transport.keptBody"},
+			what: "An answer over HTTP", where: []string{"mcpclient/transport.worker.body"},
 			bound: "one FrameLimit; memory follows what has come, not what Content-Length announces. {bytes " +
-				"mcpclient/transport.keptBody} are kept for reuse",
+				"internal/grow.Kept} are kept for reuse",
 			option: "mcpclient.Options.FrameLimit",
 			full:   "its call fails",
 			test:   "mcpclient/transport.TestHTTPWhatIsAnnouncedIsNotAllocated",

@@ -4,14 +4,13 @@ const (
 	// Kept is how large a buffer may be that is kept when messages are small again.
 	Kept = 64 << 10
 
-	large = 256 << 10 // from this size on, a message says what the next may need
-	quiet = 64        // so many messages below Kept say that the large ones have stopped
-	part  = 32        // of what may come, one such part has to be there first
+	quiet = 64 // so many messages below Kept say that the large ones have stopped
+	part  = 32 // of what may come, one such part has to be there first
 )
 
 // Lately knows how large the latest messages of a stream were. The zero value has seen none.
 type Lately struct {
-	expected int // the size of a buffer for a message like the last above Kept, if that was large; or 0
+	expected int // the size of a buffer for a message like the last that was not small; 0 if there was none
 	small    int // messages below Kept in a row
 }
 
@@ -23,10 +22,7 @@ func (l *Lately) Note(size, limit int) {
 		}
 		return
 	}
-	l.small, l.expected = 0, 0
-	if size >= large {
-		l.expected = min(size+size/8, limit)
-	}
+	l.small, l.expected = 0, min(size+size/8, limit)
 }
 
 // Quiet reports whether there were none but small messages for a while.

@@ -11,9 +11,6 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// keptBody is how large a buffer may be to be kept from one body of unknown length to the next.
-const keptBody = 64 << 10
-
 // frameBound is what is done about large frames. It never changes.
 type frameBound struct {
 	limit int  // of a frame
@@ -37,12 +34,18 @@ func (b frameBound) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	return b.readUnknown(w, resp.Body)
 }
 
-// readUnknown reads a body whose length is not known into the worker's buffer, which it grows fourfold.
+// readUnknown reads a body whose length is not known into the worker's buffer, which grows fourfold, or to what the
+// last large one needed.
 func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	buf, n := w.body, 0
 	for {
 		if n == len(buf) {
-			buf = append(make([]byte, 0, grow.Next(n, -1, b.limit)), buf...)
+			size := min(w.lately.Next(n), b.limit+1)
+			if size <= n {
+				size = grow.Next(n, -1, b.limit)
+			}
+			w.keep(buf)
+			buf = append(make([]byte, 0, size), buf...)
 			buf = buf[:cap(buf)]
 		}
 		m, err := body.Read(buf[n:])
@@ -53,15 +56,28 @@ func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 		case err == nil:
 		case err != io.EOF:
 			return nil, err
-		case len(buf) <= keptBody:
-			w.body = buf
-			return bytes.Clone(buf[:n]), nil
-		case n < len(buf)/2:
-			return bytes.Clone(buf[:n]), nil
 		default:
-			return buf[:n:n], nil
+			return w.handOver(buf, n), nil
 		}
 	}
+}
+
+// handOver returns the first n bytes of buf in memory that the worker does not use any more.
+func (w *worker) handOver(buf []byte, n int) []byte {
+	w.lately.Note(n, math.MaxInt)
+	if w.keep(buf) || n < len(buf)/2 {
+		return bytes.Clone(buf[:n])
+	}
+	return buf[:n:n]
+}
+
+// keep keeps buf for other bodies, unless it is large, and reports whether it does.
+func (w *worker) keep(buf []byte) bool {
+	if len(buf) > grow.Kept {
+		return false
+	}
+	w.body = buf
+	return true
 }
 
 // passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0

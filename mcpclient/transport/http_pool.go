@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/grow"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
@@ -35,6 +36,7 @@ type pool struct {
 type worker struct {
 	jobs   chan *exchange // holds one, so that giving a job to an idle worker never waits
 	body   []byte         // for bodies of unknown length
+	lately grow.Lately    // of those
 	header http.Header    // see exchange.twin
 	events *sse.Reader    // see eventsOf
 	bound  frameBound     // of events
