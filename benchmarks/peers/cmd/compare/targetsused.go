@@ -71,7 +71,8 @@ var asUsed = []*target{
 	{row: "one sampled span with propagation, pipe, CPU × without telemetry", cases: observedPipe, peer: "spans",
 		unit: cpu, over: absent, limit: 1.4, reached: 1.9},
 	{row: "one sampled span with propagation, metrics and logs, HTTP, added allocations", cases: observedHTTP,
-		peer: "sampled", unit: allocs, over: absent, how: added, limit: 13},
+		peer: "sampled", unit: allocs, over: absent, how: added, limit: 13,
+		reached: 15}, // in one short pass, in which timers and pools of net/http begin anew; in three it is 12
 	{row: "server, 64 callers on a pipe, CPU × floor", cases: "Server/transport=pipe/era=.*/tool=.*/callers=64",
 		unit: cpu, over: floor, limit: 3, reached: 10},
 	{row: "server, HTTP JSON, modern, CPU × floor", cases: serverHTTP + "callers=1", unit: cpu, over: floor, limit: 1.25},
