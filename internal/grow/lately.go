@@ -14,25 +14,26 @@ type Lately struct {
 	small    int // messages below Kept in a row
 }
 
-// Note notes a message of the given size; no buffer is to be larger than limit.
-func (l *Lately) Note(size, limit int) {
+// Note notes a message of the given size.
+func (l *Lately) Note(size int) {
 	if size < Kept {
 		if l.small++; l.Quiet() {
 			l.expected = 0
 		}
 		return
 	}
-	l.small, l.expected = 0, min(size+size/8, limit)
+	l.small, l.expected = 0, size+size/8
 }
 
 // Quiet reports whether there were none but small messages for a while.
 func (l *Lately) Quiet() bool { return l.small >= quiet }
 
-// Next returns the size of the buffer that follows a full one of the given size where the message may be like the last
-// large one, and zero where it may not.
-func (l *Lately) Next(size int) int {
-	if size < Kept || size >= l.expected || size < l.expected/part {
+// Next returns the size of the buffer, most at most, that follows a full one of the given size where the message may be
+// like the last large one, and zero where it may not.
+func (l *Lately) Next(size, most int) int {
+	next := min(l.expected, most)
+	if size < Kept || size >= next || size < next/part {
 		return 0
 	}
-	return l.expected
+	return next
 }

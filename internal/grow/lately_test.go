@@ -29,9 +29,9 @@ func TestTheNextBufferFitsAMessageLikeTheLastLargeOne(t *testing.T) {
 	} {
 		var l grow.Lately
 		for _, size := range tt.sizes {
-			l.Note(size, limit)
+			l.Note(size)
 		}
-		if got := l.Next(tt.full); got != tt.want {
+		if got := l.Next(tt.full, limit); got != tt.want {
 			t.Errorf("%s: behind %d bytes come %d, want %d", name, tt.full, got, tt.want)
 		}
 	}

@@ -166,7 +166,7 @@ func (r *Reader) tooLarge(e *oversize.Ends) error {
 
 // release returns the line in memory that the reader does not use any more.
 func (r *Reader) release(line []byte) []byte {
-	r.lately.Note(len(line), r.limit+2)
+	r.lately.Note(len(line))
 	if len(line) < handOver || len(line) < len(r.buf)/2 {
 		return bytes.Clone(line)
 	}
@@ -194,7 +194,7 @@ func (r *Reader) fill() {
 // last large frame needed. One that is too large for its use by now is replaced.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
-	unread, expected := r.end-r.start, r.lately.Next(size)
+	unread, expected := r.end-r.start, r.lately.Next(size, r.limit+2)
 	switch {
 	case size > grow.Kept && unread < size/32 && (size > handOver || r.lately.Quiet()):
 		size = max(firstBuffer, 2*unread)

@@ -3,7 +3,6 @@ package sse
 import (
 	"bytes"
 	"io"
-	"math"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
 )
@@ -106,8 +105,8 @@ func (l *lines) makeRoom(limit int) {
 		l.move(l.buf)
 	default:
 		most := max(limit, maxField) + len("data: \r\n\r\n")
-		next := min(l.lately.Next(size), most)
-		if next <= size {
+		next := l.lately.Next(size, most)
+		if next == 0 {
 			next = grown(size, most)
 		}
 		l.move(make([]byte, next))
@@ -136,7 +135,7 @@ func (l *lines) move(buf []byte) {
 
 // release returns part, which is a part of the buffer in front of what is unread, in memory of its own.
 func (l *lines) release(part []byte) []byte {
-	l.lately.Note(len(part), math.MaxInt)
+	l.lately.Note(len(part))
 	if len(part) < handOver || len(part) < len(l.buf)/2 {
 		return append([]byte{}, part...) // exact in size, and not nil
 	}

@@ -40,8 +40,8 @@ func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	buf, n := w.body, 0
 	for {
 		if n == len(buf) {
-			size := min(w.lately.Next(n), b.limit+1)
-			if size <= n {
+			size := w.lately.Next(n, b.limit+1)
+			if size == 0 {
 				size = grow.Next(n, -1, b.limit)
 			}
 			w.keep(buf)
@@ -64,7 +64,7 @@ func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 
 // handOver returns the first n bytes of buf in memory that the worker does not use any more.
 func (w *worker) handOver(buf []byte, n int) []byte {
-	w.lately.Note(n, math.MaxInt)
+	w.lately.Note(n)
 	if w.keep(buf) || n < len(buf)/2 {
 		return bytes.Clone(buf[:n])
 	}
