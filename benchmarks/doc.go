@@ -22,8 +22,8 @@
 //   - peak-x is by how many times the size of a message the resident memory of the process grows at most while ten of
 //     them are received or decoded. Linux only. How long the collector waits is in it, so a message of a megabyte has
 //     more than one of 16.
-//   - B/client and goroutines/client are what an idle client or session holds, heap and stacks, 2.5 seconds after its
-//     last call; with -at-once, as soon as the last of them has made its call.
+//   - B/client and goroutines/client are what an idle client or session holds, heap and stacks of goroutines, 2.5
+//     seconds after its last call; with -at-once, as soon as the last of them has made its call.
 //   - p50-ns is the median delay of a small answer behind a large one.
 //
 // BenchmarkIdleClient and BenchmarkIdleServer take seconds for each case, whatever -benchtime says.

@@ -38,9 +38,10 @@ type Client struct {
 
 // seldom is what few clients have. It is not changed: see [Client.change].
 type seldom struct {
-	elicitor elicitor    // nil without handlers for elicitation
-	urls     *urlVisits  // nil without a handler for URLs
-	drift    *driftWatch // nil for none
+	elicitor    elicitor    // nil without handlers for elicitation
+	urls        *urlVisits  // nil without a handler for URLs
+	drift       *driftWatch // nil for none
+	taskOptions TaskOptions // the zero value without UseTasks
 }
 
 // change gives a client that is being made something that few have.
@@ -92,8 +93,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))
 	c.cfg = &cfg
 	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(ctx), hooks{c})
-	c.dispatcher.c, c.tools.c, c.subscriptions.c, c.answering.c = c, c, c, &c.core
-	c.tasks = tasking{c, &usualTasks}
+	c.dispatcher.c, c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, c, &c.core
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 	}

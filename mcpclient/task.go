@@ -33,7 +33,7 @@ func UseTasks(o *TaskOptions) Feature {
 	}
 	return feature{
 		join: func(c *Client) error {
-			c.tasks.options = &options
+			c.change(func(s *seldom) { s.taskOptions = options })
 			return options.check()
 		},
 		declare: func(c *mcp.ClientCapabilities) {
@@ -117,13 +117,7 @@ func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 }
 
 // tasking is what a client does about tasks.
-type tasking struct {
-	c       *Client
-	options *TaskOptions
-}
-
-// usualTasks are the options of all clients that have none of their own.
-var usualTasks TaskOptions
+type tasking struct{ c *Client }
 
 // declared reports whether a server may make tasks of calls.
 func (t *tasking) declared() bool {

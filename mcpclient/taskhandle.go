@@ -198,7 +198,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 		t.heard = now
 	}
 	t.state = d.Task
-	t.due = now.Add(t.c.tasks.options.interval(d.PollIntervalMs, 0))
+	t.due = now.Add(t.c.taskOptions.interval(d.PollIntervalMs, 0))
 	switch {
 	case !whole && d.Status != mcp.TaskWorking, t.legacy && d.Status.Terminal() && d.Status != mcp.TaskCancelled:
 		t.due = now // there is more to know

@@ -99,7 +99,7 @@ func (t *tasking) augment(ctx context.Context, tool string, options []CallOption
 		return nil, nil, err
 	case support == mcp.TaskRequired, support == mcp.TaskOptional && a.handle != nil:
 		wish := new(mcp.TaskMetadata)
-		if ttl := t.options.TTL; ttl > 0 {
+		if ttl := t.c.taskOptions.TTL; ttl > 0 {
 			wish.TTL = new(max(1, ttl.Milliseconds()))
 		}
 		options = append(options[:len(options):len(options)], func(a *asked) { a.asTask = wish })

@@ -119,7 +119,7 @@ func (t *Task) postpone(err *Error, failures int) *Error {
 		gone.cause = fmt.Errorf("%w: %w", ErrTaskExpired, err.cause)
 		return &gone
 	}
-	delay := t.c.tasks.options.interval(t.state.PollIntervalMs, failures)
+	delay := t.c.taskOptions.interval(t.state.PollIntervalMs, failures)
 	if e, ok := errors.AsType[*transport.RequestError](err); ok {
 		delay = max(delay, min(e.RetryAfter, waits.Most))
 	}

@@ -51,10 +51,10 @@ var leavesOut = map[string]string{
 		"spans has spans and their propagation alone. bare has no telemetry of this library, but one span of the SDK with " +
 		"ten attributes around each call. In all but exported, what exporters do is left out.",
 	"TelemetryServer": "The same for this library's server, as in Server. The requests name no trace.",
-	"IdleClient": "Heap and stacks of clients that have made one call and wait, without what their servers take; the " +
-		"buffers of pipes and sockets are the kernel's " +
-		"and left out, and over HTTP the connections, which are closed. at-once is when the last has made its call, the " +
-		"others 2.5 s later. The time is that of making all of them.",
+	"IdleClient": "Heap, and stacks of goroutines, of clients that have made one call and wait, without what their " +
+		"servers take; the buffers of pipes and sockets are the kernel's and left out, and over HTTP the connections, " +
+		"which are closed. at-once is when the last has made its call, the others 2.5 s later. The time is that of making " +
+		"all of them.",
 	"IdleServer": "The same for the sessions of a server in the legacy era, without what their clients take.",
 	"Delay": "How much later a small answer comes because a large one, for another caller, is on the same pipe before " +
 		"it. What is in the pipe when the large one has " +
