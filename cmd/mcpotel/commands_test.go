@@ -160,8 +160,9 @@ func configFile(t *testing.T, more string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "mcp.json")
+	race := quoted(t, os.Getenv("GORACE")) // which servers of files do not inherit
 	content := `{"mcpServers":{
-		"local":{"command":` + quoted(t, self) + `,"args":["serve-demo"]},
+		"local":{"command":` + quoted(t, self) + `,"args":["serve-demo"],"env":{"GORACE":` + race + `}},
 		"remote":{"url":` + quoted(t, url) + `},
 		"off":{"command":"/does/not/exist","disabled":true}` + more + `}}`
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
