@@ -129,9 +129,10 @@ func hostOf(endpoint string) string {
 	return u.Host
 }
 
-// reachable returns why no connection can be made, nil if it can.
+// reachable returns why no connection can be made, nil if it can. It takes two seconds at most, also if ctx has ended:
+// a busy machine may need more than a fifth of one to hear that it is refused.
 func reachable(ctx context.Context, host string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", host)
 	if err != nil {
