@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,12 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tried matches keywords of which a part may fail though the value is valid. What that part pays depends on the
-// property with which it begins, and a map has no order: evaluation may pay less the second time.
-var tried = regexp.MustCompile(`"(anyOf|oneOf|not|if|contains|enum)":`)
-
 // TestAStreamFindsValidWhatEvaluationDoes: whatever the schema says, and for texts that are no value as well. It pays
-// no more for that, where the price is the same each time.
+// no more for that: a part that fails pays until it does, and a map has no order, so evaluation has many prices, and
+// one of them is as high.
 func TestAStreamFindsValidWhatEvaluationDoes(t *testing.T) {
 	alike := func(tb rapid.TB, s *Schema, instance []byte) (valid bool) {
 		evaluation, m := newMeter(t.Context(), len(instance)), newMeter(t.Context(), len(instance))
@@ -33,9 +29,13 @@ func TestAStreamFindsValidWhatEvaluationDoes(t *testing.T) {
 		if got != (want == nil) && !s.scoped {
 			tb.Fatalf("%s against %s: want valid %v, got %v (%v)", instance, s.raw, want == nil, got, want)
 		}
-		if got && m.left < evaluation.left && !tried.Match(s.raw) {
-			tb.Fatalf("%s against %s: want no more than evaluation pays, got %d steps more", instance, s.raw,
-				evaluation.left-m.left)
+		for tries := 1; got && m.left < evaluation.left; tries++ {
+			if tries == 1000 {
+				tb.Fatalf("%s against %s: want no more than evaluation pays, got %d steps more", instance, s.raw,
+					evaluation.left-m.left)
+			}
+			evaluation = newMeter(t.Context(), len(instance))
+			_ = s.decoded(evaluation, instance)
 		}
 		return got
 	}
