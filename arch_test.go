@@ -16,7 +16,7 @@ var leaves = []string{
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames", "internal/groupname",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
-	"mcpclient/internal/loops", "internal/glob",
+	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate", "internal/version",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }
@@ -92,16 +92,19 @@ var arrows = map[string][]string{
 	"mcpclient/transport/chaos": {
 		"internal/inlet", "internal/jsonrpc", "mcp", "mcpclient/telemetry/instrument", "mcpclient/transport",
 	},
-	"internal/inlet":                     {"mcpclient/transport"},
-	"mcpclient/telemetry/internal/words": {},
-	"mcpclient/telemetry/schema":         {"mcpclient/telemetry/internal/words"},
-	"mcpclient/telemetry":                {"mcpclient/telemetry/internal/words"},
+	"internal/inlet":                      {"mcpclient/transport"},
+	"mcpclient/telemetry/internal/words":  {},
+	"mcpclient/telemetry/internal/bridge": {},
+	"mcpclient/telemetry/schema":          {"mcpclient/telemetry/internal/words"},
+	"mcpclient/telemetry":                 {"mcpclient/telemetry/internal/words"},
 	"mcpclient/telemetry/instrument": {
-		"mcpclient/telemetry", "mcpclient/telemetry/internal/words", "mcpclient/telemetry/schema",
+		"mcpclient/telemetry", "mcpclient/telemetry/internal/bridge", "mcpclient/telemetry/internal/words",
+		"mcpclient/telemetry/schema",
 	},
 	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema"},
 	"mcpclient/telemetry/otlp": {
-		"mcpclient/telemetry", "mcpclient/telemetry/internal/words", "mcpclient/telemetry/tailsampling",
+		"mcpclient/telemetry", "mcpclient/telemetry/internal/bridge", "mcpclient/telemetry/internal/words",
+		"mcpclient/telemetry/tailsampling",
 	},
 	"mcpclient/telemetry/tailsampling":  {"mcpclient/telemetry/internal/words"},
 	"mcpclient/auth/internal/metadata":  {},
@@ -158,9 +161,11 @@ var foreign = map[string][]string{
 	"mcp":                                   {"github.com/go-json-experiment/json"},
 	"mcp/drift":                             {"github.com/go-json-experiment/json"},
 	"mcp/skill":                             {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},
-	"mcpclient":                             {"github.com/go-json-experiment/json"},
+	"mcpclient":                             {"github.com/go-json-experiment/json", "go.opentelemetry.io/otel/attribute"},
+	"mcpclient/internal/conn":               {"go.opentelemetry.io/otel/trace"},
 	"mcpclient/config":                      {"github.com/go-json-experiment/json"},
-	"mcpserver":                             {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3"},
+	"mcpserver":                             {"github.com/go-json-experiment/json"},
+	"internal/uritemplate":                  {"github.com/yosida95/uritemplate/v3"},
 	"mcpserver/bearer":                      {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
 	"mcpproxy":                              telemetryAPI,
 	"mcpclient/transport":                   {"internal/usercode", "golang.org/x/sys"},
@@ -172,13 +177,14 @@ var foreign = map[string][]string{
 	"mcpclient/auth/internal/assertion":     {"github.com/go-jose/go-jose/v4"},
 	"mcpclient/telemetry":                   telemetryAPI,
 	"mcpclient/telemetry/internal/settings": telemetryAPI,
+	"mcpclient/telemetry/internal/bridge":   telemetryAPI,
 	"mcpclient/telemetry/instrument":        telemetryAPI,
 	"mcpclient/telemetry/telemetrytest":     append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/tailsampling":      append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{
 		"go.opentelemetry.io/contrib/propagators/autoprop", "go.opentelemetry.io/contrib/processors/baggagecopy",
-		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/otel/log",
-		"go.opentelemetry.io/contrib/bridges/otelslog", "github.com/lmittmann/tint", "golang.org/x/term",
+		"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/lmittmann/tint",
+		"golang.org/x/term",
 		"google.golang.org/grpc",
 	}, telemetryAPI...),
 }
@@ -186,7 +192,8 @@ var foreign = map[string][]string{
 // telemetryAPI is the OpenTelemetry API: what a library may import. Prefixes end where a path element ends.
 var telemetryAPI = []string{
 	"go.opentelemetry.io/otel=", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/baggage",
-	"go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/propagation",
+	"go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/log", "go.opentelemetry.io/otel/metric",
+	"go.opentelemetry.io/otel/propagation",
 	"go.opentelemetry.io/otel/semconv", "go.opentelemetry.io/otel/trace",
 }
 

@@ -22,7 +22,7 @@ var decodesInPlace = map[string][]string{
 		"mcp/decodecontent.go", "mcp/decodeobject.go", // parts of DecodeInPlace
 	},
 	"jsonscan.Unquote": {
-		"internal/jsonrpc/id.go", "internal/mirror/params.go", // of copies
+		"internal/jsonrpc/id.go", "internal/mirror/params.go", "internal/otlpsink/weigh.go", // of copies
 		"mcpclient/telemetry/instrument/carrier.go", "mcpproxy/redact.go",
 	},
 	"jsonscan.Alias": {},

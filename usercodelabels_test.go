@@ -69,7 +69,7 @@ func init() {
 		},
 		"it belongs to the telemetry, which calls it before the labels are known": {
 			"logger", "logger in a session", "redactor in a session", "notification spans in a session",
-			"public endpoint in a session",
+			"public endpoint in a session", "span filter in a session", "span attributes in a session",
 		},
 	} {
 		for _, name := range names {

@@ -247,15 +247,17 @@ func init() {
 			"package transport": {
 			"transport.Streams r", "transport.Streams w", "transport.StreamsFrom open",
 		},
+		"the proxy's own": {"instrument.Redacting scrub"},
 		"set by the client for a transport: its own code": {
 			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
 			"instrument.Injected l",
-			"transport.Config.Stream", "instrument.Client.Queue length",
-			"instrument.Connection.InSession", "instrument.Connection.Queued",
+			"transport.Config.Missed", "transport.Config.Stream", "instrument.Client.Queue length",
+			"instrument.Connection.InSession", "instrument.Connection.Limits", "instrument.Connection.Queued",
 		},
 		"called by the SDK of OpenTelemetry, or a part of it: its interfaces must not panic": {
-			"telemetry.WithPropagators p", "otlp.WithConsole level", "otlp.WithConsole w", "otlp.WithLogLevel level",
+			"telemetry.WithPropagators p", "telemetry.WithLogLevel l", "otlp.WithConsole level", "otlp.WithConsole w",
+			"otlp.WithLogLevel level",
 			"otlp.SDK.ForceFlush", "otlp.SDK.Propagator", "otlp.SDK.Shutdown",
 		},
 		"called by Setup in the goroutine of the caller, in a program that is about to begin": {

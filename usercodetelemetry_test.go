@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -55,6 +57,17 @@ var telemetryCases = func() []failing {
 	cases = append(cases, observing("notification spans", "telemetry.WithNotificationSpans wanted",
 		func(_ *world, strike func()) telemetry.Option {
 			return telemetry.WithNotificationSpans(func(string) bool { strike(); return true })
+		})[1:]...)
+	cases = append(cases, observing("span filter", "telemetry.WithFilter filter",
+		func(_ *world, strike func()) telemetry.Option {
+			return telemetry.WithFilter(func(context.Context, telemetry.SpanInfo) bool { strike(); return true })
+		})[1:]...)
+	cases = append(cases, observing("span attributes", "telemetry.WithSpanAttributesFn attributes",
+		func(_ *world, strike func()) telemetry.Option {
+			return telemetry.WithSpanAttributesFn(func(context.Context, telemetry.SpanInfo) []attribute.KeyValue {
+				strike()
+				return nil
+			})
 		})[1:]...)
 	return append(cases, observing("public endpoint", "telemetry.WithPublicEndpointFn untrusted",
 		func(_ *world, strike func()) telemetry.Option {

@@ -139,11 +139,14 @@ func isSentence(s string) bool {
 
 // unitOf says what the metrics of a panel with this unit end with.
 var unitOf = map[string]*regexp.Regexp{
-	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes(_bucket)?$`),
-	"Bps":   regexp.MustCompile(`_bytes_sum$`),
-	"reqps": regexp.MustCompile(`_count$`), "cps": regexp.MustCompile(`(_count|_total)$`),
-	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``),
-	"locale": regexp.MustCompile(``),
+	"s":     regexp.MustCompile(`_seconds(_bucket|_sum|_count)?$`),
+	"bytes": regexp.MustCompile(`_bytes(_bucket|_sum|_count)?$`),
+	"Bps":   regexp.MustCompile(`_bytes(_sum)?$`),
+	"reqps": regexp.MustCompile(`_seconds(_count)?$`), "cps": regexp.MustCompile(`(_count|_total|_seconds|_bytes)$`),
+	"cpm":         regexp.MustCompile(`(_count|_total|_seconds|_bytes)$`),
+	"percentunit": regexp.MustCompile(`(_count|_total|_seconds|_(usage|limit)(_bytes)?)$`),
+	"short":       regexp.MustCompile(``),
+	"locale":      regexp.MustCompile(``),
 }
 
 func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
@@ -156,11 +159,13 @@ func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
 			}
 			for _, q := range p.Targets {
 				for _, s := range parse(q.Expr).selectors {
-					if s.name != "" && p.Type != "table" && !names.MatchString(s.name) {
+					if s.name != "" && !hasSuffix(s.name, "_start_time_seconds", "_info") && p.Type != "table" &&
+						!names.MatchString(s.name) {
 						t.Errorf("%s: %s: %s is not in the unit %s", b.file, p.Title, s.name, p.FieldConfig.Defaults.Unit)
 					}
 				}
-				if ratio := strings.Contains(q.Expr, "> 0)") && strings.Contains(q.Expr, "or 0 *"); p.Type != "table" &&
+				of := strings.Contains(q.Expr, "or 0 *") || strings.Contains(q.Expr, "_usage") // a limit
+				if ratio := strings.Contains(q.Expr, "> 0)") && of; p.Type != "table" &&
 					ratio != (p.FieldConfig.Defaults.Unit == "percentunit") {
 					t.Errorf("%s: %s: a ratio, and nothing else, is in the unit percentunit", b.file, p.Title)
 				}
@@ -234,7 +239,8 @@ func TestDataSourcesAreVariables(t *testing.T) {
 var reference = regexp.MustCompile(`\$\{?([a-z_]+)\b`)
 
 // builtIn are variables that Grafana has.
-var builtIn = []string{"__rate_interval", "__range", "__url_time_range", "__from", "__to", "__data", "__all"}
+var builtIn = []string{"__rate_interval", "__rate_interval_ms", "__range", "__range_s", "__url_time_range", "__from",
+	"__to", "__data", "__all"}
 
 func TestVariablesAreDeclaredAndUsed(t *testing.T) {
 	for _, b := range boards(t) {

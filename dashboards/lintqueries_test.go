@@ -86,6 +86,9 @@ func TestDurationsLeadToTraces(t *testing.T) {
 	}
 }
 
+// insideGrowth are the lists of labels in a query by which growth compares series, and which its result does not have.
+var insideGrowth = regexp.MustCompile(`(max by|on) \(job, instance\)|without \(fresh\)|group by \([^)]*\)`)
+
 func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
@@ -99,7 +102,7 @@ func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
 				if len(p.Targets) > 1 {
 					value += " #" + q.RefID
 				}
-				for _, field := range append(parse(q.Expr).labels, value) {
+				for _, field := range append(parse(insideGrowth.ReplaceAllString(q.Expr, "")).labels, value) {
 					if field != "le" && organize.RenameByName[field] == "" && !organize.ExcludeByName[field] {
 						t.Errorf("%s: %s: no column has the field %s", b.file, p.Title, field)
 					}
@@ -131,6 +134,38 @@ func TestEveryMetricIsOnAPanel(t *testing.T) {
 	for _, m := range schema.Current.Metrics {
 		if !seen[m.Name] {
 			t.Errorf("no panel shows %s", m.Name)
+		}
+	}
+}
+
+var aggregated = regexp.MustCompile(`\b(p\d\d|mean)\b`)
+
+// TestLegendsNameTheirAggregation holds that a line of a quantile or of a mean says so.
+func TestLegendsNameTheirAggregation(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			for _, q := range p.Targets {
+				is := strings.HasPrefix(q.Expr, "histogram_quantile") || p.FieldConfig.Defaults.Unit == "s" &&
+					strings.Contains(q.Expr, "_sum")
+				if p.Type == "timeseries" && is && !aggregated.MatchString(q.LegendFormat) {
+					t.Errorf("%s: %s: the legend %q does not say p50, p95, p99 or mean", b.file, p.Title, q.LegendFormat)
+				}
+			}
+		}
+	}
+}
+
+// TestCountsDoNotDependOnTheZoom holds that graphs show no count within a window that the time shown decides.
+func TestCountsDoNotDependOnTheZoom(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			for _, q := range p.Targets {
+				counts := strings.Contains(q.Expr, "increase(") && !strings.Contains(q.Expr, "histogram_quantile") &&
+					!strings.Contains(q.Expr, "> 0)")
+				if p.Type == "timeseries" && counts && !strings.HasSuffix(q.Expr, "* 60 / ($__rate_interval_ms / 1000)") {
+					t.Errorf("%s: %s counts within the rate window, want events in a minute, by\n%s", b.file, p.Title, q.Expr)
+				}
+			}
 		}
 	}
 }

@@ -19,11 +19,24 @@ type family struct {
 }
 
 // everySeries has the labels that the Collector gives to all series, and the SDK to those that overflow.
-var everySeries = []string{"job", "instance", "otel_metric_overflow"}
+var everySeries = []string{"job", "instance", "deployment_environment_name", "service_version", "otel_metric_overflow"}
+
+// ofPipeline are metrics of Collectors and SDKs about themselves, and their labels.
+var ofPipeline = map[string][]string{
+	"otelcol_exporter_queue_size": {"exporter"}, "otelcol_exporter_queue_capacity": {"exporter"},
+	"otelcol_exporter_enqueue_failed_spans": {"exporter"}, "otelcol_exporter_enqueue_failed_metric_points": {"exporter"},
+	"otelcol_exporter_enqueue_failed_log_records":                 {"exporter"},
+	"otel_sdk_processor_span_processed_total":                     {"error_type"},
+	"otel_sdk_processor_log_processed_total":                      {"error_type"},
+	"otelcol_processor_tail_sampling_global_count_traces_sampled": {"decision"},
+}
 
 // known are the series that there can be: those of the schema, those that rules record and Prometheus' own ALERTS.
 var known = func() map[string]family {
 	all := map[string]family{"ALERTS": {labels: []string{"alertname", "alertstate", "severity"}}}
+	for name, labels := range ofPipeline {
+		all[name] = family{labels: slices.Concat(everySeries, labels)}
+	}
 	for _, a := range dashboard.Alerts() {
 		f := all["ALERTS"]
 		f.labels = append(f.labels, parse(a.Expr).labels...)
@@ -34,7 +47,11 @@ var known = func() map[string]family {
 		for _, u := range m.Attrs {
 			labels = append(labels, promname.Label(u.Key))
 		}
-		for _, name := range promname.Metric(m) {
+		names := promname.Metric(m)
+		if m.Instrument == schema.Histogram {
+			names = append(names, promname.Base(m)) // a native histogram
+		}
+		for _, name := range names {
 			f := family{metric: m, labels: labels}
 			f.counter = m.Instrument == schema.Counter || m.Instrument == schema.ObservableCounter ||
 				m.Instrument == schema.Histogram
@@ -99,7 +116,7 @@ func checkNames(t *testing.T, where, expr string, legend ...string) {
 		}
 	}
 	for _, l := range append(q.labels, legend...) {
-		made := strings.Contains(expr, `"`+l+`", "$1"`) // by label_replace
+		made := strings.Contains(expr, `"`+l+`", "`) // by label_replace
 		if l != "__name__" && !made && !slices.Contains(labels, l) {
 			t.Errorf("%s: no series of the query has the label %s", where, l)
 		}
@@ -183,7 +200,8 @@ func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
 			f := known[name]
 			grows := s.function == "rate" || s.function == "increase"
 			switch {
-			case f.metric.Name == "" || s.name == "": // what rules recorded; or all series of some names, to count them
+			case f.metric.Name == "" ||
+				s.name == "": // what rules recorded, or the pipeline; or all series of some names, to count them
 			case !f.counter && grows:
 				t.Errorf("%s: %s of %s, which can fall", where, s.function, name)
 			case !f.counter:
@@ -195,17 +213,52 @@ func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
 				if !window.MatchString(s.offset) {
 					t.Errorf("%s: %s before %q, want before a window like %v", where, name, s.offset, window)
 				}
-			case !isGrowth(q.selectors[i:]):
+			case s.function == "count_over_time":
+				if !window.MatchString(s.window) {
+					t.Errorf("%s: %s of %s over %q, want a window like %v", where, s.function, name, s.window, window)
+				}
+			case !isPartOfGrowth(q.selectors, i) && !isNativeGrowth(q.selectors[i:]):
 				t.Errorf("%s: the counter %s is outside rate, increase and growth", where, name)
 			}
 		}
 	}
 }
 
-// isGrowth reports whether the selectors begin as growth writes them: what is there now, unless it was there before the
-// window, or its increase over that window.
+// growthSelectors are the selectors of growth: the value now, unless it is no less than before the window, if the
+// process has just started; the value now, unless it was there before the window, if the process was scraped more often
+// than the series; the increase.
+const growthSelectors = 10
+
+// isGrowth reports whether the selectors begin as growth writes them.
 func isGrowth(s []selector) bool {
-	return len(s) >= 3 && s[1].function == "last_over_time" && s[2].function == "increase" && s[1].offset == s[2].window &&
-		s[0].name == s[1].name && s[1].name == s[2].name &&
-		s[0].matchersText() == s[1].matchersText() && s[1].matchersText() == s[2].matchersText()
+	if len(s) < growthSelectors {
+		return false
+	}
+	window := s[9].window
+	for i, function := range map[int]string{2: "last_over_time", 5: "last_over_time", 6: "count_over_time",
+		9: "increase"} {
+		if s[i].function != function || s[i].window != window && s[i].offset != window {
+			return false
+		}
+	}
+	return s[3].isStartTimes() && !slices.ContainsFunc([]int{1, 2, 4, 5, 6, 9},
+		func(i int) bool { return !s[i].same(s[0]) })
+}
+
+// isPartOfGrowth reports whether a selector is one of the values now in growth.
+func isPartOfGrowth(s []selector, i int) bool {
+	return slices.ContainsFunc([]int{0, 1, 4}, func(at int) bool { return i >= at && isGrowth(s[i-at:]) })
+}
+
+// isNativeGrowth reports whether the selectors begin as nativePace writes them.
+func isNativeGrowth(s []selector) bool {
+	return len(s) >= 3 && s[1].isStartTimes() && s[2].same(s[0]) && s[2].function == "increase"
+}
+
+func (s selector) isStartTimes() bool {
+	return len(s.matchers) == 1 && strings.HasSuffix(s.matchers[0].value, "_start_time_seconds")
+}
+
+func (s selector) same(other selector) bool {
+	return s.name == other.name && s.matchersText() == other.matchersText()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // runbook returns the sections of the runbook, in their order.
-func runbook(t *testing.T) (names []string, sections map[string]string) {
+func runbook(t *testing.T) (all []string, sections map[string]string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "docs", "runbook.md"))
 	if err != nil {
@@ -22,14 +22,14 @@ func runbook(t *testing.T) (names []string, sections map[string]string) {
 	for part := range strings.SplitSeq(string(data), "\n## ") {
 		name, text, _ := strings.Cut(part, "\n")
 		if strings.HasPrefix(name, "MCP") {
-			names, sections[name] = append(names, name), text
+			all, sections[name] = append(all, name), text
 		}
 	}
-	return names, sections
+	return all, sections
 }
 
 func TestEveryAlertHasItsSectionInTheRunbook(t *testing.T) {
-	names, sections := runbook(t)
+	sectionNames, sections := runbook(t)
 	var alerts []string
 	for _, a := range dashboard.Alerts() {
 		alerts = append(alerts, a.Name)
@@ -42,8 +42,8 @@ func TestEveryAlertHasItsSectionInTheRunbook(t *testing.T) {
 			t.Errorf("the runbook_url of %s is %s, want one that ends with %s", a.Name, a.RunbookURL(), want)
 		}
 	}
-	if !slices.Equal(names, alerts) {
-		t.Errorf("the runbook's sections are\n%v, want the alerts in their order:\n%v", names, alerts)
+	if !slices.Equal(sectionNames, alerts) {
+		t.Errorf("the runbook's sections are\n%v, want the alerts in their order:\n%v", sectionNames, alerts)
 	}
 }
 

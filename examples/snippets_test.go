@@ -157,6 +157,9 @@ func serverOfTheREADME(mux *http.ServeMux) (*mcpserver.Server, error) {
 	}
 	mux.Handle("/mcp", s.HTTPHandler(nil)) // all revisions on one URL; or s.ServeStdio(ctx)
 	// docs:end
+	// docs:trust
+	mux.Handle("/internal/mcp", s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}))
+	// docs:end
 	// docs:debug
 	mux.Handle("/debug/mcp/", debugpage.Handler(
 		debugpage.WithTraceURL("http://localhost:16686/trace/{trace_id}"), // Jaeger, for example

@@ -58,6 +58,8 @@ type Client struct {
 	Listening     bool     `json:"listening,omitempty"`     // to a modern server's changes
 
 	// Tools is what the server listed last, as a whole; nil if the client has got no list yet, or its telemetry is off.
+	// Without a meter, it is that of the first list after the process made a debug page or an inspection server, or called
+	// Inspect.
 	Tools *ToolList `json:"tools,omitempty"`
 
 	// Operations and Recent are what the client's telemetry knows, nil if that is off. They are read when all else has

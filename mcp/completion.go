@@ -95,7 +95,7 @@ func (r *CompleteResult) decode(text []byte) error {
 		_, err := d.ReadToken()
 		return err
 	})
-	err := jsonv2.Unmarshal(text, r, decoding, jsonv2.WithUnmarshalers(first))
+	err := jsonv2.Unmarshal(text, r, decoding, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(first, integers)))
 	r.Completion.HasMore = r.Completion.HasMore || cut
 	return err
 }

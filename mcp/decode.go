@@ -26,10 +26,13 @@ import (
 // Decode leaves data as it is, and what it decodes shares no memory with it: for the types that [DecodeInPlace] would
 // have point into data, it works on a copy.
 //
-// JSON is taken strictly: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them, nesting
-// of 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null counted as
-// one. A lone surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as it is,
-// members that occur twice are not looked for.
+// An integer of a type of this package may be written with a fraction or an exponent (1.0, 1e3), and a hint that is no
+// integer (ttlMs, size, total, pollInterval) is absent.
+//
+// JSON is taken strictly otherwise: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them,
+// nesting of 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null
+// counted as one. A lone surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as
+// it is, members that occur twice are not looked for.
 //
 // Little text can be much memory: nine bytes of {"a":1} are 400 in a value of type any. So a text is not decoded if
 // that would take more than 128 MiB, or eight bytes for each of its own if that is more. What is in a struct of your
@@ -106,8 +109,43 @@ func decodeValue(text []byte, v any) error {
 	if r, ok := v.(*CompleteResult); ok {
 		return pointedOut(r.decode(text))
 	}
+	if ofThisPackage(v) {
+		return pointedOut(jsonv2.Unmarshal(text, v, decoding, jsonv2.WithUnmarshalers(integers)))
+	}
 	return pointedOut(jsonv2.Unmarshal(text, v, decoding))
 }
+
+// integers makes the JSON library read integers of this package as [jsonscan.Int] does, and hints that are no integers
+// as absent.
+var integers = jsonv2.JoinUnmarshalers(
+	jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
+		if d.PeekKind() != '0' {
+			return errors.ErrUnsupported
+		}
+		raw, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		i, ok := jsonscan.Int(raw)
+		if !ok {
+			return strconv.ErrSyntax
+		}
+		*n = i
+		return nil
+	}),
+	jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, hint **int64) error {
+		switch d.StackPointer().LastToken() {
+		case "ttlMs", "size", "total", "pollIntervalMs", "pollInterval":
+		default:
+			return errors.ErrUnsupported
+		}
+		raw, err := d.ReadValue()
+		if n, ok := jsonscan.Int(raw); ok {
+			*hint = &n
+		}
+		return err
+	}),
+)
 
 // pointedOut says of an error of the JSON library which part of the value is wrong.
 func pointedOut(err error) error {

@@ -14,26 +14,86 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
+func TestIntegersAreReadHoweverTheyAreWrittenAndHintsCostNothing(t *testing.T) {
+	for _, tt := range []struct {
+		raw  string
+		want *int64
+	}{
+		{"1000", new(int64(1000))}, {"1000.0", new(int64(1000))}, {"1e3", new(int64(1000))}, {"null", nil},
+		{"1.5", nil}, {`"soon"`, nil}, {"{}", nil}, {"1e99", nil},
+	} {
+		var tools ListToolsResult
+		var resources ListResourcesResult
+		var read ReadResourceResult
+		var completion CompleteResult
+		var task Task
+		for text, of := range map[string]struct {
+			v  any
+			is func() *int64
+		}{
+			`{"tools":[{"name":"a","inputSchema":{}}],"ttlMs":%s}`: {&tools, func() *int64 { return tools.TTLMs }},
+			`{"resources":[{"uri":"u","name":"n","size":%s}]}`: {&resources,
+				func() *int64 { return resources.Resources[0].Size }},
+			`{"contents":[],"ttlMs":%s}`:              {&read, func() *int64 { return read.TTLMs }},
+			`{"completion":{"values":[],"total":%s}}`: {&completion, func() *int64 { return completion.Completion.Total }},
+			`{"taskId":"1","status":"working","createdAt":"","lastUpdatedAt":"","ttlMs":1,"pollIntervalMs":%s}`: {&task,
+				func() *int64 { return task.PollIntervalMs }},
+		} {
+			text = fmt.Sprintf(text, tt.raw)
+			if _, err := Decode([]byte(text), of.v); err != nil {
+				t.Errorf("%s is refused: %v", text, err)
+			} else if diff := cmp.Diff(tt.want, of.is()); diff != "" {
+				t.Errorf("%s: %s", text, diff)
+			}
+		}
+	}
+	var p CreateMessageParams
+	if _, err := Decode([]byte(`{"messages":[],"maxTokens":1e3}`), &p); err != nil || p.MaxTokens != 1000 {
+		t.Errorf("maxTokens of 1e3: got %d and %v", p.MaxTokens, err)
+	}
+	if _, err := Decode([]byte(`{"messages":[],"maxTokens":1.5}`), &p); err == nil ||
+		err.Error() != "maxTokens is no integer" {
+		t.Errorf("maxTokens of 1.5: got %v, want that it is no integer", err)
+	}
+}
+
+func TestAToolThatCannotBeDecodedHidesNoOther(t *testing.T) {
+	const before = `{"name":"b","description":"a \"text\"","inputSchema":{"title":"\u00e9"}}`
+	const after = `{"name":"c","inputSchema":{}}`
+	for _, c := range []struct{ tool, name, want string }{
+		{`{"inputSchema":{}}`, "", "tools[1].name is missing"},
+		{`{"name":"","inputSchema":{}}`, "", "tools[1].name is missing"},
+		{`{"name":"a"}`, "a", "tools[1].inputSchema is missing"},
+		{`{"name":"a","inputSchema":null}`, "a", "tools[1].inputSchema is missing"},
+		{`{"name":"a","inputSchema":[]}`, "a", "tools[1].inputSchema is no object"},
+		{`{"name":"a","name":"b","inputSchema":[]}`, "a", "tools[1].name occurs twice"},
+		{`{"name":"a","inputSchema":{},"annotations":{"title":"\"}\"","readOnlyHint":1},"title":"x"}`, "a",
+			"tools[1].annotations.readOnlyHint is no boolean"},
+		{`{"name":"a","inputSchema":{},"icons":[{"src":"https:\/\/x\/"},{}],"x":["]"]}`, "a",
+			"tools[1].icons[1].src is missing"},
+		{`null`, "", "tools[1] is no object"},
+		{`["]"]`, "", "tools[1] is no object"},
+	} {
+		var r ListToolsResult
+		_, err := Decode([]byte(`{"tools":[`+before+`,`+c.tool+`,`+after+`],"ttlMs":1}`), &r)
+		if err != nil || len(r.Tools) != 2 || r.Tools[0].Description != `a "text"` || r.Tools[1].Name != "c" ||
+			r.TTLMs == nil {
+			t.Errorf("%s: got %v and %d tools, want the two others", c.tool, err, len(r.Tools))
+		}
+		if len(r.Unreadable) != 1 || r.Unreadable[0].Name != c.name || r.Unreadable[0].Err.Error() != c.want {
+			t.Errorf("%s: got %v left out, want %q: %s", c.tool, r.Unreadable, c.name, c.want)
+		}
+	}
+}
+
 func TestErrorsNameTheWrongPart(t *testing.T) {
-	tool := `{"name":"a","inputSchema":{}}`
 	for _, c := range []struct {
 		name string // of the type
 		text string
 		want string
 	}{
-		{"ListToolsResult", `{"tools":[` + tool + `,` + tool + `,` + tool + `,{"inputSchema":{}}]}`,
-			"tools[3].name is missing"},
-		{"ListToolsResult", `{"tools":[{"name":"","inputSchema":{}}]}`, "tools[0].name is missing"},
-		{"ListToolsResult", `{"tools":[{"name":"a"}]}`, "tools[0].inputSchema is missing"},
-		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":null}]}`, "tools[0].inputSchema is missing"},
-		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":[]}]}`, "tools[0].inputSchema is no object"},
-		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":1}}]}`,
-			"tools[0].annotations.readOnlyHint is no boolean"},
-		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":{},"icons":[{}]}]}`, "tools[0].icons[0].src is missing"},
-		{"ListToolsResult", `{"tools":[null]}`, "tools[0] is no object"},
 		{"ListToolsResult", `{"tools":{}}`, "tools is no array"},
 		{"ListToolsResult", `{"tools":null}`, "tools is missing"},
-		{"ListToolsResult", `{"tools":[],"ttlMs":1.5}`, "ttlMs is no integer"},
 		{"ListToolsResult", `{"tools":[],"tools":[]}`, "tools occurs twice"},
 		{"ListToolsResult", `{"tools":[],"nextCursor":1}`, "nextCursor is no string"},
 		{"ListToolsResult", `[]`, "no object at offset 0"},
@@ -59,7 +119,8 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		{"GetPromptResult", `{"messages":[{"role":"user"}]}`, "messages[0].content is missing"},
 		{"ReadResourceResult", `{"contents":[{"text":""}]}`, "contents[0].uri is missing"},
 		{"ListResourcesResult", `{"resources":[{"uri":"a","name":"b"},{"uri":"a"}]}`, "resources[1].name is missing"},
-		{"ListResourcesResult", `{"resources":[{"uri":"a","name":"b","size":"c"}]}`, "resources[0].size is no integer"},
+		{"Task", `{"taskId":"1","status":"working","createdAt":"","lastUpdatedAt":"","ttlMs":null,"pollIntervalMs":{]}`,
+			"invalid character ']' at offset 98"},
 		{"ListResourcesResult", `{"resources":[null]}`, "resources[0] is null"},
 		{"ListResourcesResult", `{"resources":[],"resources":[]}`, "resources occurs twice"},
 		{"ListResourcesResult", `{"resources":[],"x":{"y":1,"y":2}}`, "x.y occurs twice"},

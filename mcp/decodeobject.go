@@ -177,12 +177,16 @@ func (d *decoder) count(i int) (n, end int, err error) {
 	return n, end, err
 }
 
-// int decodes the current value of o; the other functions for optional scalars do alike.
-func (d *decoder) int(o *object) *int64 {
-	n := o.Int()
+// hint decodes the current value of o, an integer that is a hint: nil if it cannot be read.
+func (d *decoder) hint(o *object) *int64 {
+	n, ok := jsonscan.Int(o.Raw())
+	if !ok {
+		return nil
+	}
 	return &n
 }
 
+// float decodes the current value of o; bool does the same.
 func (d *decoder) float(o *object) *float64 {
 	x := d.floats.new()
 	*x = o.Float()

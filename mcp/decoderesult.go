@@ -18,11 +18,11 @@ func (r *Result) needs(required uint64) uint64 {
 	return required
 }
 
-// hint decodes the current member if it is a caching hint.
-func (d *decoder) hint(o *object, h *CacheHint) {
+// caching decodes the current member if it is a caching hint.
+func (d *decoder) caching(o *object, h *CacheHint) {
 	switch o.member {
 	case memberTTLMs:
-		h.TTLMs = d.int(o)
+		h.TTLMs = d.hint(o)
 	case memberCacheScope:
 		h.CacheScope = CacheScope(o.Text())
 	}
@@ -98,7 +98,7 @@ func (d *decoder) readResourceResult(i int, r *ReadResourceResult) (end int, err
 			}))
 		default:
 			r.base(&o)
-			d.hint(&o, &r.CacheHint)
+			d.caching(&o, &r.CacheHint)
 		}
 	}
 	return o.end(r.needs(1 << memberContents))
@@ -144,7 +144,7 @@ func (d *decoder) resource(o *object, r *Resource) (end int, err error) {
 		case memberAnnotations:
 			o.Take(d.annotate(o.At(), &r.Annotations))
 		case memberSize:
-			r.Size = d.int(o)
+			r.Size = d.hint(o)
 		case memberIcons:
 			o.Take(d.icons(o.At(), &r.Icons))
 		case memberMeta:

@@ -1,27 +1,46 @@
 package mcp
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
 
 func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error) {
 	*r = ListToolsResult{}
+	whole := d.b
+	if bytes.IndexByte(d.b, '\\') >= 0 { // texts are unescaped in place: the end of a tool that fails is found in a copy
+		whole = bytes.Clone(d.b)
+	}
 	o := d.objectAt(i)
 	for o.next() {
 		switch o.member {
 		case memberTools:
 			r.Tools = []*Tool{}
 			o.Take(d.array(o.At(), func(i int) (int, error) {
-				if len(r.Tools) >= maxObjects/2 { // each has a schema
+				n := len(r.Tools) + len(r.Unreadable)
+				if n >= maxObjects/2 { // each has a schema
 					return i, errTooMany
 				}
 				t := d.tools.new()
-				r.Tools = append(r.Tools, t)
-				return d.tool(i, t)
+				end, err := d.tool(i, t)
+				switch {
+				case err == nil:
+					r.Tools = append(r.Tools, t)
+					return end, nil
+				case isSyntax(err) || errors.Is(err, errTooMany):
+					return end, err
+				}
+				r.Unreadable = append(r.Unreadable, &UnreadableTool{t.Name, within("tools", withinElement(n, err))})
+				return jsonscan.Value(whole, i)
 			}))
 		case memberNextCursor:
 			r.NextCursor = new(o.Text())
 		default:
 			r.base(&o)
-			d.hint(&o, &r.CacheHint)
+			d.caching(&o, &r.CacheHint)
 		}
 	}
 	return o.end(r.needs(1 << memberTools))

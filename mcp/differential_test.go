@@ -30,6 +30,9 @@ func compare(text []byte, v any) (own any, difference string) {
 	want, oracleErr := oracle(bytes.Clone(text), v)
 	mine := bytes.Clone(text)
 	n, err := DecodeInPlace(mine, v)
+	if r, ok := v.(*ListToolsResult); ok && err == nil && len(r.Unreadable) > 0 {
+		err = r.Unreadable[0].Err // the oracle refuses the whole list
+	}
 	if err == nil {
 		if err := jsonscan.Rest(mine, n); err != nil {
 			return nil, "" // the oracle decodes no prefixes
@@ -51,7 +54,7 @@ func compare(text []byte, v any) (own any, difference string) {
 // deliberate reports whether text may have what Decode refuses and the oracle takes, according to the oracle's comment.
 func deliberate(text []byte) bool {
 	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
-	return has("-0") || has("null") && (has(`"audience"`) || has(`"sizes"`))
+	return has("null") && (has(`"audience"`) || has(`"sizes"`))
 }
 
 // samples returns golden values of the hand-decoded types, and as many more as JSON in odd forms.

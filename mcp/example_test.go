@@ -46,9 +46,9 @@ func ExampleDecode() {
 }
 
 func ExampleDecode_error() {
-	_, err := mcp.Decode([]byte(`{"tools":[{"name":"a","inputSchema":{}},{"inputSchema":{}}]}`), new(mcp.ListToolsResult))
+	_, err := mcp.Decode([]byte(`{"prompts":[{"name":"a"},{"title":"b"}]}`), new(mcp.ListPromptsResult))
 	fmt.Println(err)
-	// Output: tools[1].name is missing
+	// Output: prompts[1].name is missing
 }
 
 func ExampleAppendParams() {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
+	"math/big"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,19 +16,37 @@ import (
 //
 //   - It refuses a name that occurs twice anywhere, they only among the members they know; see errOracleDuplicate.
 //   - It takes null for an element of a list of strings, which they refuse.
-//   - It takes -0 for the integer 0, which they refuse.
 //   - It allows 1024 levels in all, they 1024 levels in each part that they keep as it is or pass over.
 
 // errOracleDuplicate says that a name occurs twice, so that the oracle has no opinion.
 var errOracleDuplicate = errors.New("a name occurs twice")
 
 func oracleUnmarshal(text []byte, v any) error {
-	err := jsonv2.Unmarshal(text, v, decoding)
+	err := jsonv2.Unmarshal(text, v, decoding, oracleIntegers)
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return errOracleDuplicate
 	}
 	return err
 }
+
+// oracleIntegers has the oracle read integers by their values, and take hints that are none for absent.
+var oracleIntegers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, p **int64) error {
+	isHint := d.StackPointer().LastToken() != "ttl"
+	raw, err := d.ReadValue()
+	switch {
+	case err != nil || raw[0] == 'n':
+		return err
+	case !isHint && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
+		return errors.New("no number")
+	}
+	if x, ok := new(big.Rat).SetString(string(raw)); ok && x.IsInt() && x.Num().IsInt64() {
+		n := x.Num().Int64()
+		*p = &n
+	} else if !isHint {
+		return errors.New("no integer")
+	}
+	return nil
+}))
 
 type oracleResult struct {
 	Meta       json.RawMessage `json:"_meta"`

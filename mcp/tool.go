@@ -14,6 +14,15 @@ type ListToolsResult struct {
 	CacheHint
 	NextCursor *string `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
 	Tools      []*Tool `json:"tools" mcp:"required"`
+
+	Unreadable []*UnreadableTool `json:"-"` // tools that Decode left out of Tools
+}
+
+// UnreadableTool is a tool of a list that cannot be decoded, such as one without a schema. [Decode] leaves it out, so
+// that one tool does not hide the others.
+type UnreadableTool struct {
+	Name string // empty if it has none
+	Err  error  // names the part that is wrong, such as tools[3].inputSchema
 }
 
 // Tool is something a server does when it is called. People are shown its Title, else that of its Annotations, else its

@@ -288,7 +288,7 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	if len(got) != 1+conn.ProgressKept || got[1] != 5 || got[conn.ProgressKept] != conn.ProgressKept+4 {
 		t.Errorf("want the first report and the latest %d, got %v", conn.ProgressKept, got)
 	}
-	if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 4 {
+	if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", "queue_full"); n != 4 {
 		t.Errorf("want 4 reports counted as lost, got %d", n)
 	}
 }

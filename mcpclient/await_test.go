@@ -70,7 +70,7 @@ func TestOnlyTheTransitionThatAFailureCausesIsLoggedWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range rec.Logs("mcp_client.connection.transition") {
-			reason, err := r.Text("mcp_client.connection.reason"), r.Text("error")
+			reason, err := r.Text("mcp_client.connection.reason"), r.Text("exception.message")
 			if want := reason == "open_failed"; want != strings.Contains(err, errLunch.Error()) || !want && err != "" {
 				t.Errorf("transition because of %s: want the error only where the dialling failed, got %q", reason, err)
 			}

@@ -44,7 +44,15 @@ type keptResult struct {
 	uri         string // of the resource, of resources/read
 	public      bool   // all users may see it, not only the one who has asked
 	raw         []byte // never changed
+	since       time.Time
 	until       time.Time
+}
+
+// fresh reports whether k is fresh by the monotonic clock, which may stand still while the machine sleeps, and by the
+// wall clock. A wall clock that was set back proves nothing.
+func (k *keptResult) fresh(now time.Time) bool {
+	wall := now.Round(0)
+	return now.Before(k.until) && wall.Before(k.until.Round(0)) && !wall.Before(k.since.Round(0))
 }
 
 // keptOverhead is what keeping a result costs beside its bytes, and roughly so.
@@ -74,7 +82,7 @@ func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptRes
 		return nil
 	}
 	k := e.Value.(*keptResult)
-	if !now.Before(k.until) {
+	if !k.fresh(now) {
 		rc.remove(e)
 		return nil
 	}
@@ -289,6 +297,7 @@ func (rc *resultCache) keepWhileFresh(cl *call, raw []byte) {
 		return
 	}
 	k := rc.kept(cl, raw)
-	k.public, k.until = hint.CacheScope == mcp.CachePublic, time.Now().Add(hint.TTL())
+	k.public, k.since = hint.CacheScope == mcp.CachePublic, time.Now()
+	k.until = k.since.Add(hint.TTL())
 	rc.keep(cl.keeping.version, k)
 }

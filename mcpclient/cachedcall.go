@@ -27,7 +27,7 @@ func (c *Client) cachedCall(ctx context.Context, method string, params any, resu
 // hinted is a result that says for how long it is fresh, a pointer to it.
 type hinted interface{ Hint() *mcp.CacheHint }
 
-func cacheable(a *asked) { a.cacheable = true }
+func cacheable(a *asked) { a.cacheable, a.ifSent = true, true }
 
 // fromCache is the layer that answers a call with a result that is kept and fresh, and doubts what is kept when the
 // server does.

@@ -2,6 +2,8 @@ package mcpclient
 
 import (
 	"context"
+
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a
@@ -53,27 +55,40 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	cl := c.newCall(method, params)
 	cl.result, cl.asked.logLevel = result, c.logLevel.level()
 	cl.apply(options)
-	if err := c.drift.admit(ctx, method, params, options); err != nil {
-		c.free(cl)
-		return err
-	}
 	if cl.OnProgress != nil || cl.Resets {
 		cl.Progressed = make(chan struct{}, 1)
 	}
 	c.operations.enter()
 	defer c.operations.leave()
+	inside, left := cl.enter(ctx), false
+	defer func() {
+		if !left {
+			cl.leave(ctx, &conn.BrokenOff)
+		}
+	}()
+	err := c.drift.admit(inside, method, params, options)
+	if err == nil {
+		err = cl.travel(ctx)
+	}
+	left = true
+	cl.leave(ctx, endedBy(err))
+	c.free(cl)
+	return err
+}
+
+// travel makes the call.
+func (cl *call) travel(ctx context.Context) error {
 	err := trip(ctx, cl)
 	if cl.asked.afterNotifications {
-		c.dispatcher.settle(ctx)
+		cl.c.dispatcher.settle(ctx)
 	}
-	if err != nil && (cl.again() || cl.tasks.made != nil || cl.Seen) {
+	if err == nil {
+		return nil
+	}
+	if cl.again() || cl.tasks.made != nil || cl.Seen {
 		err.Unsent = false // the server has had the requests of the rounds, or the tries, before
 	}
-	c.free(cl)
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // again reports whether the call has had an answer that was not its result.

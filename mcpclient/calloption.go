@@ -1,8 +1,11 @@
 package mcpclient
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
@@ -13,6 +16,7 @@ type asked struct {
 	conn.Sending
 	meta      mcp.Meta
 	logLevel  mcp.LoggingLevel // empty for none
+	ifSent    bool             // the operation has no span before a request or an error needs it
 	cacheable bool             // the result may be one that is kept, and may be kept
 	retries   int              // how often the call may be made again
 	refresh   bool             // but not this time: the server is to be asked
@@ -20,10 +24,14 @@ type asked struct {
 	inputReturned      bool // to the caller: what the server needs first
 	afterNotifications bool // that came before
 
+	whole          *call                // the operation that the call is a part of; nil for none
+	spanAttributes []attribute.KeyValue // of the CLIENT spans
+
 	handle   *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
 	onTask   func(mcp.Task)    // hears of that; may be nil
 	asTask   *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
 	received *atomic.Int64     // counts the bytes of answers; may be nil
+	mismatch bool              // the headers did not match what the server wants, which is why the call is made again
 	lead     *lead             // learns what another call may go on with; may be nil
 }
 
@@ -58,6 +66,13 @@ func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.Timeout
 // WithMeta adds members to the request's _meta. A member that the protocol or the tracing sets takes the place of one
 // of m with its name.
 func WithMeta(m mcp.Meta) CallOption { return func(a *asked) { a.meta = m } }
+
+// WithSpanAttributes adds attributes to the CLIENT span of the call: of each request that it sends, if there are tries
+// or rounds. Given more than once, it adds to those before. For all calls of a program, and for servers, see
+// telemetry.WithSpanAttributesFn, whose bounds and order apply. They are on no metric and are not sent to the server.
+func WithSpanAttributes(attrs ...attribute.KeyValue) CallOption {
+	return func(a *asked) { a.spanAttributes = slices.Concat(a.spanAttributes, attrs) }
+}
 
 // WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is
 // not ready fails at once with [ErrNotReady].

@@ -1,25 +1,29 @@
 package mcpclient
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // require fails locally what a ready server has not declared, by the name of the capability. Before the client is ready
 // the client does not know what the server will declare. A call that waits is then sent, and the server itself refuses
 // it.
-func (c *Client) require(method string, have func(*mcp.ServerCapabilities) bool, name string) error {
+func (c *Client) require(ctx context.Context, method string, params any, options []CallOption,
+	have func(*mcp.ServerCapabilities) bool, name string) error {
 	if s := c.core.Present(); s != conn.NoSession && !have(&s.Capabilities) {
-		return unsupported(method, name)
+		return c.failed(ctx, method, params, options, unsupported(method, name))
 	}
 	return nil
 }
 
 // unsupported is the error of what the server does not have.
 func unsupported(op, what string) *Error {
-	return &Error{Kind: KindState, Op: op, Unsent: true, cause: fmt.Errorf("%w: %s", ErrUnsupported, what)}
+	return &Error{Kind: KindState, Op: op, Unsent: true, cause: &conn.Refusal{
+		Word: names.ErrorUnsupported, Err: fmt.Errorf("%w: %s", ErrUnsupported, what)}}
 }
 
 func hasTools(c *mcp.ServerCapabilities) bool       { return c.Tools != nil }

@@ -32,7 +32,6 @@ type Client struct {
 	logLevel      logLevel
 	roots         rootList
 	cache         *resultCache // nil for none
-	intercepted   CallFunc     // makes a call through the middleware; nil if there is none
 	*seldom
 }
 
@@ -42,6 +41,7 @@ type seldom struct {
 	urls        *urlVisits  // nil without a handler for URLs
 	drift       *driftWatch // nil for none
 	taskOptions TaskOptions // the zero value without UseTasks
+	intercepted CallFunc    // makes a call through the middleware; nil if there is none
 }
 
 // change gives a client that is being made something that few have.

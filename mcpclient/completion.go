@@ -17,21 +17,23 @@ func (c *Client) Complete(
 	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
 	options ...CallOption,
 ) (*mcp.CompleteResult, error) {
-	s, options, err := c.agreed(ctx, mcp.MethodComplete, options)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.Version >= mcp.Version20250326 && !hasCompletion(&s.Capabilities):
-		return nil, unsupported(mcp.MethodComplete, "completions")
-	}
-	p := &mcp.CompleteParams{Ref: ref, Argument: argument}
-	if s.Version < mcp.Version20250618 {
-		p.Ref.Title = ""
-	} else if len(others) > 0 {
-		p.Context = &mcp.CompleteContext{Arguments: others}
-	}
-	r := new(mcp.CompleteResult)
-	if err := c.Call(ctx, mcp.MethodComplete, p, r, options...); err != nil {
+	p, r := &mcp.CompleteParams{Ref: ref, Argument: argument}, new(mcp.CompleteResult)
+	err := c.operate(ctx, mcp.MethodComplete, p, options, func(ctx context.Context, options []CallOption) error {
+		s, options, err := c.agreed(ctx, mcp.MethodComplete, options)
+		switch {
+		case err != nil:
+			return err
+		case s.Version >= mcp.Version20250326 && !hasCompletion(&s.Capabilities):
+			return unsupported(mcp.MethodComplete, "completions")
+		}
+		if s.Version < mcp.Version20250618 {
+			p.Ref.Title = ""
+		} else if len(others) > 0 {
+			p.Context = &mcp.CompleteContext{Arguments: others}
+		}
+		return c.Call(ctx, mcp.MethodComplete, p, r, options...)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return r, nil

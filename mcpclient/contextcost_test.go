@@ -17,7 +17,7 @@ func TestTheClientTellsWhatToolsTakeOfTheContext(t *testing.T) {
 			`{"name":"b","inputSchema":{}}`
 		check := func(when string, bytes, points int, want *inspect.ToolList) {
 			t.Helper()
-			if got := rec.Value(names.MetricMCPClientToolsListSize); got != int64(bytes) {
+			if got := rec.Value(names.MetricMCPClientToolListSize); got != int64(bytes) {
 				t.Errorf("%s: got a list of %d bytes, want %d", when, got, bytes)
 			}
 			if got := len(rec.Points(names.MetricMCPClientToolDefinitionSize)); got != points {
@@ -27,10 +27,10 @@ func TestTheClientTellsWhatToolsTakeOfTheContext(t *testing.T) {
 			if want != nil {
 				tokens = int64(want.EstimatedTokens)
 			}
-			if got := rec.Value(names.MetricMCPClientToolsListEstimatedTokens); got != tokens {
+			if got := rec.Value(names.MetricMCPClientToolListTokenEstimate); got != tokens {
 				t.Errorf("%s: got a list of %d tokens, want %d", when, got, tokens)
 			}
-			if got := rec.Value(names.MetricMCPClientToolDefinitionEstimatedTokens); got != tokens {
+			if got := rec.Value(names.MetricMCPClientToolDefinitionTokenEstimate); got != tokens {
 				t.Errorf("%s: got tools of %d tokens, want %d", when, got, tokens)
 			}
 			if got := c.Inspect().Tools; (got == nil) != (want == nil) || got != nil && *got != *want {

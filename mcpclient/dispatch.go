@@ -167,9 +167,11 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
-	if r.Session.Era.Subscribes() && c.subscriptions.strays(n) {
-		c.core.Telemetry.NotificationDropped(m.Method, names.DropUnsubscribed)
-		return
+	if r.Session.Era.Subscribes() {
+		if why := c.subscriptions.unwanted(n); why != "" {
+			c.core.Telemetry.NotificationDropped(m.Method, why)
+			return
+		}
 	}
 	switch m.Method {
 	case mcp.NotificationProgress:

@@ -10,6 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/drift"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // DriftOptions say with what lists of tools are compared, and who decides on changes: see [UseDriftDetection].
@@ -47,7 +49,8 @@ type ToolChange struct {
 // are a [*mcp.CallToolParams], and does not know the tool in others.
 //
 // A fingerprint takes about 20 µs for a tool with 1 KB of schema. The client keeps 8 MiB of fingerprints at most, more
-// than 25,000 tools; those beyond are taken for tools that the server does not have.
+// than 25,000 tools. It cannot compare the tools beyond: with an OnChange it refuses them, without one it takes them
+// for tools that the server does not have.
 func UseDriftDetection(o *DriftOptions) Feature {
 	return feature{join: func(c *Client) error {
 		w := &driftWatch{c: c}
@@ -89,6 +92,7 @@ type driftWatch struct {
 
 	mu      sync.Mutex
 	listed  drift.Tools             // guarded by mu; the last list, or the baseline; nil before the first
+	partial bool                    // guarded by mu; listed lacks tools of the last list, which are beyond driftRoom
 	refused map[string]driftRefusal // guarded by mu; by the names of tools
 }
 
@@ -154,7 +158,7 @@ func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 	l.compared = true
 	w.mu.Lock()
 	before := w.listed
-	w.listed = l.prints
+	w.listed, w.partial = l.prints, l.size > driftRoom
 	if before == nil {
 		w.mu.Unlock()
 		return
@@ -234,8 +238,29 @@ func (w *driftWatch) settle(tool string, l *driftListing, err error) error {
 func (w *driftWatch) refuses(tool string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, refused := w.refused[tool]
-	return refused
+	return w.refusal(tool) != nil
+}
+
+var errUntracked = fmt.Errorf("the list of tools takes more than the %d MiB that can be compared", driftRoom>>20)
+
+// refusal returns why a tool must be neither listed nor called, nil if it may. mu is held.
+func (w *driftWatch) refusal(tool string) error {
+	var cause error
+	r, refused := w.refused[tool]
+	_, tracked := w.listed[tool]
+	switch {
+	case refused:
+		cause = r.err
+	case w.partial && !tracked:
+		cause = errUntracked
+	default:
+		return nil
+	}
+	err := fmt.Errorf("tool %s: %w", tool, ErrToolChanged)
+	if cause != nil {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
 }
 
 // whole yields a list to its end, which the last page does not always tell: some servers end a list with a cursor that
@@ -276,15 +301,12 @@ func (w *driftWatch) admit(ctx context.Context, method string, params any, optio
 	tool := mcp.TargetOf(params)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r, refused := w.refused[tool]
-	if !refused {
+	cause := w.refusal(tool)
+	if cause == nil {
 		return nil
 	}
-	cause := fmt.Errorf("tool %s: %w", tool, ErrToolChanged)
-	if r.err != nil {
-		cause = fmt.Errorf("%w: %w", cause, r.err)
-	}
-	return &Error{Kind: KindState, Op: mcp.MethodCallTool, Unsent: true, cause: cause}
+	return &Error{Kind: KindState, Op: mcp.MethodCallTool, Unsent: true,
+		cause: &conn.Refusal{Word: names.ErrorToolChanged, Err: cause}}
 }
 
 // list lists the tools unless that has been done.

@@ -34,7 +34,7 @@ func toldChanges(rec *telemetrytest.Recording) (all []string) {
 	for _, r := range rec.Logs(names.EventMCPClientToolChanged) {
 		var text []string
 		for _, key := range []string{names.KeyMCPClientToolChangeKind, names.KeyGenAIToolName,
-			names.KeyMCPClientToolChangeParts, names.KeyError} {
+			names.KeyMCPClientToolChangeParts, names.KeyExceptionMessage} {
 			if v, ok := r.Attrs[key]; ok {
 				text = append(text, v.String())
 			}
@@ -317,4 +317,34 @@ func TestFingerprintsOfAListAreBounded(t *testing.T) {
 	if got := len(l.prints); got != 7 {
 		t.Errorf("got %d tools, want those for which there is room, 7", got)
 	}
+}
+
+func TestAToolBeyondTheFingerprintsIsRefused(t *testing.T) {
+	var filler strings.Builder
+	for i := range 9 {
+		filler.WriteString(fmt.Sprintf(`{"name":"%d%s","inputSchema":{}},`, i, strings.Repeat("x", driftRoom/8)))
+	}
+	refusing(t, nil, func(t *testing.T, accept *error, _ *[]ToolChange, _ *telemetrytest.Recording,
+		_ *script, v *conversation, c *Client,
+	) {
+		*accept = nil // of tools that can be compared
+		for _, a := range []string{toolA, toolAEvil} {
+			c.tools.forget()
+			done := background(func() error { _, err := c.CallTool(t.Context(), "a", nil); return err })
+			v.Answer(v.Expect(mcp.MethodListTools), listOf(filler.String()+a))
+			if err := <-done; !errors.Is(err, ErrToolChanged) || !strings.Contains(err.Error(), "8 MiB") {
+				t.Errorf("got %v, want that the tool cannot be compared", err)
+			}
+		}
+		if listed := v.namesOf(c, filler.String()+toolA); len(listed) != 7 {
+			t.Errorf("got %d tools, want the 7 that are compared", len(listed))
+		}
+		c.tools.forget()
+		done := background(func() error { _, err := c.CallTool(t.Context(), "a", nil); return err })
+		v.Answer(v.Expect(mcp.MethodListTools), listOf(toolA))
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Errorf("in a list that is small enough: got %v, want the result", err)
+		}
+	})
 }

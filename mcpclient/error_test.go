@@ -129,7 +129,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		"meta that is no object": {KindInvalid, "_OTHER", true, func(t *testing.T, a *arena) <-chan error {
 			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil, WithMeta(mcp.Meta(`7`))) })
 		}},
-		"what the server did not declare": {KindState, "not_ready", true, func(t *testing.T, a *arena) <-chan error {
+		"what the server did not declare": {KindState, "unsupported", true, func(t *testing.T, a *arena) <-chan error {
 			a.c.core.Present().Capabilities.Tools = nil
 			return background(func() error { _, err := a.c.ListTools(t.Context(), nil); return err })
 		}},

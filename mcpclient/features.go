@@ -55,6 +55,18 @@ func (h hooks) Began(s *conn.Session) {
 // Ended takes the client off the list of those that run.
 func (h hooks) Ended() { running.Clients.Remove(h.c.number) }
 
+// Missed receives gaps of the connection. Modern sessions have subscriptions instead.
+func (h hooks) Missed(cause string) {
+	s := h.c.core.Present()
+	if s == conn.NoSession || s.Era.Subscribes() {
+		return
+	}
+	h.c.subscriptions.mu.Lock()
+	w := h.c.subscriptions.wishes(s)
+	h.c.subscriptions.mu.Unlock()
+	h.c.missed(cause, w.filter)
+}
+
 // Authorized hears that the requests have another authorization from now on: what only the one before was to see is
 // forgotten.
 func (h hooks) Authorized() {

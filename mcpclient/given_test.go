@@ -156,9 +156,10 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 	var methods []string
 	for _, r := range rec.Logs("mcp_client.icon.rejected") {
 		methods = append(methods, r.Text("mcp.method.name"))
-		if want := `2 left out, the first because its source has the unsafe scheme "javascript"`; r.Text("error") != want ||
-			r.Level != slog.LevelDebug {
-			t.Errorf("logged %q at %v, want %q at debug", r.Text("error"), r.Level, want)
+		got := r.Text("exception.message")
+		want := `2 left out, the first because its source has the unsafe scheme "javascript"`
+		if got != want || r.Level != slog.LevelDebug {
+			t.Errorf("logged %q at %v, want %q at debug", got, r.Level, want)
 		}
 	}
 	if want := []string{mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodCallTool}; !slices.Equal(methods, want) {

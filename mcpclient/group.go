@@ -230,9 +230,13 @@ func (g *Group) Stop(ctx context.Context) error {
 // CallTool calls a tool by its name in the group, as [Client.CallTool] does.
 func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
 	error) {
-	c, tool, options, err := g.route(ctx, name, options)
-	if err != nil {
-		return nil, err
+	c, tool, within, err := g.route(ctx, name, options)
+	switch {
+	case err == nil:
+		return c.CallTool(ctx, tool, arguments, within...)
+	case c != nil:
+		p := &mcp.CallToolParams{Name: name}
+		err = c.failed(ctx, mcp.MethodCallTool, p, options, err)
 	}
-	return c.CallTool(ctx, tool, arguments, options...)
+	return nil, err
 }

@@ -99,10 +99,14 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 // tools have such names.
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
 	c, tool, _, err := g.route(ctx, name, options)
-	return c, tool, err
+	if err != nil {
+		return nil, "", err
+	}
+	return c, tool, nil
 }
 
-// route is Route, and returns the options with the time that is left, if some of it is gone.
+// route is Route, and returns the options with the time that is left, if some of it is gone. Beside an error it returns
+// the client that could not list its tools, nil if there is none.
 func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
 	prefix, rest, ok := g.naming.Split(name)
 	for _, m := range g.present() {
@@ -114,10 +118,7 @@ func (g *Group) route(ctx context.Context, name string, options []CallOption) (*
 		}
 		options = m.client.cfg.timed(options, time.Now())
 		tool, err := g.original(ctx, m, name, rest, options)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		return m.client, tool, options, nil
+		return m.client, tool, options, err
 	}
 	none := fmt.Errorf("tool %q: %w; the names of tools begin with %s", name, ErrNoMember, g.prefixes())
 	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}

@@ -10,9 +10,8 @@ import (
 // The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each,
 // which they decode. A notification that cannot be decoded is counted as a violation and otherwise ignored.
 //
-// Those of changes are also called when a change may have gone unheard: once the server has agreed to tell of changes,
-// if the list was asked for before that or the connection was lost since. So a handler that reads what has changed is
-// never left with what is old.
+// The handlers of changes are also called when the client may have missed a change: after each gap that the metric
+// mcp_client.change.gap counts. So a handler that reads the list or resource again is never left with an old one.
 
 // HandleToolListChanged calls h when the list of the server's tools has changed, or may have changed while the client
 // did not hear the server. (specification 2026-07-28, server/tools, "List Changed Notification")
@@ -116,28 +115,5 @@ func (n *Notification) unusable(err error) {
 	if n.client != nil {
 		m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}
 		n.client.core.Violation(jsonrpc.ViolationOf(m, err), nil, n.size, 0)
-	}
-}
-
-// missed tells the handlers that want to know it what they may have missed.
-func (d *dispatcher) missed(f mcp.SubscriptionFilter) {
-	for _, list := range []struct {
-		method string
-		missed bool
-	}{
-		{mcp.NotificationToolListChanged, f.ToolsListChanged},
-		{mcp.NotificationPromptListChanged, f.PromptsListChanged},
-		{mcp.NotificationResourceListChanged, f.ResourcesListChanged},
-	} {
-		if list.missed {
-			d.push(&Notification{Method: list.method, client: d.c, missed: true})
-		}
-	}
-	for _, uri := range f.ResourceSubscriptions {
-		params, err := mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: uri})
-		if err != nil {
-			panic("mcpclient: the params of an update cannot be encoded: " + err.Error())
-		}
-		d.push(&Notification{Method: mcp.NotificationResourceUpdated, Params: params, client: d.c, missed: true})
 	}
 }

@@ -155,7 +155,7 @@ func TestNothingIsCountedAsReceivedThatWasMissed(t *testing.T) {
 		await(t, c)
 		r.reconnect(all)
 		j.wants(t, "tools")
-		if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "received"); n != 0 {
+		if n := rec.Value("mcp_client.notification.messages", "mcp_client.direction", "received"); n != 0 {
 			t.Errorf("want no notification counted, got %d", n)
 		}
 		rec.Log("mcp_client.handler.panic")

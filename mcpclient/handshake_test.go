@@ -364,8 +364,17 @@ func TestARefusedProbeIsNothingToWarnOf(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
-		if got := rec.Log("mcp_client.request.exception").Level; got != slog.LevelDebug {
-			t.Errorf("want the refused probe logged at debug, got %s", got)
+		if n := len(rec.Logs("mcp_client.request.exception")); n != 0 {
+			t.Errorf("want no exception for the refused probe, got %d", n)
+		}
+		if got := rec.Logs("mcp_client.request.stop")[0]; got.Level != slog.LevelDebug ||
+			got.Text("rpc.response.status_code") != "-32601" {
+			t.Errorf("want the refused probe at debug with its code, got %s %v", got.Level, got.Attrs)
+		}
+		for _, e := range c.Inspect().Recent {
+			if e.Failed {
+				t.Errorf("want no failure in the flight recorder, got %+v", e)
+			}
 		}
 	})
 }

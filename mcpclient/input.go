@@ -32,7 +32,7 @@ func inRounds(next roundTrip) roundTrip {
 			if cl.asked.inputReturned {
 				return &Error{Kind: KindState, Op: cl.Method, cause: &InputRequiredError{cl.input.required}}
 			}
-			if err := cl.provide(ctx); err != nil {
+			if err := cl.provide(cl.Outside(ctx)); err != nil {
 				return err
 			}
 			cl.By = time.Time{} // a person may have taken that

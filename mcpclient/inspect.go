@@ -30,6 +30,7 @@ func (c *Client) enlist() {
 // except those whose comments in package inspect say otherwise; no code of the user is called in it, and it is short,
 // even for a client with many calls.
 func (c *Client) Inspect() inspect.Client {
+	running.Watch()
 	c.subscriptions.mu.Lock() // before that of the core
 	listening := c.subscriptions.listening
 	i, why, oldest := c.core.Inspect(func(i *inspect.Client) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
+	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
@@ -27,7 +29,18 @@ type knownTools struct {
 	changes uint32  // guarded by mu; how often the list has changed
 	listed  bool    // guarded by mu; all tools have been listed since the last change
 	known   toolSet // guarded by mu
+
+	weighed *[weighedPages]weighedPage // guarded by mu; those of the list that was weighed last, nil before that
 }
+
+// weighedPage is what the tools of one page of a list take.
+type weighedPage struct {
+	sum  uint64 // of the definitions
+	cost *instrument.ToolList
+}
+
+// weighedPages is how many pages of a list are not weighed again as long as they are the same.
+const weighedPages = 16
 
 // version returns a number that is another one after the list has changed.
 func (m *knownTools) version() uint32 {
@@ -78,12 +91,17 @@ type toolListing struct {
 	before uint32 // version of the list when it was begun; it may have changed since
 	whole  bool
 	tools  toolSet
-	cost   *instrument.ToolList
+	cost   *instrument.ToolList // nil if neither a meter nor an inspection asks
+	pages  int                  // that were weighed
 	drift  driftListing
 }
 
 func (m *knownTools) begin() *toolListing {
-	return &toolListing{before: m.version(), cost: m.c.core.Telemetry.NewToolList()}
+	l := &toolListing{before: m.version()}
+	if t := m.c.core.Telemetry; running.Watched() || t.Metered() {
+		l.cost = t.NewToolList()
+	}
+	return l
 }
 
 // weigh tells the telemetry what the tools of a whole list cost the context of a model, when the last page is there.
@@ -91,25 +109,76 @@ func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	if l.cost == nil || !l.whole {
 		return
 	}
-	for _, t := range tools {
-		d := contextcost.Of(t)
-		l.cost.Add(t.Name, instrument.ToolSize(d.Description), instrument.ToolSize(d.InputSchema))
-	}
+	l.cost.AddList(m.costOf(l.pages, tools))
+	l.pages++
 	if last {
 		m.c.core.Telemetry.ToolsListed(l.cost)
 	}
+}
+
+// costOf returns what the tools of a page take: of one that is the same as in the list before, without weighing it. An
+// estimate of tokens takes as long as all else about a list that is in the cache.
+func (m *knownTools) costOf(page int, tools []*mcp.Tool) *instrument.ToolList {
+	sum := sumOf(tools)
+	if known := m.weighedBefore(page); known.sum == sum && known.cost != nil {
+		return known.cost
+	}
+	cost := m.c.core.Telemetry.NewToolList()
+	for _, t := range tools {
+		d := contextcost.Of(t)
+		cost.Add(t.Name, instrument.ToolSize(d.Description), instrument.ToolSize(d.InputSchema))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.weighed == nil {
+		m.weighed = new([weighedPages]weighedPage)
+	}
+	if page < weighedPages {
+		m.weighed[page] = weighedPage{sum, cost}
+	}
+	return cost
+}
+
+func (m *knownTools) weighedBefore(page int) (p weighedPage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.weighed != nil && page < weighedPages {
+		p = m.weighed[page]
+	}
+	return p
+}
+
+var weighing = maphash.MakeSeed()
+
+// sumOf returns a hash of what is weighed of tools.
+func sumOf(tools []*mcp.Tool) uint64 {
+	var h maphash.Hash
+	h.SetSeed(weighing)
+	for _, t := range tools {
+		for _, text := range [...]string{t.Name, t.Description} {
+			_, _ = h.WriteString(text) // never fails
+			_ = h.WriteByte(0)
+		}
+		_, _ = h.Write(t.InputSchema)
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
 }
 
 // page lists one page of l, and learns from it.
 func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult,
 	error) {
 	c := m.c
-	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
+	params := &mcp.PageParams{Cursor: cursor}
+	if err := c.require(ctx, mcp.MethodListTools, params, o, hasTools, "tools"); err != nil {
 		return nil, err
 	}
 	r := new(mcp.ListToolsResult)
-	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, o...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListTools, params, r, o...); err != nil {
 		return nil, err
+	}
+	for _, t := range r.Unreadable {
+		c.core.Telemetry.ToolRejected(t.Name, t.Err)
 	}
 	r.Tools = m.usable(r.Tools)
 	r.Tools = m.learn(ctx, l, r.Tools, r.NextCursor == nil)

@@ -16,7 +16,8 @@ func List[T any](
 	fetch func(ctx context.Context, cursor *string, options []CallOption) (items []T, next *string, err error),
 	options ...CallOption,
 ) iter.Seq2[T, error] {
-	return pages(c, method, name, options, func(cursor *string, options []CallOption) (page[T], error) {
+	return pages(ctx, c, method, name, options, func(ctx context.Context, cursor *string, options []CallOption) (page[T],
+		error) {
 		items, next, err := fetch(ctx, cursor, options)
 		return page[T]{items, next}, err
 	})

@@ -1,10 +1,12 @@
 package mcpclient
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -14,7 +16,7 @@ type listener struct {
 	s    *conn.Session
 	open *subscription // nil for none
 
-	gap   bool          // changes may have gone unheard
+	gap   string        // why the client may have missed changes, a Gap word of package names; empty if it has not
 	since time.Time     // it is open
 	pause time.Time     // no attempt before, unless a caller waits for it
 	delay time.Duration // after the next attempt that fails, or the next subscription that does not last
@@ -22,11 +24,14 @@ type listener struct {
 
 // listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for, or is
 // subscribed to, and the server tells of. Servers of the legacy era tell of them unasked, but for resources. It is
-// begun anew when it ends, and when something else is wanted: then the old one ends when the new one is open, so that
-// no change is missed. If the new one fails, because of one bad URI perhaps, the old one goes on.
+// begun anew when it ends, and when something else is wanted: then the client reads the old one for a while after the
+// new one is open, see [replaced]. If the new one fails, because of one bad URI perhaps, the old one goes on.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
-	l := &listener{subscriptions: subs, s: s, gap: !s.First, delay: subs.c.cfg.BackoffMin}
+	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.BackoffMin}
+	if !s.First {
+		l.gap = names.GapSession
+	}
 	defer func() { l.open.close() }()
 	for s.Ctx.Err() == nil {
 		w, some := subs.stillWanted(s)
@@ -52,23 +57,35 @@ func (l *listener) renew(w *wish) bool {
 		return l.failed(uris, err)
 	}
 	agreed := next.agreed
-	over := l.open.close()
-	l.gap = l.gap || over
-	d := l.watches.decide(l.s, uris, agreed.ResourceSubscriptions, l.gap, notHonoured)
+	if l.open != nil {
+		select {
+		case o := <-l.open.Outcome:
+			l.open.over(o)
+			l.over()
+		default:
+		}
+	}
+	d := l.watches.decide(l.s, uris, agreed.ResourceSubscriptions, l.gap != "", notHonoured)
 	for _, uri := range d.lost {
 		c.core.Telemetry.SubscriptionLost(uri, notHonoured(uri))
 	}
 	next.filter.ResourceSubscriptions = without(uris, d.refused)
-	if over || len(d.restored) > 0 || !l.open.covers(&next.filter) {
-		c.cache.clear() // changes have gone unheard so far
-	}
 	missed := l.unheard(&w.filter, &agreed)
 	missed.ResourceSubscriptions = d.restored
-	if l.gap {
-		c.tools.forget()
+	for range changesOf(&missed) {
+		l.gap = cmp.Or(l.gap, names.GapSubscription)
+		break
 	}
-	l.open, l.since, l.gap = next, time.Now(), false
-	c.dispatcher.missed(missed)
+	switch {
+	case l.gap != "":
+		c.missed(l.gap, missed)
+	case !l.open.covers(&next.filter):
+		c.cache.clear() // the server may have changed since what it sends from now on
+	}
+	if l.open != nil {
+		l.replace(l.s, l.open)
+	}
+	l.open, l.since, l.gap = next, time.Now(), ""
 	return true
 }
 
@@ -81,11 +98,11 @@ func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.Subscr
 	}
 	asked := l.asked.Load()
 	f.ToolsListChanged = wanted.ToolsListChanged && agreed.ToolsListChanged &&
-		(l.gap || !before.ToolsListChanged && asked&toolsAsked != 0)
+		(l.gap != "" || !before.ToolsListChanged && asked&toolsAsked != 0)
 	f.PromptsListChanged = wanted.PromptsListChanged && agreed.PromptsListChanged &&
-		(l.gap || !before.PromptsListChanged && asked&promptsAsked != 0)
+		(l.gap != "" || !before.PromptsListChanged && asked&promptsAsked != 0)
 	f.ResourcesListChanged = wanted.ResourcesListChanged && agreed.ResourcesListChanged &&
-		(l.gap || !before.ResourcesListChanged && asked&resourcesAsked != 0)
+		(l.gap != "" || !before.ResourcesListChanged && asked&resourcesAsked != 0)
 	return f
 }
 
@@ -101,7 +118,9 @@ func (l *listener) failed(uris []string, err *Error) bool {
 		return false
 	}
 	l.watches.fail(uris, err)
-	l.gap = l.gap || l.open == nil
+	if l.open == nil {
+		l.gap = cmp.Or(l.gap, names.GapSubscription)
+	}
 	l.pauseNow()
 	return true
 }
@@ -131,9 +150,14 @@ func (l *listener) follow(w *wish) {
 	case o := <-l.open.Outcome:
 		l.open.over(o)
 	}
+	l.over()
+	l.pauseNow()
+}
+
+// over notes that the open subscription has ended.
+func (l *listener) over() {
 	if time.Since(l.since) >= l.c.cfg.BackoffMax { // that it was acknowledged proves nothing
 		l.delay = l.c.cfg.BackoffMin
 	}
-	l.open, l.gap = nil, true
-	l.pauseNow()
+	l.open, l.gap = nil, cmp.Or(l.gap, names.GapStream)
 }

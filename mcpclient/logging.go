@@ -35,6 +35,15 @@ func (l *logLevel) level() mcp.LoggingLevel {
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level"; 2026-07-28, server/utilities/logging,
 // "Per-request log level")
 func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, options ...CallOption) error {
+	p := &mcp.SetLevelParams{Level: level}
+	options = append(options[:len(options):len(options)], ifSent) // modern servers are told with other requests
+	return c.operate(ctx, mcp.MethodSetLevel, p, options, func(ctx context.Context, options []CallOption) error {
+		return c.setLogLevel(ctx, p, options)
+	})
+}
+
+func (c *Client) setLogLevel(ctx context.Context, p *mcp.SetLevelParams, options []CallOption) error {
+	level := p.Level
 	if err := checkLogLevel(level); err != nil {
 		return &Error{Kind: KindInvalid, Op: mcp.MethodSetLevel, Unsent: true, cause: err}
 	}
@@ -52,7 +61,7 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	}
 	defer c.logLevel.turn.Unlock()
 	if s.Has(mcp.MethodSetLevel) && level != "" {
-		if err := c.Call(limited, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {
+		if err := c.Call(limited, mcp.MethodSetLevel, p, nil, options...); err != nil {
 			return err
 		}
 	}

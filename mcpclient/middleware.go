@@ -22,29 +22,36 @@ type CallFunc func(ctx context.Context, method string, params, result any, optio
 //		}
 //	}
 //
+// It runs inside the CLIENT span of the call: [trace.SpanFromContext] of its context is that span, which ends with the
+// error that the middleware returns. A kept result needs no request and has no span.
+//
 // It must pass the options on, for some are the client's own, and may put others behind them, which prevail.
 type Middleware func(next CallFunc) CallFunc
 
 // interpose puts the middleware of the options around calls.
 func (c *Client) interpose() error {
-	if len(c.cfg.Middleware) > 0 {
-		c.intercepted = c.call
+	if len(c.cfg.Middleware) == 0 {
+		return nil
 	}
+	all := CallFunc(c.call)
 	for i, wrap := range slices.Backward(c.cfg.Middleware) {
 		if wrap != nil {
-			c.intercepted = wrap(c.intercepted)
+			all = wrap(all)
 		}
-		if wrap == nil || c.intercepted == nil {
+		if wrap == nil || all == nil {
 			return fmt.Errorf("mcpclient: options: Middleware[%d] gives no function", i)
 		}
 	}
+	c.change(func(s *seldom) { s.intercepted = all })
 	return nil
 }
 
 // intercept makes a call through the middleware, which gets one option that stands for all: so the others need not live
 // on the heap, where there is no middleware either.
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
-	all := &asked{logLevel: c.logLevel.level()}
-	all.apply(options)
-	return c.intercepted(ctx, method, params, result, func(a *asked) { *a = *all })
+	return c.operate(ctx, method, params, options, func(ctx context.Context, options []CallOption) error {
+		all := &asked{logLevel: c.logLevel.level()}
+		all.apply(options)
+		return c.intercepted(ctx, method, params, result, func(a *asked) { *a = *all })
+	})
 }

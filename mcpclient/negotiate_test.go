@@ -127,10 +127,10 @@ func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
 			)
 			v.Answer(probe, discovered)
 			await(t, c)
-			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "not_ready"); n != 2 {
+			if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", "not_ready"); n != 2 {
 				t.Errorf("want the notification and the request counted, got %d", n)
 			}
-			if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "unknown_id"); n != 1 {
+			if n := rec.Value("mcp_client.response.drops", "mcp_client.drop.reason", "unknown_id"); n != 1 {
 				t.Errorf("want the response counted, got %d", n)
 			}
 			if n := rec.Value("mcp_client.protocol.violations"); n != 2 {

@@ -72,7 +72,7 @@ func TestNotifyFailures(t *testing.T) {
 				if tc.is != nil && !errors.Is(err, tc.is) {
 					t.Errorf("want %v in the chain, got %v", tc.is, err)
 				}
-				if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "sent"); n != 0 {
+				if n := rec.Value("mcp_client.notification.messages", "mcp_client.direction", "sent"); n != 0 {
 					t.Errorf("want nothing counted as sent, got %d", n)
 				}
 			})
@@ -130,10 +130,10 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 			synctest.Wait()
 			close(release)
 			synctest.Wait()
-			if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "received"); n != 3 {
+			if n := rec.Value("mcp_client.notification.messages", "mcp_client.direction", "received"); n != 3 {
 				t.Errorf("want the notifications counted that were received and not lost, 3, got %d", n)
 			}
-			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 1 {
+			if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", "queue_full"); n != 1 {
 				t.Errorf("want one lost, got %d", n)
 			}
 			if n := len(rec.Logs("mcp_client.notification.received")); n != 3 {
@@ -202,7 +202,7 @@ func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 			}
 			synctest.Wait()
 			for reason, want := range map[string]int64{"coalesced": 1, "queue_full": 1} {
-				if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", reason); n != want {
+				if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", reason); n != want {
 					t.Errorf("want %d %s, got %d", want, reason, n)
 				}
 			}

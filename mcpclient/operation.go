@@ -3,12 +3,103 @@ package mcpclient
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // An operation is what a user calls: it may take more requests than one, such as a list of the tools before the call of
 // one. Its timeout is for all of them together, until the server has answered the call with a wish for input: a person
 // may take time.
+
+// operate runs do as one operation: a call of method with these params, and what comes before the call, such as waiting
+// for a connection, a list of the tools, a check, or middleware. The operation's span begins here and ends with the
+// error of do. do must make the call with the context and the options that it is given. An operate inside another one
+// belongs to the outer operation.
+func (c *Client) operate(ctx context.Context, method string, params any, options []CallOption,
+	do func(ctx context.Context, options []CallOption) error) error {
+	o := c.newCall(method, params)
+	o.apply(options)
+	if o.asked.whole != nil {
+		c.free(o)
+		return do(ctx, options)
+	}
+	inside := ctx
+	if o.asked.ifSent {
+		o.Keep()
+	} else {
+		inside = o.Open(ctx)
+	}
+	returned := false
+	defer func() {
+		if !returned && o.Recall() {
+			o.Close(ctx, &conn.BrokenOff)
+		}
+	}()
+	err := do(inside, append(options[:len(options):len(options)], func(a *asked) { a.whole = o }))
+	returned = true
+	if !o.Recall() { // a middleware has left a call behind, which keeps it
+		return err
+	}
+	o.Close(ctx, endedBy(err))
+	c.free(o)
+	return err
+}
+
+// lend gives the operation of o to a call, and reports whether it did: middleware may make several calls at once, or
+// calls of other methods.
+func (o *call) lend(cl *call) bool {
+	return o.Method == cl.Method && mcp.TargetOf(o.params) == mcp.TargetOf(cl.params) && o.Lend(&cl.Request)
+}
+
+// enter begins the operation of the call, or takes over the one that the call is a part of. It returns the context for
+// code that runs before the request.
+func (cl *call) enter(ctx context.Context) context.Context {
+	switch whole := cl.asked.whole; {
+	case whole != nil && whole.lend(cl):
+		return ctx
+	case cl.asked.ifSent:
+		cl.Keep()
+	default:
+		ctx = cl.Open(ctx)
+	}
+	cl.asked.whole = nil
+	return ctx
+}
+
+// leave ends the operation of the call, or gives it back.
+func (cl *call) leave(ctx context.Context, failed *instrument.Result) {
+	if whole := cl.asked.whole; whole == nil || !cl.Return(&whole.Request) {
+		cl.Close(ctx, failed)
+	}
+}
+
+// ifSent marks an operation that may need no request of its method, for example because the result is in the cache. It
+// has a span only if a request is sent or the operation fails.
+func ifSent(a *asked) { a.ifSent = true }
+
+// failed records an operation that failed with err before a request was made, and returns err.
+func (c *Client) failed(ctx context.Context, method string, params any, options []CallOption, err error) error {
+	return c.operate(ctx, method, params, options, func(context.Context, []CallOption) error { return err })
+}
+
+// endedBy describes the error that a caller gets to the telemetry. It returns nil if the last request has ended with
+// that error.
+func endedBy(err error) *instrument.Result {
+	if _, asked := errors.AsType[*InputRequiredError](err); asked || err == nil {
+		return nil
+	}
+	if _, reported := errors.AsType[*mcp.ToolError](err); reported {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return new(e.fault().Result())
+	}
+	return &instrument.Result{Err: err}
+}
 
 // until bounds the first request of a call, and what the client does before, by a moment.
 func until(by time.Time) CallOption { return func(a *asked) { a.By = by } }

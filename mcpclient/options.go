@@ -142,6 +142,11 @@ type Options struct {
 	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result
 	// comes out of the cache. Notifications, the handshake, subscriptions/listen and what the client restores in a new
 	// session do not pass. Panics go to the caller, and so does the end of the goroutine.
+	//
+	// It runs inside the CLIENT span of the call, which is trace.SpanFromContext(ctx): middleware may set attributes on
+	// it, add events and start spans below it. The span ends with the error that the middleware returns; a call that
+	// middleware denies, by not calling next, is a failed call. A further try or round of the call has a span of its own,
+	// and the first one has ended by then.
 	Middleware []Middleware
 
 	// HandlerMiddleware is put around the handlers of the server's requests: those that a legacy server sends, and those

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -37,24 +38,19 @@ type page[T any] struct {
 // The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten
 // times that. What the caller does with the items does not count.
 func pages[T any](
-	c *Client, method string, name func(T) string, options []CallOption,
-	fetch func(cursor *string, options []CallOption) (page[T], error),
+	ctx context.Context, c *Client, method string, name func(T) string, options []CallOption, fetch fetcher[T],
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		c.operations.enter()
 		defer c.operations.leave()
 		w := newWalk(c, method, options)
 		for {
-			p, err := fetchNext(w, fetch)
+			p, err := fetchNext(ctx, c, w, fetch)
 			if w.endedBefore(err) {
 				return
 			}
 			if w.startAnew(err) {
 				continue
-			}
-			if err != nil {
-				yield(*new(T), err)
-				return
 			}
 			for _, item := range p.items {
 				if !w.isNew(name(item), p.next == nil) {
@@ -64,34 +60,42 @@ func pages[T any](
 					return
 				}
 			}
-			more, err := w.follow(p.next)
 			if err != nil {
 				yield(*new(T), err)
+				return
 			}
-			if !more {
+			if !w.follow(p.next) {
 				return
 			}
 		}
 	}
 }
 
-// fetchNext fetches the page that w has come to.
-func fetchNext[T any](w *walk, fetch func(cursor *string, options []CallOption) (page[T], error)) (p page[T],
-	err error) {
+// fetcher asks for one page.
+type fetcher[T any] func(ctx context.Context, cursor *string, options []CallOption) (page[T], error)
+
+// fetchNext fetches the page that w has come to. What is wrong with the list as a whole is an error of the operation
+// that has fetched the page; if its cursor cannot be followed, there is an error beside the page.
+func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T]) (p page[T], err error) {
 	options, late := w.allow()
-	if late != nil {
-		return p, late
-	}
-	begun := time.Now()
-	p, err = fetch(w.cursor, options)
-	w.spent += time.Since(begun)
-	if err != nil {
-		return p, err
-	}
-	if err := w.count(len(p.items)); err != nil {
-		return page[T]{}, err
-	}
-	return p, nil
+	params := &mcp.PageParams{Cursor: w.cursor}
+	err = c.operate(ctx, w.method, params, append(options, ifSent), func(ctx context.Context, options []CallOption) error {
+		if late != nil {
+			return late
+		}
+		begun := time.Now()
+		got, err := fetch(ctx, w.cursor, options)
+		w.spent += time.Since(begun)
+		if err == nil {
+			err = w.count(len(got.items))
+		}
+		if err != nil {
+			return err
+		}
+		p = got
+		return w.check(p.next)
+	})
+	return p, err
 }
 
 // walk is a walk through the pages of one list.
@@ -169,29 +173,32 @@ func isInvalidParams(err error) bool {
 	return ok && e.Code == mcp.CodeInvalidParams
 }
 
+// check says why the list cannot go on with this cursor, nil if it can or has ended.
+func (w *walk) check(cursor *string) error {
+	switch {
+	case cursor == nil:
+		return nil
+	case w.pages == maxPages:
+		return w.exceeds("%d pages", maxPages)
+	case w.seen[maphash.String(w.seed, *cursor)] && !(w.followsEmpty() && *cursor == ""):
+		twice := fmt.Errorf("the server gave the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown))
+		return &Error{Kind: KindProtocol, Op: w.method, cause: twice}
+	}
+	return nil
+}
+
 // follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one, but for a server
 // that gives it again for it: to such a server it is none, so that the page was the first one again.
-func (w *walk) follow(cursor *string) (more bool, _ error) {
-	if cursor == nil {
-		return false, nil
-	}
-	if w.pages == maxPages {
-		return false, w.exceeds("%d pages", maxPages)
-	}
-	if w.followsEmpty() && *cursor == "" {
-		return false, nil
-	}
-	hash := maphash.String(w.seed, *cursor)
-	if w.seen[hash] {
-		twice := fmt.Errorf("the server gave the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown))
-		return false, &Error{Kind: KindProtocol, Op: w.method, cause: twice}
+func (w *walk) follow(cursor *string) (more bool) {
+	if cursor == nil || w.followsEmpty() && *cursor == "" {
+		return false
 	}
 	if w.seen == nil {
 		w.seen = map[uint64]bool{}
 	}
-	w.seen[hash] = true
+	w.seen[maphash.String(w.seed, *cursor)] = true
 	w.cursor = new(strings.Clone(*cursor)) // without its page
-	return true, nil
+	return true
 }
 
 // startAnew goes back to the first page, once, if err says that the server does not know the cursor that it has given.

@@ -138,13 +138,18 @@ func (cl *call) nameFor(v mcp.Version) string {
 
 // About describes the request.
 func (cl *call) About() instrument.Request {
-	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew}
+	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew,
+		Attributes: cl.asked.spanAttributes}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = instrument.Tool, p.Name
 		r.Stranger = cl.c.core.Telemetry != nil && cl.c.tools.stranger(p.Name)
 	case *mcp.GetPromptParams:
 		r.TargetKind, r.Target = instrument.Prompt, p.Name
+	case *mcp.CompleteParams:
+		if p.Ref.Type == mcp.RefPrompt {
+			r.TargetKind, r.Target = instrument.Prompt, p.Ref.Name
+		}
 	case *mcp.ReadResourceParams:
 		r.URI = p.URI
 	case *mcp.SubscribeParams:
@@ -164,13 +169,13 @@ func saysError(result json.RawMessage) bool {
 // Started hears that the operation of the request has begun.
 func (cl *call) Started() {
 	cl.anew = false
-	if cl.asked.lead == nil {
-		return
-	}
-	if cl.asked.lead.mismatch {
+	if cl.asked.mismatch {
+		cl.asked.mismatch = false
 		cl.Op.Retry(names.RetryHeaderMismatch)
 	}
-	*cl.asked.lead = lead{corr: cl.Corr, ref: cl.Ref}
+	if cl.asked.lead != nil {
+		*cl.asked.lead = lead{corr: cl.Corr, ref: cl.Ref}
+	}
 }
 
 // Ended describes the end of the request.

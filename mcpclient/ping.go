@@ -12,7 +12,7 @@ import (
 func (c *Client) Ping(ctx context.Context, options ...CallOption) error {
 	s, options, err := c.agreed(ctx, mcp.MethodPing, options)
 	if err != nil {
-		return err
+		return c.failed(ctx, mcp.MethodPing, nil, options, err)
 	}
 	method := mcp.MethodPing
 	if !s.Has(method) {

@@ -11,11 +11,12 @@ import (
 // first. (specification 2026-07-28, server/prompts, "Listing Prompts")
 func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListPromptsResult,
 	error) {
-	if err := c.require(mcp.MethodListPrompts, hasPrompts, "prompts"); err != nil {
+	params := &mcp.PageParams{Cursor: cursor}
+	if err := c.require(ctx, mcp.MethodListPrompts, params, options, hasPrompts, "prompts"); err != nil {
 		return nil, err
 	}
 	r := new(mcp.ListPromptsResult)
-	if err := c.cachedCall(ctx, mcp.MethodListPrompts, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListPrompts, params, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -25,8 +26,8 @@ func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...Cal
 // its bounds.
 func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Prompt, error] {
 	name := func(p *mcp.Prompt) string { return p.Name }
-	return pages(c, mcp.MethodListPrompts, name, options,
-		func(cursor *string, options []CallOption) (page[*mcp.Prompt], error) {
+	return pages(ctx, c, mcp.MethodListPrompts, name, options,
+		func(ctx context.Context, cursor *string, options []CallOption) (page[*mcp.Prompt], error) {
 			r, err := c.ListPrompts(ctx, cursor, options...)
 			if err != nil {
 				return page[*mcp.Prompt]{}, err
@@ -40,13 +41,13 @@ func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*
 // server/prompts, "Getting a Prompt")
 func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[string]string,
 	options ...CallOption) (*mcp.GetPromptResult, error) {
-	if err := c.require(mcp.MethodGetPrompt, hasPrompts, "prompts"); err != nil {
-		return nil, err
-	}
 	if arguments == nil {
 		arguments = map[string]string{}
 	}
 	r, params := new(mcp.GetPromptResult), &mcp.GetPromptParams{Name: name, Arguments: arguments}
+	if err := c.require(ctx, mcp.MethodGetPrompt, params, options, hasPrompts, "prompts"); err != nil {
+		return nil, err
+	}
 	if err := c.Call(ctx, mcp.MethodGetPrompt, params, r, options...); err != nil {
 		return nil, err
 	}

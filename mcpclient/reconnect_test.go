@@ -187,7 +187,7 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 		if points := rec.Points("mcp_client.send.queue.length"); len(points) != 1 || points[0].Value != 2 {
 			t.Errorf("want a call and its cancellation in the queue, got %v", points)
 		}
-		if n := rec.Value("mcp_client.tombstones"); n != 1 {
+		if n := rec.Value("mcp_client.tombstone.kept"); n != 1 {
 			t.Errorf("want a tombstone, got %d", n)
 		}
 		if err := c.Stop(t.Context()); err != nil {
@@ -199,7 +199,7 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 		if points := rec.Points("mcp_client.server.info"); len(points) != 0 {
 			t.Errorf("want no server of a client that is no more, got %v", points)
 		}
-		if n := rec.Value("mcp_client.tombstones"); n != 0 {
+		if n := rec.Value("mcp_client.tombstone.kept"); n != 0 {
 			t.Errorf("want no tombstone, got %d", n)
 		}
 	})

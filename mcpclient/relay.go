@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -40,6 +41,7 @@ func NewRelay(t transport.Transport, o *Options, r *relay.Client) (relay.Server,
 		client: r, name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID()), group: cfg.Group,
 		patience: cmp.Or(r.Patience, 30*time.Second),
 	}
+	c.wishes.shared = r.Shared
 	hooks := relayHooks{c}
 	cfg.core.Introducer = hooks
 	if err := cfg.core.Complete(); err != nil {
@@ -163,6 +165,12 @@ func aboutRelayed(method string, p *conn.PassedParams) instrument.Request {
 		r.TargetKind, r.Target = instrument.Prompt, p.Target(target)
 	case mcp.TargetResource:
 		r.URI = p.Target(target)
+	case mcp.TargetNone:
+		if method == mcp.MethodComplete {
+			if name, _ := jsonrpc.Text(jsonrpc.CompletedPrompt(p.Raw())); name != "" {
+				r.TargetKind, r.Target = instrument.Prompt, name
+			}
+		}
 	}
 	return r
 }

@@ -269,12 +269,12 @@ func TestWhatIsPassedOnIsOneTrace(t *testing.T) {
 			inner.SpanID() != asked[0].SpanContext().SpanID() {
 			t.Errorf("got %d spans of the server's request", len(asked))
 		}
-		if n := rec.Value("mcp_client.notifications", "mcp.method.name", "notifications/message"); n != 0 {
+		if n := rec.Value("mcp_client.notification.messages", "mcp.method.name", "notifications/message"); n != 0 {
 			t.Errorf("got %d", n)
 		}
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		synctest.Wait()
-		if n := rec.Value("mcp_client.notifications", "mcp.method.name", "notifications/message"); n != 1 {
+		if n := rec.Value("mcp_client.notification.messages", "mcp.method.name", "notifications/message"); n != 1 {
 			t.Errorf("got %d notifications", n)
 		}
 		for _, p := range rec.Problems() {

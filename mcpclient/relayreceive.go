@@ -41,14 +41,25 @@ func (h relayHooks) Negotiated() {}
 
 func (h relayHooks) Authorized() {}
 
-// Began brings a server to where the session before was lost, and says that its lists may have changed meanwhile.
+// Missed notifies the peer in front of the changes that a legacy session may have missed.
+func (h relayHooks) Missed(cause string) {
+	s := h.c.core.Present()
+	if s == conn.NoSession || s.Era.Subscribes() {
+		return
+	}
+	f := listsOf(s)
+	f.ResourceSubscriptions = h.c.restored.uris()
+	h.c.missed(s.Ctx, cause, nil, f)
+}
+
+// Began restores the state of the lost session, and notifies the peer in front of changes that it may have missed.
 func (h relayHooks) Began(s *conn.Session) {
 	if s.First {
 		return
 	}
 	h.c.core.During(s, func() { h.c.restore(s) })
 	if !s.Era.Subscribes() {
-		h.c.missedIn(s)
+		h.c.missed(s.Ctx, names.GapSession, nil, listsOf(s))
 	}
 }
 

@@ -73,7 +73,17 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 // Receive is not called: see Heard.
 func (q *relayedRequest) Receive(*conn.Session, *jsonrpc.Message) error { return nil }
 
-func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result { return err.Result() }
+// Ended distinguishes the end of the relay, or of the peer in front, with which its client stops, from the end of one
+// request: all of them end the context.
+func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result {
+	if err == nil || err.Kind != conn.KindCancelled {
+		return err.Result()
+	}
+	if why := context.Cause(q.ctx); why == relay.ErrStopping || why == relay.ErrLeft {
+		err = &conn.Fault{Kind: conn.KindShutdown, Op: err.Op, Unsent: err.Unsent, Cause: err.Cause}
+	}
+	return err.Result()
+}
 
 func (q *relayedRequest) Harmless() bool { return harmless[q.Method] }
 
@@ -126,7 +136,7 @@ func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Resu
 
 // Answered passes the answer on.
 func (q *relayedRequest) Answered() {
-	q.c.wishes.leave(q)
+	q.c.wishes.leave(q, true)
 	if q.noted {
 		q.c.restored.closes(q)
 	}
@@ -135,7 +145,7 @@ func (q *relayedRequest) Answered() {
 
 // Failed tells the peer in front that there is no answer, unless the request can be made once more.
 func (q *relayedRequest) Failed(err *conn.Fault) {
-	q.c.wishes.leave(q)
+	q.c.wishes.leave(q, false)
 	switch {
 	case q.noted && errors.Is(err, ErrConnectionLost) && q.lost():
 	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it

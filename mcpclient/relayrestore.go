@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // restoredBytes bounds what a client that passes messages on keeps to bring the next session to where the one before
@@ -116,6 +117,13 @@ func (r *restored) lasts(q *relayedRequest) bool {
 	return q.open || q.reopens
 }
 
+// uris returns the resources that the peer in front has subscribed to.
+func (r *restored) uris() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.watched))
+}
+
 // all returns what there is to ask for in session s.
 func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.RawMessage, listens []*relayedRequest) {
 	r.mu.Lock()
@@ -135,26 +143,13 @@ func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.R
 func (c *relayed) restore(s *conn.Session) {
 	level, watched, listens := c.restored.all(s)
 	var asked sync.WaitGroup
-	ask := func(method string, params json.RawMessage, failed func(error)) {
-		asked.Add(1)
-		q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) {
-			defer asked.Done()
-			if err != nil && s.Ctx.Err() == nil {
-				failed(err)
-			}
-		})
-		q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, conn.ReadParams(params)
-		q.Pass(s.Ctx, q, time.Now())
-	}
 	if level != nil {
-		ask(mcp.MethodSetLevel, level, func(error) {})
+		asked.Add(1)
+		c.ask(s, mcp.MethodSetLevel, level, func(error) { asked.Done() })
 	}
 	for _, params := range watched {
-		ask(mcp.MethodSubscribe, params, func(err error) {
-			p := conn.ReadParams(params)
-			c.restored.done(mcp.MethodUnsubscribe, p)
-			c.core.Telemetry.SubscriptionLost(p.Target(mcp.TargetResource), err)
-		})
+		asked.Add(1)
+		c.resubscribe(s, params, 0, asked.Done)
 	}
 	for _, q := range listens {
 		if c.restored.closes(q) {
@@ -165,43 +160,83 @@ func (c *relayed) restore(s *conn.Session) {
 	s.Open()
 }
 
-// listChanges are the notifications that lists have changed, with the member of a filter that wants them.
-var listChanges = [...]struct{ method, wanted string }{
-	{mcp.NotificationToolListChanged, "toolsListChanged"}, {mcp.NotificationPromptListChanged, "promptsListChanged"},
-	{mcp.NotificationResourceListChanged, "resourcesListChanged"},
+// ask makes a request of the client's own in session s.
+func (c *relayed) ask(s *conn.Session, method string, params json.RawMessage, answered func(error)) {
+	q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) { answered(err) })
+	q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, conn.ReadParams(params)
+	q.Pass(s.Ctx, q, time.Now())
 }
 
-// missed tells the peer in front that lists may have changed while there was no session.
-func (c *relayed) missed(ctx context.Context, params json.RawMessage, told func(method, wanted string) bool) {
-	for _, list := range listChanges {
-		if told(list.method, list.wanted) {
-			c.client.Receiver.ReceiveNotification(ctx, relay.Message{Method: list.method, Params: params}, c)
+// resubscribe subscribes again to a resource of a legacy server in session s, after a pause. It tries again as long as
+// there is no answer. tried is called when the first try has ended.
+func (c *relayed) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
+	p := conn.ReadParams(params)
+	uri := p.Target(mcp.TargetResource)
+	c.ask(s, mcp.MethodSubscribe, params, func(err error) {
+		defer tried()
+		switch {
+		case err == nil:
+			c.missed(s.Ctx, names.GapSubscription, nil, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+		case s.Ctx.Err() != nil:
+		case isRefusal(err):
+			c.restored.done(mcp.MethodUnsubscribe, p)
+			c.core.Telemetry.SubscriptionLost(uri, err)
+		default:
+			pause = c.backoff(pause)
+			c.core.During(s, func() { // ends with the pause or the session
+				if conn.PauseFor(s.Ctx, pause) && slices.Contains(c.restored.uris(), uri) {
+					c.resubscribe(s, params, pause, func() {})
+				}
+			})
 		}
+	})
+}
+
+// backoff returns the pause that follows another one.
+func (c *relayed) backoff(pause time.Duration) time.Duration {
+	limit := c.core.Settings
+	return min(cmp.Or(2*pause, limit.BackoffMin), limit.BackoffMax)
+}
+
+// missed does the work of [Client.missed] for a relay: it sends the peer in front a notification for each possible
+// change, under the id of its subscription, nil for none.
+func (c *relayed) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
+	c.core.Telemetry.ChangeGap(cause)
+	for method, uri := range changesOf(&f) {
+		var params []byte
+		if uri != "" {
+			params = updateOf(uri)
+		}
+		if id != nil {
+			meta := slices.Concat([]byte(`{"_meta":{"`+mcp.MetaSubscriptionID+`":`), id, []byte(`}`))
+			if params == nil {
+				params = []byte(`}`)
+			} else {
+				params[0] = ','
+			}
+			params = append(meta, params...)
+		}
+		c.client.Receiver.ReceiveNotification(ctx, relay.Message{Method: method, Params: params}, c)
 	}
 }
 
-// missedIn tells of the lists of which a legacy server tells unasked.
-func (c *relayed) missedIn(s *conn.Session) {
+// listsOf returns the lists of which a legacy server sends changes unasked.
+func listsOf(s *conn.Session) (f mcp.SubscriptionFilter) {
 	by := &s.Capabilities
-	c.missed(s.Ctx, nil, func(method, _ string) bool {
-		switch method {
-		case mcp.NotificationToolListChanged:
-			return by.Tools != nil
-		case mcp.NotificationPromptListChanged:
-			return by.Prompts != nil
-		}
-		return by.Resources != nil
-	})
+	f.ToolsListChanged, f.PromptsListChanged, f.ResourcesListChanged = by.Tools != nil, by.Prompts != nil,
+		by.Resources != nil
+	return f
 }
 
-// missedBy tells of the lists that a subscription is about which has been opened anew, as the server has acknowledged.
+// missedBy reports a gap to the peer in front, for a subscription that the server has acknowledged again.
 func (c *relayed) missedBy(ctx context.Context, q *relayedRequest, acknowledged []byte) {
-	filter, _ := mcp.Object(acknowledged).Lookup("notifications")
-	params := slices.Concat([]byte(`{"_meta":{"`+mcp.MetaSubscriptionID+`":`), q.id, []byte(`}}`))
-	c.missed(ctx, params, func(_, wanted string) bool {
-		raw, _ := mcp.Object(filter).Lookup(wanted)
-		return string(raw) == "true"
-	})
+	var p mcp.SubscriptionsAcknowledgedParams
+	_, _ = mcp.Decode(acknowledged, &p) // as far as it can be read
+	cause := names.GapSession
+	if q.pause > 0 {
+		cause = names.GapStream
+	}
+	c.missed(ctx, cause, q.id, p.Notifications)
 }
 
 // lost keeps a subscription that was lost for the next session, or opens it anew when some time has passed. It reports
@@ -216,9 +251,8 @@ func (q *relayedRequest) lost() bool {
 			q.answer(nil, relayedError(conn.Outlived(q.ctx, q.Method, false)))
 		}
 	})
-	limit := c.core.Settings
-	pause := min(cmp.Or(2*q.pause, limit.BackoffMin), limit.BackoffMax)
-	if time.Since(q.Begun) >= limit.BackoffMax { // that it was acknowledged proves nothing
+	pause := c.backoff(q.pause)
+	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // that it was acknowledged proves nothing
 		pause = limit.BackoffMin
 	}
 	c.core.During(q.Session, func() { // else the next session begins with it

@@ -68,14 +68,15 @@ func TestASessionIsBroughtToWhereTheOneBeforeWasLost(t *testing.T) {
 		if err := <-waiting; err != nil {
 			t.Error(err)
 		}
-		b.wants("ask result {}")
+		const updated = `notification notifications/resources/updated {"uri":"file:///a"}`
+		b.wants(updated, "ask result {}")
 		v.Close()
 		v = s.next(t)
 		v.Answer(v.Expect(mcp.MethodInitialize), initializeResult)
 		v.Expect(mcp.NotificationInitialized)
 		v.served(mcp.MethodSetLevel, level)
 		v.served(mcp.MethodSubscribe, a)
-		b.wants("introduced result " + initializeResult)
+		b.wants("introduced result "+initializeResult, updated)
 		if !b.server.Ready() {
 			t.Error("the session is not open")
 		}
@@ -207,7 +208,9 @@ func TestWhatARelayRestoresIsBounded(t *testing.T) {
 		for _, i := range []int{1, 2, 5} {
 			v.served(mcp.MethodSubscribe, params(i))
 		}
-		b.wants()
+		if n := len(b.heard()); n != 3 {
+			t.Errorf("the peer in front got %d updates, want one for each resource that is kept", n)
+		}
 		b.asks(t.Context(), "ask", "")
 		v.Expect("ask")
 		if size := b.server.(*relayed).restored.size; size > restoredBytes {

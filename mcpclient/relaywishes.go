@@ -13,17 +13,21 @@ import (
 // wishes are the requests that have asked to be told of something before their answers. So what a server says, on a
 // stream that all requests share, finds the one that it belongs to.
 type wishes struct {
+	shared bool // among peers without sessions
+
 	mu       sync.Mutex
 	progress map[jsonrpc.ID]*relayedRequest // guarded by mu; by the token that the server knows
 	logs     map[*relayedRequest]struct{}   // guarded by mu; for log messages, in modern revisions
 	replaced uint64                         // guarded by mu; tokens
+	unheard  *conn.Session                  // guarded by mu; the latest in which one of logs ended without an answer
 }
 
 // maxToken is the longest token by which progress is told apart, in bytes.
 const maxToken = 1 << 10
 
 // enter notes what a request asks for that is about to be sent. Where several peers are in front, two may have chosen
-// one token: then the server gets another one.
+// one token, one of them for a request that is over and of which the server still tells: then the server gets another
+// token.
 func (w *wishes) enter(q *relayedRequest) {
 	token, logs := q.params.Asks()
 	text, _ := token.Text()
@@ -45,7 +49,7 @@ func (w *wishes) enter(q *relayedRequest) {
 		return
 	}
 	q.token = token
-	for w.progress[q.token] != nil {
+	for again := w.shared; again || w.progress[q.token] != nil; again = false {
 		w.replaced++
 		q.token = jsonrpc.StringID(fmt.Sprint("progress-", w.replaced))
 	}
@@ -61,10 +65,14 @@ func (w *wishes) enter(q *relayedRequest) {
 	w.progress[q.token] = q
 }
 
-// leave forgets a request.
-func (w *wishes) leave(q *relayedRequest) {
+// leave forgets a request. Without an answer to it, the server may still send notifications that belong to the request
+// and do not name it.
+func (w *wishes) leave(q *relayedRequest, answered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if _, logs := w.logs[q]; logs && !answered && (w.unheard == nil || q.Session.Epoch > w.unheard.Epoch) {
+		w.unheard = q.Session
+	}
 	delete(w.logs, q)
 	if !q.token.IsZero() {
 		delete(w.progress, q.token)
@@ -87,7 +95,8 @@ func (c *relayed) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) 
 		raw, _ := mcp.Object(m.Middle()).Lookup(progressToken)
 		token, _ := jsonrpc.ParseID(raw)
 		return w.progress[token]
-	case m.Method == mcp.NotificationMessage && len(w.logs) == 1: // else any of them may have been meant
+	case m.Method == mcp.NotificationMessage && len(w.logs) == 1 && (w.unheard == nil || w.unheard != r.Session):
+		// else another may have been meant
 		for q := range w.logs {
 			return q
 		}

@@ -142,7 +142,7 @@ func TestALongTokenIsNotKept(t *testing.T) {
 		if len(w.progress) != kept || string(q.params.Raw()) != params {
 			t.Errorf("a token of %d bytes: %d are kept, want %d, and the same params", n, len(w.progress), kept)
 		}
-		w.leave(q)
+		w.leave(q, true)
 		if len(w.progress) != 0 {
 			t.Error("a token is kept for longer than its request")
 		}
@@ -158,7 +158,7 @@ func TestTokensAreToldApart(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			if len(running) > 0 && rapid.Bool().Draw(t, "ends") {
 				i := rapid.IntRange(0, len(running)-1).Draw(t, "which")
-				w.leave(running[i])
+				w.leave(running[i], true)
 				running = slices.Delete(running, i, i+1)
 				continue
 			}

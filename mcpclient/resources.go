@@ -11,11 +11,12 @@ import (
 // the first. (specification 2026-07-28, server/resources, "Listing Resources")
 func (c *Client) ListResources(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListResourcesResult,
 	error) {
-	if err := c.require(mcp.MethodListResources, hasResources, "resources"); err != nil {
+	params := &mcp.PageParams{Cursor: cursor}
+	if err := c.require(ctx, mcp.MethodListResources, params, options, hasResources, "resources"); err != nil {
 		return nil, err
 	}
 	r := new(mcp.ListResourcesResult)
-	if err := c.cachedCall(ctx, mcp.MethodListResources, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListResources, params, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -25,8 +26,8 @@ func (c *Client) ListResources(ctx context.Context, cursor *string, options ...C
 // [Client.Tools] for its bounds.
 func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Resource, error] {
 	name := func(r *mcp.Resource) string { return r.URI }
-	return pages(c, mcp.MethodListResources, name, options,
-		func(cursor *string, options []CallOption) (page[*mcp.Resource], error) {
+	return pages(ctx, c, mcp.MethodListResources, name, options,
+		func(ctx context.Context, cursor *string, options []CallOption) (page[*mcp.Resource], error) {
 			r, err := c.ListResources(ctx, cursor, options...)
 			if err != nil {
 				return page[*mcp.Resource]{}, err
@@ -39,10 +40,10 @@ func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2
 // page before, nil for the first. (specification 2026-07-28, server/resources, "Resource Templates")
 func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string,
 	options ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
-	if err := c.require(mcp.MethodListResourceTemplates, hasResources, "resources"); err != nil {
+	r, params := new(mcp.ListResourceTemplatesResult), &mcp.PageParams{Cursor: cursor}
+	if err := c.require(ctx, mcp.MethodListResourceTemplates, params, options, hasResources, "resources"); err != nil {
 		return nil, err
 	}
-	r, params := new(mcp.ListResourceTemplatesResult), &mcp.PageParams{Cursor: cursor}
 	if err := c.cachedCall(ctx, mcp.MethodListResourceTemplates, params, r, options...); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string,
 // ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends
 // it; see [Client.Tools] for its bounds.
 func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.ResourceTemplate, error] {
-	fetch := func(cursor *string, options []CallOption) (page[*mcp.ResourceTemplate], error) {
+	fetch := func(ctx context.Context, cursor *string, options []CallOption) (page[*mcp.ResourceTemplate], error) {
 		r, err := c.ListResourceTemplates(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.ResourceTemplate]{}, err
@@ -60,18 +61,19 @@ func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) i
 		return page[*mcp.ResourceTemplate]{r.ResourceTemplates, r.NextCursor}, nil
 	}
 	name := func(t *mcp.ResourceTemplate) string { return t.URITemplate }
-	return pages(c, mcp.MethodListResourceTemplates, name, options, fetch)
+	return pages(ctx, c, mcp.MethodListResourceTemplates, name, options, fetch)
 }
 
 // ReadResource returns the contents of a resource; there may be several, as for the files of a directory. The error for
 // a resource that is not there is [mcp.ErrResourceNotFound]. (specification 2026-07-28, server/resources, "Reading
 // Resources")
 func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOption) (*mcp.ReadResourceResult, error) {
-	if err := c.require(mcp.MethodReadResource, hasResources, "resources"); err != nil {
+	params := &mcp.ReadResourceParams{URI: uri}
+	if err := c.require(ctx, mcp.MethodReadResource, params, options, hasResources, "resources"); err != nil {
 		return nil, err
 	}
 	r := new(mcp.ReadResourceResult)
-	if err := c.cachedCall(ctx, mcp.MethodReadResource, &mcp.ReadResourceParams{URI: uri}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodReadResource, params, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil

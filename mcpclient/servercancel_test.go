@@ -58,7 +58,7 @@ func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 						t.Errorf("got %.600s, want the server's reason, cut", text)
 					}
 					synctest.Wait()
-					if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "late_lost"); n != 1 {
+					if n := rec.Value("mcp_client.response.drops", "mcp_client.drop.reason", "late_lost"); n != 1 {
 						t.Errorf("%d answers are late, want 1", n)
 					}
 					if got := rec.Span("tools/call x").Status(); !strings.Contains(fmt.Sprint(got), "Error") {
@@ -114,7 +114,7 @@ func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 		if cause == nil || cause.Error() != want {
 			t.Errorf("the handler's context ended because of %v, want %q", cause, want)
 		}
-		if got := rec.Log("mcp_client.handler.exception").Text("error"); got != want {
+		if got := rec.Log("mcp_client.handler.exception").Text("exception.message"); got != want {
 			t.Errorf("logged %q, want %q", got, want)
 		}
 	})
@@ -133,8 +133,9 @@ func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
 		if took := elapsed(func() { v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen)) }); took != time.Second {
 			t.Errorf("subscribed again after %v, want a second", took)
 		}
-		if got := rec.Log("mcp_client.stream.closed").Text("error"); !strings.Contains(got, "the server has cancelled it: "+
-			"shutting down") {
+		if got := rec.Log("mcp_client.stream.closed").Text("exception.message"); !strings.Contains(got,
+			"the server has cancelled it: "+
+				"shutting down") {
 			t.Errorf("logged %q, want the server's reason", got)
 		}
 	})

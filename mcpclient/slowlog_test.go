@@ -230,7 +230,7 @@ func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
 			t.Errorf("the log says that %s records were left out, want %d", got, untold)
 		}
 		stones := probed(c).Figures().Told
-		if got := rec.Value("mcp_client.tombstones"); got != int64(stones) || stones == 0 {
+		if got := rec.Value("mcp_client.tombstone.kept"); got != int64(stones) || stones == 0 {
 			t.Errorf("the metric has %d tombstones, want %d", got, stones)
 		}
 	})

@@ -31,7 +31,7 @@ func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 		wants := func(what string, wantTools, wantAll int, wantDropped int64) {
 			t.Helper()
 			synctest.Wait()
-			dropped := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "unsubscribed")
+			dropped := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", "unsubscribed")
 			if tools != wantTools || all != wantAll || dropped != wantDropped {
 				t.Errorf("%s: the handlers heard %d and %d and %d were dropped, want %d, %d, %d",
 					what, tools, all, dropped, wantTools, wantAll, wantDropped)
@@ -88,6 +88,7 @@ func TestWhatWasOnItsWayWhenASubscriptionWasReplacedIsHeard(t *testing.T) {
 		defer c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))()
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		v.Expect(mcp.NotificationCancelled)
+		synctest.Wait() // until the client reads the old subscription no more: until then one change of both is one
 		v.Send(changed(ofSubscription(string(old.ID))))
 		synctest.Wait()
 		if n != 3 {

@@ -2,12 +2,17 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
@@ -16,14 +21,26 @@ import (
 // changed.
 //
 // The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
-// after a connection was lost. The handlers are called then, for a change may have gone unheard. If a server does not
-// take it up again, the record mcp_client.subscription.lost says so, and the next session tries. To subscribe to a
-// resource twice is to subscribe once, and one unsubscribing ends it.
+// after a connection was lost. The handlers are called then, for the client may have missed a change. Without an answer
+// the client tries again, after Options.BackoffMin to BackoffMax. If a server refuses, the record
+// mcp_client.subscription.lost has its reason, and the next session tries. To subscribe to a resource twice is to
+// subscribe once, and one unsubscribing ends it.
+//
+// A modern client replaces its subscription to change it. It reads the old one for 5 s more, so handlers may hear a
+// change twice; of more than 4 changes in that time, the oldest counts as a gap.
 //
 // A legacy server is asked by resources/subscribe. For a modern one, what has handlers and what is subscribed to is one
 // subscriptions/listen, so of the options only the timeout and WaitForReady mean something there.
 // (specification 2025-11-25, server/resources, "Subscriptions"; 2026-07-28, basic/patterns/subscriptions)
 func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
+	p := &mcp.SubscribeParams{URI: uri}
+	options = append(options[:len(options):len(options)], ifSent) // modern servers are asked by another method
+	return c.operate(ctx, mcp.MethodSubscribe, p, options, func(ctx context.Context, options []CallOption) error {
+		return c.subscribe(ctx, p, options)
+	})
+}
+
+func (c *Client) subscribe(ctx context.Context, p *mcp.SubscribeParams, options []CallOption) error {
 	s, options, err := c.agreed(ctx, mcp.MethodSubscribe, options)
 	if err != nil {
 		return err
@@ -36,7 +53,7 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	if limited.Err() != nil {
 		return errorOf(conn.Outlived(limited, mcp.MethodSubscribe, true))
 	}
-	w, ok := c.subscriptions.watches.enter(limited, uri)
+	w, ok := c.subscriptions.watches.enter(limited, p.URI)
 	if !ok {
 		return errorOf(conn.Outlived(limited, mcp.MethodSubscribe, true))
 	}
@@ -44,7 +61,7 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	if s.Era.Subscribes() {
 		return c.subscriptions.listenTo(limited, s, w)
 	}
-	if err := c.Call(limited, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, options...); err != nil {
+	if err := c.Call(limited, mcp.MethodSubscribe, p, nil, options...); err != nil {
 		return err
 	}
 	c.subscriptions.watches.want(w, true)
@@ -56,6 +73,15 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 // way that succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready
 // has no server to tell, which is no error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
+	p := &mcp.UnsubscribeParams{URI: uri}
+	options = append(options[:len(options):len(options)], ifSent) // a client that is not ready has no server to ask
+	return c.operate(ctx, mcp.MethodUnsubscribe, p, options, func(ctx context.Context, options []CallOption) error {
+		return c.unsubscribe(ctx, p, options)
+	})
+}
+
+func (c *Client) unsubscribe(ctx context.Context, p *mcp.UnsubscribeParams, options []CallOption) error {
+	uri := p.URI
 	options = c.cfg.timed(options, time.Now())
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
@@ -72,7 +98,7 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	if s == conn.NoSession || s.Era.Subscribes() || !hasSubscribing(&s.Capabilities) {
 		return nil
 	}
-	return c.Call(limited, mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: uri}, nil, options...)
+	return c.Call(limited, mcp.MethodUnsubscribe, p, nil, options...)
 }
 
 // listenTo adds a resource to what the client listens to in session s, and waits until the server has agreed.
@@ -116,42 +142,77 @@ func (subs *subscriptions) restore(s *conn.Session) {
 	if s.Era.Subscribes() {
 		return
 	}
-	lists := subs.c.dispatcher.wanted(&s.Capabilities)
-	subs.c.dispatcher.missed(lists)
+	subs.c.missed(names.GapSession, subs.c.dispatcher.wanted(&s.Capabilities))
 	if !hasSubscribing(&s.Capabilities) {
 		return
 	}
-	slots := make(chan struct{}, restoredAtOnce)
-	for _, uri := range subs.watches.uris() {
-		select {
-		case slots <- struct{}{}:
-		case <-s.Ctx.Done():
+	pause := subs.c.cfg.BackoffMin
+	for left := subs.watches.uris(); ; pause = min(2*pause, subs.c.cfg.BackoffMax) {
+		if left = subs.restoreAll(s, left); len(left) == 0 || !conn.PauseFor(s.Ctx, pause) {
 			return
 		}
-		subs.c.core.InBackground(s.Link, func() { // ends with its call
-			defer func() { <-slots }()
-			subs.restoreOne(s, uri)
-		})
 	}
 }
 
-// restoreOne subscribes anew to one resource of a legacy server.
-func (subs *subscriptions) restoreOne(s *conn.Session, uri string) {
+// restoreAll subscribes anew to resources of a legacy server, and returns those that need another try.
+func (subs *subscriptions) restoreAll(s *conn.Session, uris []string) (again []string) {
+	var mu sync.Mutex
+	var tries sync.WaitGroup
+	slots := make(chan struct{}, restoredAtOnce)
+	for _, uri := range uris {
+		select {
+		case slots <- struct{}{}:
+		case <-s.Ctx.Done():
+			tries.Wait()
+			return nil
+		}
+		tries.Add(1)
+		subs.c.core.InBackground(s.Link, func() { // ends with its call
+			defer tries.Done()
+			defer func() { <-slots }()
+			if !subs.restoreOne(s, uri) {
+				mu.Lock()
+				defer mu.Unlock()
+				again = append(again, uri)
+			}
+		})
+	}
+	tries.Wait()
+	return again
+}
+
+// restoreOne subscribes anew to one resource of a legacy server. It reports false if that needs another try: there was
+// no answer, and the server has not refused.
+func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 	w, ok := subs.watches.enter(s.Ctx, uri)
 	if !ok {
-		return
+		return true
 	}
 	defer subs.watches.leave(w)
 	if !subs.watches.wanted(w) {
-		return
+		return true
 	}
 	err := subs.c.call(s.Ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
 	switch {
 	case err == nil:
-		subs.c.dispatcher.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
-	case s.Ctx.Err() == nil:
+		subs.watches.restored(w)
+		subs.c.missed(names.GapSubscription, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+	case s.Ctx.Err() != nil:
+	case isRefusal(err):
 		subs.c.core.Telemetry.SubscriptionLost(uri, err)
+	default:
+		return false
 	}
+	return true
+}
+
+// isRefusal reports whether an error is the server's own, or one that no other try can change.
+func isRefusal(err error) bool {
+	_, answered := errors.AsType[*mcp.Error](err)
+	_, passed := errors.AsType[*relay.Error](err)
+	e, ok := errors.AsType[*Error](err)
+	return answered || passed || transport.Permanent(err) ||
+		ok && (e.Kind == KindProtocol || e.Kind == KindInvalid || e.Kind == KindShutdown)
 }
 
 // notHonoured is the error of a resource that a modern server acknowledges no subscription to.

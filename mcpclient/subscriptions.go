@@ -24,10 +24,21 @@ type subscriptions struct {
 	latest    *opening   // guarded by mu; the latest subscription, nil before the first
 }
 
-// opening is the request that opened a subscription, and the epoch of its session.
+// opening is the request that opened a subscription, the epoch of its session, and the subscriptions before it that the
+// client still reads, the oldest first. A client that has not subscribed has no opening, and so takes no memory for it.
 type opening struct {
-	by instrument.Ref
-	in uint64
+	by       instrument.Ref
+	in       uint64
+	replaced []*replaced
+}
+
+// replaced returns the list of the subscriptions that the client still reads after another one has replaced them. mu is
+// held.
+func (subs *subscriptions) replaced() *[]*replaced {
+	if subs.latest == nil {
+		subs.latest = new(opening)
+	}
+	return &subs.latest.replaced
 }
 
 // The lists of which changes are told.
@@ -134,7 +145,7 @@ func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFil
 		return nil, errorOf(err)
 	}
 	subs.mu.Lock()
-	subs.latest = &opening{sub.Ref, s.Epoch}
+	subs.latest = &opening{sub.Ref, s.Epoch, *subs.replaced()}
 	subs.mu.Unlock()
 	sub.stream = subs.c.core.Telemetry.StreamOpened(names.StreamListen)
 	return sub, nil
@@ -168,23 +179,26 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 	})
 }
 
-// strays reports whether a notification of a modern server belongs to no subscription of the client's although it says
-// so, or has to: it reaches no handler then. On a stream that all share, that is how a client tells its subscriptions
-// apart. (specification 2026-07-28, basic/patterns/subscriptions)
-func (subs *subscriptions) strays(n *Notification) bool {
+// unwanted returns why a notification of a modern server reaches no handler, a Drop word of package names, or "". It
+// must belong to a subscription of the client if its params or its method say so: on a stream that all share, that is
+// how a client tells its subscriptions apart. (specification 2026-07-28, basic/patterns/subscriptions)
+func (subs *subscriptions) unwanted(n *Notification) string {
 	switch n.Method {
 	case mcp.NotificationProgress, mcp.NotificationMessage: // of a request
-		return false
+		return ""
 	case mcp.NotificationCancelled, mcp.NotificationSubscriptionsAcknowledged: // look for their request by themselves
-		return false
+		return ""
 	}
 	var request mcp.RequestID
 	found, err := mcp.Meta(n.params.Meta).Decode(mcp.MetaSubscriptionID, &request)
-	if !found {
-		return onlySubscribed(n.Method)
+	if !found && !onlySubscribed(n.Method) {
+		return ""
 	}
 	id, ok := request.Int()
-	return err != nil || !ok || !subs.c.core.IsOpen(id)
+	if !found || err != nil || !ok || !subs.c.core.IsOpen(id) {
+		return names.DropUnsubscribed
+	}
+	return subs.superseded(id, n)
 }
 
 // onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to

@@ -30,3 +30,81 @@ func TestAWarningTellsOfThoseThatWereNotGiven(t *testing.T) {
 			refused(10)
 		})
 }
+
+// Five records of unusable things are logged at once, and then one a second, with the count of the others.
+func TestWhatCannotBeUsedIsLoggedWithALimit(t *testing.T) {
+	t.Run("a tool", func(t *testing.T) {
+		mirrored(t, nil, func(t *testing.T, s *script, c *Client, _ *overHTTP) {
+			v := s.next(t).modern()
+			await(t, c)
+			list := func() {
+				done := background(func() error { _, err := c.ListTools(t.Context(), nil, WithoutCache()); return err })
+				v.Answer(v.Expect(mcp.MethodListTools), listOf(brokenTool))
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+			oftenAndLater(list)
+		})
+	})
+	t.Run("an output schema", func(t *testing.T) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			const schema = `{"type":"object","properties":{"code":{"type":"string","pattern":"^(?!x)"}}}`
+			listed := false
+			oftenAndLater(func() {
+				done := background(func() error {
+					_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil)
+					return err
+				})
+				if !listed {
+					v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, schema))
+					listed = true
+				}
+				v.Answer(v.Expect(mcp.MethodCallTool), structured)
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	})
+	t.Run("subscriptions", func(t *testing.T) {
+		bubble(t, &Options{Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
+			const uris = 8
+			connect := func(capabilities string) *conversation {
+				v := s.next(t)
+				v.Answer(v.Expect(mcp.MethodInitialize), `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+
+					`,"serverInfo":{"name":"old","version":"1"}}`)
+				v.Expect(mcp.NotificationInitialized)
+				await(t, c)
+				return v
+			}
+			v := connect(`{"resources":{"subscribe":true}}`)
+			for n := range uris {
+				done := background(func() error { return c.SubscribeResource(t.Context(), fmt.Sprint("file:///", n)) })
+				v.Answer(v.Expect(mcp.MethodSubscribe), `{}`)
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+			for range 2 {
+				v.Close()
+				v = connect(`{}`) // which loses all of them
+				time.Sleep(time.Minute)
+				v.Close()
+				v = connect(`{"resources":{"subscribe":true}}`)
+				for range uris {
+					v.Answer(v.Expect(mcp.MethodSubscribe), `{}`)
+				}
+			}
+		})
+	})
+}
+
+// oftenAndLater runs f more often than the limit allows at once, and once when it allows more.
+func oftenAndLater(f func()) {
+	for range 8 {
+		f()
+	}
+	time.Sleep(2 * time.Second)
+	f()
+}

@@ -39,6 +39,7 @@ type Task struct {
 	over     bool            // guarded by mu; err, or else into, is the outcome
 	err      *Error          // guarded by mu
 	origin   lead            // guarded by mu; what its requests go on with
+	tool     string          // guarded by mu; empty for a task that was resumed
 	heard    time.Time       // guarded by mu; when the state was first heard of, zero for not yet
 	due      time.Time       // guarded by mu; when the server wants to be asked next
 	answered map[string]bool // guarded by mu; keys of what the server has asked for and got
@@ -160,17 +161,30 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	t.c.operations.enter()
 	defer t.c.operations.leave()
 	if err := t.wait(ctx); err != nil {
-		return nil, err
+		return nil, t.failed(ctx, err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.into.(*mcp.CallToolResult), nil
 }
 
+// failed records an error of the call that became the task as a failure of that call, and returns it. Errors of
+// requests about the task have been recorded with these requests.
+func (t *Task) failed(ctx context.Context, err *Error) error {
+	if err.Op != mcp.MethodCallTool {
+		return err
+	}
+	t.mu.Lock()
+	origin, p := t.origin, &mcp.CallToolParams{Name: t.tool}
+	t.mu.Unlock()
+	goesOn := func(a *asked) { a.Corr, a.Ref = origin.corr, origin.ref }
+	return t.c.failed(ctx, mcp.MethodCallTool, p, []CallOption{goesOn}, err)
+}
+
 // created makes t the task that the server has answered cl with.
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
-	t.made, t.legacy, t.into = true, cl.tasks.asked, into
+	t.made, t.legacy, t.into, t.tool = true, cl.tasks.asked, into, mcp.TargetOf(cl.params)
 	t.goOnAs(&cl.asked)
 	t.origin = lead{corr: cl.Corr, ref: cl.Ref}
 	t.mu.Unlock()
@@ -246,7 +260,29 @@ func (t *Task) outcome() (*Error, bool) {
 }
 
 // poll asks the server once. It also returns the id of the request.
-func (t *Task) poll(ctx context.Context) (*mcp.DetailedTask, int64, *Error) {
+func (t *Task) poll(ctx context.Context) (d *mcp.DetailedTask, id int64, failed *Error) {
+	failed = t.operate(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, nil,
+		func(ctx context.Context, options []CallOption) (err *Error) {
+			d, id, err = t.pollIn(ctx, options)
+			return err
+		})
+	return d, id, failed
+}
+
+// operate makes do an operation about the task: see [Client.operate].
+func (t *Task) operate(ctx context.Context, method string, params any, options []CallOption,
+	do func(ctx context.Context, options []CallOption) *Error) (failed *Error) {
+	options = append(options[:len(options):len(options)], ifSent)
+	_ = t.c.operate(ctx, method, params, options, func(ctx context.Context, options []CallOption) error {
+		if failed = do(ctx, options); failed != nil {
+			return failed
+		}
+		return nil
+	})
+	return failed
+}
+
+func (t *Task) pollIn(ctx context.Context, options []CallOption) (*mcp.DetailedTask, int64, *Error) {
 	if now, settled := t.settled(); settled {
 		return &mcp.DetailedTask{Task: now}, 0, nil
 	}
@@ -261,7 +297,7 @@ func (t *Task) poll(ctx context.Context) (*mcp.DetailedTask, int64, *Error) {
 	if legacy {
 		result = &old
 	}
-	if err := t.request(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, result, &l); err != nil {
+	if err := t.request(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, result, &l, options...); err != nil {
 		return nil, 0, err
 	}
 	if legacy {
@@ -308,6 +344,12 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 // request makes a request about the task, which belongs to the same logical call as the others. l, if not nil, learns
 // of it.
 func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
+	return t.operate(ctx, method, params, more, func(ctx context.Context, options []CallOption) *Error {
+		return t.requestIn(ctx, method, params, result, l, options)
+	})
+}
+
+func (t *Task) requestIn(ctx context.Context, method string, params, result any, l *lead, more []CallOption) *Error {
 	t.mu.Lock()
 	origin, made, id := t.origin, t.made, t.state.TaskID
 	t.mu.Unlock()

@@ -369,7 +369,9 @@ func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
 		<-a.done
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 		synctest.Wait()
-		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/update", "tasks/get", "tasks/cancel")
+		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/update", "tasks/get",
+			"tools/call x", // with the caller's error
+			"tasks/cancel")
 
 		resumed := background(func() error { _, err := c.ResumeTask("t1").Wait(t.Context()); return err })
 		v.Answer(v.about(mcp.MethodGetTask), working())

@@ -21,8 +21,8 @@ import (
 // (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
 func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
 	name := func(t *mcp.LegacyTask) string { return t.TaskID }
-	return pages(c, mcp.MethodListTasks, name, options,
-		func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
+	return pages(ctx, c, mcp.MethodListTasks, name, options,
+		func(ctx context.Context, cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
 			var r mcp.LegacyListTasksResult
 			if s := c.core.Present(); s != conn.NoSession && !listsTasks(s) {
 				return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
@@ -66,6 +66,12 @@ func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
 // call calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the
 // caller wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
+	return t.c.operate(ctx, mcp.MethodCallTool, p, options, func(ctx context.Context, options []CallOption) error {
+		return t.augmentAndCall(ctx, p, r, options)
+	})
+}
+
+func (t *tasking) augmentAndCall(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	c := t.c
 	version := c.tools.version()
 	s, options, err := t.augment(ctx, p.Name, options)

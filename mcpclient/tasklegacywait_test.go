@@ -523,6 +523,8 @@ func TestTheRequestsOfATaskOf20251125AreOneCall(t *testing.T) {
 		v.Expect(mcp.NotificationCancelled)
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		synctest.Wait()
-		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/get", "tasks/result", "tasks/cancel")
+		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/get", "tasks/result",
+			"tools/call x", // with the caller's error
+			"tasks/cancel")
 	})
 }

@@ -21,7 +21,7 @@ func asTask(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		err := next(ctx, cl)
 		if err == nil && cl.tasks.made != nil {
-			err = cl.taskCreated(ctx)
+			err = cl.taskCreated(cl.Outside(ctx))
 		}
 		return err
 	}

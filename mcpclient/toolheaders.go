@@ -42,16 +42,22 @@ func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	m.c.operations.enter()
 	defer m.c.operations.leave()
+	return m.c.operate(ctx, mcp.MethodCallTool, p, options, func(ctx context.Context, options []CallOption) error {
+		return m.callWithHeaders(ctx, p, r, options)
+	})
+}
+
+func (m *knownTools) callWithHeaders(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	begun := time.Now()
 	version := m.version()
 	header, err := headerOf(p, m.mirrored(p.Name))
-	var before lead
+	mismatch := false
 	if err == nil {
-		err = m.c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
+		err = m.c.Call(ctx, mcp.MethodCallTool, p, r, withHeader(options, header)...)
 		if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != mcp.CodeHeaderMismatch {
 			return err
 		}
-		before.mismatch = true
+		mismatch = true
 	}
 	options = m.c.cfg.timed(options, begun)
 	options = append(options[:len(options):len(options)], goesOn)
@@ -64,25 +70,26 @@ func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r any, opt
 	switch {
 	case unusable != nil:
 		return unusable
-	case before.mismatch && maps.Equal(header, anew):
+	case mismatch && maps.Equal(header, anew):
 		return err
 	}
-	return m.c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
+	return m.c.Call(ctx, mcp.MethodCallTool, p, r,
+		append(withHeader(options, anew), func(a *asked) { a.mismatch = mismatch })...)
 }
 
-// lead is what telemetry knows of a call that another one goes on with.
+// withHeader adds the headers of a call to its options.
+func withHeader(options []CallOption, header map[string]string) []CallOption {
+	if header == nil {
+		return options
+	}
+	return append(options[:len(options):len(options)], func(a *asked) { a.Header = header })
+}
+
+// lead is what telemetry knows of a request that others go on with.
 type lead struct {
-	corr     instrument.Corr
-	ref      instrument.Ref
-	id       int64 // of the request
-	mismatch bool  // that is why
-}
-
-// lends adds to options that the call has these headers, goes on where l is, and takes l on.
-func (l *lead) lends(header map[string]string, options []CallOption) []CallOption {
-	return append(options[:len(options):len(options)], func(a *asked) {
-		a.Header, a.Corr, a.Ref, a.lead = header, l.corr, l.ref, l
-	})
+	corr instrument.Corr
+	ref  instrument.Ref
+	id   int64 // of the request
 }
 
 // headerOf returns the headers for a call of a tool with these parameters that are repeated, nil for none.

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -245,6 +248,21 @@ func TestWhatACallIsAboutIsToldWhateverItsParamsAre(t *testing.T) {
 		<-done
 		if h[mcp.MethodReadResource] != "file:///x" {
 			t.Errorf("of params by value: got the name %q, want file:///x", h[mcp.MethodReadResource])
+		}
+	})
+}
+
+func TestAToolThatCannotBeReadHidesNoOther(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		got := v.namesOf(c, toolA+`,{"name":"broken"},`+toolB)
+		if !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("got the tools %q, want the two that can be read", got)
+		}
+		synctest.Wait()
+		left := rec.Logs(names.EventMCPClientToolRejected)
+		if len(left) != 1 || left[0].Attrs[names.KeyGenAIToolName].String() != "broken" {
+			t.Errorf("got the records %v, want one about the third tool", left)
 		}
 	})
 }

@@ -37,8 +37,8 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	return func(yield func(*mcp.Tool, error) bool) {
 		var l *toolListing
 		name := func(t *mcp.Tool) string { return t.Name }
-		list := pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool],
-			error) {
+		list := pages(ctx, c, mcp.MethodListTools, name, options, func(ctx context.Context, cursor *string,
+			options []CallOption) (page[*mcp.Tool], error) {
 			if cursor == nil { // also when the list begins anew
 				l = c.tools.begin()
 				l.whole = true
@@ -83,7 +83,7 @@ func (c *Client) CallToolRaw(ctx context.Context, p *mcp.CallToolParams, options
 
 // callTool calls a tool and decodes the result into result, a pointer.
 func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any, options []CallOption) error {
-	if err := c.require(mcp.MethodCallTool, hasTools, "tools"); err != nil {
+	if err := c.require(ctx, mcp.MethodCallTool, p, options, hasTools, "tools"); err != nil {
 		return err
 	}
 	if p.Arguments == nil {
@@ -114,37 +114,47 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
 	error) {
 	var out Out
-	_, options, unready := c.agreed(ctx, mcp.MethodCallTool, options)
-	if unready != nil {
-		return out, unready
+	p := &mcp.CallToolParams{Name: name, Arguments: arguments}
+	err := c.operate(ctx, mcp.MethodCallTool, p, options, func(ctx context.Context, options []CallOption) error {
+		return c.callToolInto(ctx, p, &out, options)
+	})
+	return out, err
+}
+
+// callToolInto calls a tool and decodes its structured content into out, a pointer.
+func (c *Client) callToolInto(ctx context.Context, p *mcp.CallToolParams, out any, options []CallOption) error {
+	_, options, err := c.agreed(ctx, mcp.MethodCallTool, options)
+	if err != nil {
+		return err
 	}
 	version := c.tools.version()
-	s, err := c.tools.output(ctx, name, options)
+	s, err := c.tools.output(ctx, p.Name, options)
 	if err != nil {
-		return out, err
+		return err
 	}
-	r, err := c.CallTool(ctx, name, arguments, options...)
+	r := new(mcp.CallToolResult)
+	err = c.callTool(ctx, p, r, options)
 	switch {
 	case err != nil:
-		return out, err
+		return err
 	case r.IsError:
-		return out, &mcp.ToolError{Tool: name, Result: r}
+		return &mcp.ToolError{Tool: p.Name, Result: r}
 	case r.StructuredContent == nil:
-		return out, unusableOutput(name, errors.New("no structured content"))
+		return unusableOutput(p.Name, errors.New("no structured content"))
 	}
 	matches := false
-	c.core.Telemetry.Labelled(ctx, mcp.MethodCallTool, name, func(ctx context.Context) {
-		matches, err = readOutput(ctx, s, r.StructuredContent, &out)
+	c.core.Telemetry.Labelled(ctx, mcp.MethodCallTool, p.Name, func(ctx context.Context) {
+		matches, err = readOutput(ctx, s, r.StructuredContent, out)
 	})
 	switch {
 	case err == nil:
-		return out, nil
+		return nil
 	case !matches && ctx.Err() != nil:
-		return out, errorOf(conn.Outlived(ctx, mcp.MethodCallTool, false))
+		return errorOf(conn.Outlived(ctx, mcp.MethodCallTool, false))
 	case !matches:
 		c.tools.outdated(version) // the tool may have changed unheard
 	}
-	return out, unusableOutput(name, err)
+	return unusableOutput(p.Name, err)
 }
 
 // readOutput decodes structured content into out, a pointer, and reports whether it matches s: anything does if that is

@@ -174,7 +174,7 @@ func afterVisits(next roundTrip) roundTrip {
 			if err == nil || err.Server == nil || err.Server.Code != mcp.CodeURLElicitationRequired {
 				return err
 			}
-			if again, err := cl.visitURLs(ctx, err); !again {
+			if again, err := cl.visitURLs(cl.Outside(ctx), err); !again {
 				return err
 			}
 			cl.By = time.Time{} // a person has taken that

@@ -89,6 +89,14 @@ func (t *watches) wanted(w *watch) bool {
 	return w.wanted
 }
 
+// wants reports whether the resource is wanted, or a caller is about to want it.
+func (t *watches) wants(uri string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.all[uri]
+	return w != nil && (w.wanted || w.asked != nil)
+}
+
 // uris returns all that are wanted or used.
 func (t *watches) uris() []string {
 	t.mu.Lock()
@@ -191,6 +199,13 @@ func (t *watches) fail(uris []string, err error) {
 			w.tell(err)
 		}
 	}
+}
+
+// restored notes that a subscription works again, so that a later loss is reported.
+func (t *watches) restored(w *watch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w.lost = false
 }
 
 // lose notes that the server does not tell of those that are wanted any more, and returns the ones of which this is

@@ -67,6 +67,8 @@ type Gateway struct {
 	naming   groupname.Naming
 	prefixes []string // of the members, in their order
 	guard    *guard   // nil if there is no policy
+	tel      *instrument.Server
+	listed   listBudget
 	http     *mcpserver.Server
 
 	mu      sync.Mutex
@@ -92,15 +94,18 @@ func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error)
 	if g.o.Telemetry == nil {
 		g.o.Telemetry = telemetry.New()
 	}
+	name := cmp.Or(g.o.Server.Name, g.o.Info.Name)
+	g.tel = instrument.NewServer(g.o.Telemetry, name, instrument.Network{},
+		instrument.WithInstanceID(g.o.Server.InstanceID))
 	var err error
-	if err = g.join(members); err != nil {
-		return nil, fmt.Errorf("mcpproxy: %w", err)
-	}
 	if g.o.Policy != nil {
-		name := cmp.Or(g.o.Server.Name, g.o.Info.Name)
-		if g.guard, err = newGuard(g.o.Policy, g.o.Telemetry, name, g.o.Server.InstanceID); err != nil {
+		if g.guard, err = newGuard(g.o.Policy, g.tel); err != nil {
 			return nil, fmt.Errorf("mcpproxy: %w", err)
 		}
+		g.o.Telemetry = g.redacting(g.o.Telemetry)
+	}
+	if err = g.join(members); err != nil {
+		return nil, fmt.Errorf("mcpproxy: %w", err)
 	}
 	g.http, err = g.newServer(nil)
 	return g, err
@@ -139,9 +144,24 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 				RequestTimeout: -1, FrameLimit: DefaultFrameLimit, CloseTimeout: time.Second, Telemetry: g.o.Telemetry,
 			}
 		}
+		if o := *m.Options; g.guard != nil {
+			if o.Telemetry == nil {
+				o.Telemetry = telemetry.New()
+			}
+			o.Telemetry = g.redacting(o.Telemetry)
+			m.Options = &o
+		}
 		g.members = append(g.members, m)
 	}
 	return nil
+}
+
+// redacting returns a function that redacts contents by the policy.
+func (g *Gateway) redacting(t *telemetry.Telemetry) *telemetry.Telemetry {
+	if g.guard == nil || g.guard.secrets == nil {
+		return t
+	}
+	return instrument.Redacting(t, g.guard.scrub)
 }
 
 // newServer returns the end towards one host, or towards all over HTTP if own is nil.
@@ -193,6 +213,9 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 // members for hosts that have no sessions. Nil for o means the defaults. End the handler with
 // [mcpserver.HTTPHandler.Shutdown], and then the gateway with [Gateway.Stop].
 //
+// A session has clients of its own to the members from its first request behind initialize on. There are
+// [DefaultMaxSessions] at most, unless [mcpserver.HTTPOptions.MaxSessions] has another number.
+//
 // With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process that has the same members may serve a
 // session: each has clients of its own for it, with what the host has declared, its log level and its subscriptions.
 // What does not move is what a member keeps for one connection, and a call that is under way.
@@ -207,7 +230,7 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	if first {
 		h.connect(everything, nil, g.http) // its errors are those of each request
 	}
-	return g.http.HTTPHandler(o)
+	return g.http.HTTPHandler(boundSessions(o))
 }
 
 // HealthHandler tells over HTTP whether the members can be used, as [mcpclient.HealthHandler] does: those that hosts
@@ -245,9 +268,7 @@ func (g *Gateway) Stop(ctx context.Context) error {
 		stopping.Go(func() { failed[i] = h.stop(ctx) })
 	}
 	stopping.Wait()
-	if g.guard != nil {
-		g.guard.tel.Close()
-	}
+	g.tel.Close()
 	return errors.Join(failed...)
 }
 

@@ -28,19 +28,15 @@ type offered struct {
 
 type groupKey struct{}
 
-// Init connects to the members for a host that opens a session.
+// Init connects to the members for a host that opens a session. Over HTTP that waits for its first request behind
+// initialize, which costs who sends it no more than a request.
 func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
-	h := e.own
-	if h == nil {
-		var err error
-		if h, err = e.g.newGroup(); err != nil {
-			return err
-		}
-		s.SetValue(groupKey{}, h)
+	if e.own != nil {
+		return e.own.connect(s.ClientCapabilities(), s, e.server)
 	}
-	err := h.connect(s.ClientCapabilities(), s, e.server)
-	if err != nil && e.own == nil {
-		h.stop(context.Background())
+	h, err := e.g.newGroup()
+	if err == nil {
+		s.SetValue(groupKey{}, h)
 	}
 	return err
 }
@@ -71,7 +67,7 @@ func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
 	if h == nil {
 		return nil, errGatewayStopped
 	}
-	if err := h.connect(r.ClientCapabilities(), nil, e.server); err != nil {
+	if err := h.connect(r.ClientCapabilities(), r.Session(), e.server); err != nil {
 		return nil, err
 	}
 	h.setLevel(r.Session().LogLevel())
@@ -83,7 +79,8 @@ func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandle
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		ask := passedOn[r.Method]
 		if ask == nil && r.Method != mcp.MethodSetLevel && r.Method != mcp.MethodDiscover {
-			return next(ctx, r)
+			result, err := next(ctx, r)
+			return result, e.g.guard.failure(ctx, r.Method, err)
 		}
 		if ask != nil {
 			h, err := e.group(r)
@@ -96,17 +93,25 @@ func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandle
 		if err == nil {
 			_, err = e.group(r) // a host that begins, or has set its log level
 		}
-		return result, err
+		return result, e.g.guard.failure(ctx, r.Method, err)
 	}
 }
 
 // SubscribeResource watches a resource for a host.
 func (e *hostEnd) SubscribeResource(ctx context.Context, uri string) error {
-	h := e.groupOf(mcpserver.SessionFrom(ctx))
+	s := mcpserver.SessionFrom(ctx)
+	h := e.groupOf(s)
 	if h == nil {
 		return errGatewayStopped
 	}
-	return h.watch(ctx, uri, mcpserver.SessionFrom(ctx) == nil)
+	able := s.ClientCapabilities()
+	if r := mcpserver.RequestFrom(ctx); r != nil {
+		able = r.ClientCapabilities()
+	}
+	if err := h.connect(able, s, e.server); err != nil { // it may be the first that the process hears of the session
+		return err
+	}
+	return h.watch(ctx, uri, s == nil)
 }
 
 // UnsubscribeResource ends that.

@@ -162,7 +162,7 @@ func TestChangesOfEachMemberAreHeard(t *testing.T) {
 					t.Errorf("%s://thing cannot be watched: %v", name, err)
 				}
 			}
-			time.Sleep(time.Second)
+			time.Sleep(10 * time.Second) // the client reads no subscription twice any more
 			h.taken()
 			for i, s := range a.servers {
 				s.RemoveTools("echo")

@@ -54,6 +54,7 @@ type member struct {
 	calls   []*request                   // guarded by mu; that it is answering, in the order in which they began
 	aliases map[string]groupname.Aliases // guarded by mu; by kind of list
 	missing bool                         // guarded by mu; a list has been answered without it
+	unheard bool                         // guarded by mu; a request of this connection ended without an answer
 
 	telling lock.Mutex       // held while it is told a level
 	level   mcp.LoggingLevel // guarded by telling; that it has been told
@@ -135,6 +136,9 @@ func (m *member) options(given *mcpclient.Options, able mcp.ClientCapabilities) 
 			given.OnTransition(t)
 		}
 		if t.To == connstate.Ready {
+			m.mu.Lock()
+			m.unheard = false
+			m.mu.Unlock()
 			m.h.background(m.settle)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -235,5 +236,56 @@ func TestAPolicyIsAboutTheNamesOfTheGateway(t *testing.T) {
 	}
 	if n := said.count("[redacted]"); n != 3 {
 		t.Errorf("progress says %q, want what is to be seen of it", said.all)
+	}
+}
+
+func TestAHostThatReadsNoLogMessagesDelaysNoOther(t *testing.T) {
+	shouted := make(chan struct{})
+	a := begin(t, nil, func(_ string, s *mcptest.Server) {
+		must(s.AddRawTool(&mcp.Tool{Name: "shout"},
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				for range 300 { // more than the buffers of a connection take
+					must(r.Log(ctx, mcp.LevelWarning, "", strings.Repeat("x", 64<<10)))
+				}
+				shouted <- struct{}{}
+				return &mcp.CallToolResult{}, nil
+			}))
+	})
+	url := a.atURL(nil)
+	h := new(heard)
+	c := client(t, url, mcp.Version20260728, mcpclient.HandleToolListChanged(func(context.Context) { h.note("changed") }))
+	toolNames(t, c)
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"new_shout","_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+		`"io.modelcontextprotocol/logLevel":"debug"}}}`
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "new_shout",
+	} {
+		r.Header.Set(name, value)
+	}
+	unread, err := net.Dial("tcp", r.URL.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unread.Close() }()
+	if err := r.Write(unread); err != nil {
+		t.Fatal(err)
+	}
+	<-shouted
+	before := h.count("changed")
+	same := a.servers[slices.Index(memberNames, "new")]
+	must(same.AddRawTool(&mcp.Tool{Name: "another"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{}, nil
+		}))
+	begun := time.Now()
+	eventually(t, "another host hears of the tools", func() bool { return h.count("changed") > before })
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("another host heard of the tools after %v", took)
 	}
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // kind is a kind of things that servers list.
@@ -38,6 +41,34 @@ const (
 	maxListBytes = 64 << 20 // or one page that is larger
 )
 
+// maxListed bounds the memory for lists that a gateway puts together at the same time, in bytes: those of all members,
+// for all hosts and requests. Beyond, there is one page of each list under way.
+const maxListed = 256 << 20
+
+// listBudget counts the memory for lists. A page takes three times its text, which is there as it came, with the names
+// of the gateway, and in the answer.
+type listBudget struct{ used atomic.Int64 }
+
+const (
+	listedCopies = 3
+	listedItem   = 192 // bytes for each item of a list, besides its text
+)
+
+// take takes memory for a page, and reports false if there is not so much.
+func (b *listBudget) take(bytes, items int) (taken int64, ok bool) {
+	taken = int64(listedCopies*bytes + listedItem*items)
+	if b.used.Add(taken) > maxListed {
+		b.used.Add(-taken)
+		return 0, false
+	}
+	return taken, true
+}
+
+var errListsFull = &mcp.Error{
+	Code:    mcp.CodeInternalError,
+	Message: "the lists that hosts ask the gateway for at this moment are too large together; try again later",
+}
+
 // item is a thing in a list.
 type item struct {
 	name string // as the host sees it
@@ -49,19 +80,35 @@ type item struct {
 func listing(k *kind) asking {
 	return func(ctx context.Context, r *request, _ json.RawMessage) (json.RawMessage, error) {
 		members := r.h.present()
-		lists := make([][]item, len(members))
+		lists := make([]list, len(members))
+		defer func() {
+			for _, l := range lists {
+				r.h.g.listed.used.Add(-l.taken)
+			}
+		}()
 		var asked sync.WaitGroup
 		for i, m := range members {
-			asked.Go(func() { lists[i] = m.list(ctx, k) })
+			asked.Go(func() { m.list(ctx, k, &lists[i]) })
 		}
 		asked.Wait()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		hidden := false
+		for _, l := range lists {
+			if l.err == errListsFull {
+				return nil, errListsFull
+			}
+			hidden = hidden || l.hidden
+		}
+		if hidden {
+			g := r.h.g.guard
+			g.decided(ctx, instrument.Decision{Method: k.method, Request: true}, names.PolicyHidden, 0)
+		}
 		seen := map[string]bool{}
 		result := fmt.Appendf(nil, `{"%s":[`, k.list)
-		for i, list := range lists {
-			for _, one := range list {
+		for i, l := range lists {
+			for _, one := range l.items {
 				if seen[one.name] {
 					continue
 				}
@@ -81,61 +128,95 @@ func listing(k *kind) asking {
 	}
 }
 
-// list returns what a member lists, with the names of the gateway, nothing if it is not connected or its list fails.
-func (m *member) list(ctx context.Context, k *kind) []item {
-	all, err := m.walk(ctx, k)
-	if err != nil {
+// list is the list of one member.
+type list struct {
+	items  []item
+	taken  int64 // of the budget for lists
+	hidden bool  // the policy has left out some
+	err    error
+}
+
+// list adds the list of a member, with the names of the gateway and without hidden items: nothing if the member is
+// not connected or its list fails.
+func (m *member) list(ctx context.Context, k *kind, into *list) {
+	if into.err = m.walk(ctx, k, into); into.err != nil {
+		into.items = nil
 		m.mu.Lock()
 		m.missing = true
 		m.mu.Unlock()
-		return nil
+		return
 	}
+	if !k.prefixed {
+		return
+	}
+	g := m.h.g
 	var known groupname.Aliases
-	for i := range all {
-		one := &all[i]
-		if !k.prefixed || m.h.g.o.NoPrefix {
+	kept := into.items[:0]
+	for _, one := range into.items {
+		own := one.name
+		if !g.o.NoPrefix {
+			one.name = g.naming.Name(m.prefix, own)
+			one.text = renamed(one.text, k.name, one.name)
+			if one.name != m.prefix+own {
+				known.Add(one.name, own)
+			}
+		}
+		if k == tools && g.guard != nil && !g.guard.permit(m.names(own)...) {
+			into.hidden = true
 			continue
 		}
-		own := one.name
-		one.name = m.h.g.naming.Name(m.prefix, own)
-		one.text = renamed(one.text, k.name, one.name)
-		if one.name != m.prefix+own {
-			known.Add(one.name, own)
-		}
+		kept = append(kept, one)
 	}
+	into.items = kept
 	m.mu.Lock()
 	m.aliases[k.list] = known
 	m.mu.Unlock()
-	return all
 }
 
-// walk returns the list of a member, all its pages.
-func (m *member) walk(ctx context.Context, k *kind) (all []item, err error) {
+// walk fills in the list of a member, all its pages.
+func (m *member) walk(ctx context.Context, k *kind, into *list) error {
 	if err := m.ready(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if c := m.client.ServerCapabilities(); !k.has(&c) {
-		return nil, nil
+		return nil
 	}
 	size := 0
 	var page mcp.PageParams
 	for range maxListPages {
 		var result json.RawMessage
 		if err := m.client.Call(ctx, k.method, page, &result); err != nil {
-			return nil, err
+			return err
 		}
 		if size += len(result); size > maxListBytes && page.Cursor != nil {
-			return nil, fmt.Errorf("the list has more than %d bytes", maxListBytes)
+			return fmt.Errorf("the list has more than %d bytes", maxListBytes)
 		}
-		items, _ := mcp.Object(result).Lookup(k.list)
-		all = append(all, itemsOf(items, k)...)
+		raw, _ := mcp.Object(result).Lookup(k.list)
+		n := countOf(raw)
+		taken, ok := m.h.g.listed.take(len(result), n)
+		if !ok {
+			return errListsFull
+		}
+		into.taken += taken
+		into.items = append(into.items, itemsOf(raw, k)...)
 		var next string
 		if more, err := mcp.Object(result).Decode("nextCursor", &next); err != nil || !more {
-			return all, err
+			return err
 		}
 		page.Cursor = &next
 	}
-	return nil, errors.New("the list has too many pages")
+	return errors.New("the list has too many pages")
+}
+
+// countOf returns how many elements an array has.
+func countOf(list json.RawMessage) (n int) {
+	if len(list) == 0 || list[0] != '[' {
+		return 0
+	}
+	for a := jsonscan.ArrayAt(list, 0); a.Next(); {
+		n++
+	}
+	return n
 }
 
 // itemsOf returns the things of a page that have a name.
@@ -179,7 +260,9 @@ func (m *member) original(ctx context.Context, k *kind, name, rest string) strin
 		if known {
 			return own
 		}
-		m.list(ctx, k)
+		var l list
+		m.list(ctx, k, &l)
+		m.h.g.listed.used.Add(-l.taken)
 	}
 	return rest
 }

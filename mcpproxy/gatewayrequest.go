@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/groupname"
+	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -21,8 +25,64 @@ type request struct {
 	h    *hostGroup
 	info *mcpserver.RequestInfo
 	ask  asking
-	ctx  context.Context // of the handler; set before a member is asked
+	life context.Context // of the handler, which ends behind the notifications
+	ctx  context.Context // of the call, which ends with its answer or by the policy; set before a member is asked
 	from mcp.Version     // that the member speaks which has answered; set before the answer is given
+	tool *destination    // that is called, as the policy has judged it; nil without a policy
+	news news            // notifications for the host that belong to the request
+}
+
+// news are the notifications that belong to a request, and that its host has not read yet. Members are shared by hosts:
+// a host that does not read must not delay those of others, so a goroutine of the request sends them. The zero news is
+// ready for use, and costs nothing until there is a notification.
+type news struct {
+	box     mailbox.Box
+	mu      sync.Mutex
+	over    chan struct{} // guarded by mu; closed by finish; nil before the first notification
+	ended   bool          // guarded by mu
+	sending sync.WaitGroup
+}
+
+// maxNews is how many bytes of notifications wait for the host of one request.
+const maxNews = 1 << 20
+
+// tell has a notification of n bytes sent to the host of the request, behind those before it. It reports false if the
+// notification is dropped: the host does not read, or the request is over. send gets a context that lasts until the
+// answer leaves, because that of the call ends before.
+func (r *request) tell(n int, send func(context.Context)) bool {
+	r.news.mu.Lock()
+	defer r.news.mu.Unlock()
+	if r.news.ended {
+		return false
+	}
+	if r.news.over == nil {
+		over := make(chan struct{})
+		r.news.sending.Add(1)
+		if !r.h.background(func() { defer r.news.sending.Done(); r.news.box.Run(over) }) {
+			r.news.sending.Done()
+			return false
+		}
+		r.news.over = over
+	}
+	return r.news.box.Put(n, maxNews, func() { send(within.Values(r.life, r.ctx)) })
+}
+
+// finish waits until the host has read the notifications, or its connection has ended. The answer comes behind them.
+func (n *news) finish() {
+	n.mu.Lock()
+	n.ended = true
+	if n.over != nil {
+		close(n.over)
+	}
+	n.mu.Unlock()
+	n.sending.Wait()
+}
+
+// destination is a tool or a prompt of a member, found by a name that hosts know.
+type destination struct {
+	asked string // the name
+	m     *member
+	own   string // its name at the member
 }
 
 // asking asks members for the answer to a request with these params. The result is as the member has written it.
@@ -44,17 +104,14 @@ type answered struct {
 
 // answer answers the request, as the policy has it.
 func (r *request) answer(ctx context.Context, params json.RawMessage) (any, error) {
-	g := r.h.g.guard
-	if g == nil {
-		r.ctx = ctx
-		result, err := r.ask(ctx, r, params)
-		return r.shown(result, err)
-	}
+	r.life = ctx
 	done := make(chan answered, 1)
-	g.request(ctx, r, relay.Message{Method: r.info.Method, Params: params}, func(result json.RawMessage, err error) {
+	m := relay.Message{Method: r.info.Method, Params: params}
+	r.h.g.guard.request(ctx, r, m, func(result json.RawMessage, err error) {
 		done <- answered{result, err}
 	})
 	a := <-done
+	r.news.finish()
 	if e, ok := errors.AsType[*relay.Error](a.err); ok {
 		a.err = e.Server
 	}
@@ -78,6 +135,28 @@ func (r *request) request(ctx context.Context, m relay.Message, answer relay.Ans
 	}
 	answer(result, err)
 }
+
+// namesOf returns the names of a tool: the one that the host has used, the one in the list, and the prefix of its
+// member with its own name. It notes which tool that is.
+func (r *request) namesOf(ctx context.Context, tool string) ([]string, error) {
+	t, err := r.named(ctx, tools, tool)
+	if err != nil {
+		return nil, err
+	}
+	r.tool = t
+	return append(t.m.names(t.own), tool), nil
+}
+
+// names returns the listed name of a member's tool, and the name without shortening.
+func (m *member) names(own string) []string {
+	if m.h.g.o.NoPrefix {
+		return []string{own}
+	}
+	return []string{m.h.g.naming.Name(m.prefix, own), m.prefix + own}
+}
+
+// hides reports whether lists of tools come without those that the host may not call: see member.list.
+func (r *request) hides() bool { return true }
 
 // begin makes a call that has waited for its turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
@@ -120,6 +199,10 @@ func (r *request) needs(in *mcp.InputRequiredResult) error {
 	}
 	requests := make(mcp.InputRequests, len(in.InputRequests))
 	for key, one := range in.InputRequests {
+		if r.h.g.guard.text(r.ctx, r.info.Method, key) != key {
+			return &mcp.Error{Code: mcp.CodeInternalError, Message: "the server asks for input under a name that the policy " +
+				"of the gateway redacts: without it the answer could not be assigned"}
+		}
 		one.Params = r.h.g.seen(r.ctx, one.Method, one.Params)
 		requests[key] = one
 	}
@@ -137,9 +220,6 @@ func (r *request) round() (in mcp.InputRound) {
 
 // seen returns the params of a message of a member as hosts may see them.
 func (g *Gateway) seen(ctx context.Context, method string, params json.RawMessage) json.RawMessage {
-	if g.guard == nil {
-		return params
-	}
 	return g.guard.forHost(ctx, relay.Message{Method: method, Params: params}).Params
 }
 
@@ -149,9 +229,19 @@ func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOpt
 		return err
 	}
 	m.enter(r)
-	defer m.leave(r)
+	answered := false
+	defer func() { m.leave(r, answered) }()
 	r.from = m.client.ProtocolVersion()
-	return m.failure(f(r.options(ctx)...))
+	err := f(r.options(ctx)...)
+	answered = isAnswer(err)
+	return m.failure(err)
+}
+
+// isAnswer reports whether a call with this outcome is over for the member as well.
+func isAnswer(err error) bool {
+	e, ok := errors.AsType[*mcpclient.Error](err)
+	_, asks := errors.AsType[*mcpclient.InputRequiredError](err)
+	return err == nil || asks || ok && e.Server != nil || errors.Is(err, mcpclient.ErrConnectionLost)
 }
 
 // options are those of the call of a member: what the host has asked for.
@@ -183,10 +273,13 @@ func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	if p.Total != nil {
 		total = *p.Total
 	}
-	if g := r.h.g.guard; g != nil && g.secrets != nil {
-		p.Message, _ = g.secrets.redactText(p.Message)
+	message := r.h.g.guard.text(ctx, mcp.NotificationProgress, p.Message)
+	told := r.tell(len(message), func(ctx context.Context) {
+		_ = r.info.Progress(ctx, p.Progress, total, message) // a host that does not read ends with its connection
+	})
+	if !told {
+		r.h.g.tel.NotificationDropped(mcp.NotificationProgress, names.DropQueueFull)
 	}
-	_ = r.info.Progress(ctx, p.Progress, total, p.Message) // a host that does not read ends with its connection
 }
 
 // passedMeta returns what of a _meta is for the member: all but what the protocol and the trace have there, which
@@ -257,13 +350,17 @@ func (m *member) failure(err error) error {
 	if _, ok := errors.AsType[*mcpclient.InputRequiredError](err); ok {
 		return err
 	}
-	return &mcp.Error{Code: mcp.CodeInternalError, Message: fmt.Sprintf("the server %q: %v", m.name, err)}
+	text := fmt.Sprintf("the server %q: %v", m.name, err)
+	if g := m.h.g.guard; g != nil && g.secrets != nil { // here it is known to be no answer of the server
+		text, _ = g.secrets.redactErrorText(text)
+	}
+	return &mcp.Error{Code: mcp.CodeInternalError, Message: text}
 }
 
-// named returns the member that a tool or a prompt belongs to by its name in the gateway, and what it is called there.
-func (r *request) named(ctx context.Context, k *kind, name string) (*member, string, error) {
+// named returns the tool or the prompt that has this name in the gateway.
+func (r *request) named(ctx context.Context, k *kind, name string) (*destination, error) {
 	if r.h.g.o.NoPrefix {
-		return r.h.present()[0], name, nil
+		return &destination{name, r.h.present()[0], name}, nil
 	}
 	prefix, rest, ok := r.h.g.naming.Split(name)
 	for _, m := range r.h.present() {
@@ -273,9 +370,9 @@ func (r *request) named(ctx context.Context, k *kind, name string) (*member, str
 		if groupname.LooksLikeAlias(rest) {
 			rest = m.original(ctx, k, name, rest)
 		}
-		return m, rest, nil
+		return &destination{name, m, rest}, nil
 	}
-	return nil, "", &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf(
+	return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf(
 		"unknown %s %q: the names of %ss begin with %s", k.one, shown(name), k.one, strings.Join(r.h.g.prefixes, ", "))}
 }
 
@@ -284,13 +381,15 @@ func callTool(ctx context.Context, r *request, params json.RawMessage) (result j
 	if err := decodeParams(params, &p); err != nil {
 		return nil, err
 	}
-	m, name, err := r.named(ctx, tools, p.Name)
-	if err != nil {
-		return nil, err
+	t := r.tool
+	if t == nil {
+		if t, err = r.named(ctx, tools, p.Name); err != nil {
+			return nil, err
+		}
 	}
-	err = r.at(ctx, m, func(o ...mcpclient.CallOption) (err error) {
-		own := &mcp.CallToolParams{Name: name, Arguments: p.Arguments, InputRound: r.round()}
-		result, err = m.client.CallToolRaw(ctx, own, o...)
+	err = r.at(ctx, t.m, func(o ...mcpclient.CallOption) (err error) {
+		own := &mcp.CallToolParams{Name: t.own, Arguments: p.Arguments, InputRound: r.round()}
+		result, err = t.m.client.CallToolRaw(ctx, own, o...)
 		return err
 	})
 	return result, err
@@ -301,13 +400,13 @@ func getPrompt(ctx context.Context, r *request, params json.RawMessage) (result 
 	if err := decodeParams(params, &p); err != nil {
 		return nil, err
 	}
-	m, name, err := r.named(ctx, prompts, p.Name)
+	t, err := r.named(ctx, prompts, p.Name)
 	if err != nil {
 		return nil, err
 	}
-	err = r.at(ctx, m, func(o ...mcpclient.CallOption) error {
-		own := &mcp.GetPromptParams{Name: name, Arguments: p.Arguments, InputRound: r.round()}
-		return m.client.Call(ctx, mcp.MethodGetPrompt, own, &result, o...)
+	err = r.at(ctx, t.m, func(o ...mcpclient.CallOption) error {
+		own := &mcp.GetPromptParams{Name: t.own, Arguments: p.Arguments, InputRound: r.round()}
+		return t.m.client.Call(ctx, mcp.MethodGetPrompt, own, &result, o...)
 	})
 	return result, err
 }
@@ -318,14 +417,19 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 	if err := decodeParams(params, &p); err != nil {
 		return nil, err
 	}
-	var m *member
-	if p.Ref.Type == mcp.RefPrompt {
-		m, p.Ref.Name, err = r.named(ctx, prompts, p.Ref.Name)
-	} else if candidates, _ := r.h.owners.of(p.Ref.URI, r.h.present()); len(candidates) > 0 {
-		m = candidates[0]
-	}
-	if err != nil {
-		return nil, err
+	m := r.h.present()[0]
+	switch {
+	case p.Ref.Type == mcp.RefPrompt:
+		t, err := r.named(ctx, prompts, p.Ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		m, p.Ref.Name = t.m, t.own
+	case !r.h.g.o.NoPrefix:
+		if m = r.owner(ctx, p.Ref.URI); m == nil {
+			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf(
+				"no server lists the resource template %q", shown(p.Ref.URI))}
+		}
 	}
 	err = r.at(ctx, m, func(o ...mcpclient.CallOption) error {
 		if m.client.ServerCapabilities().Completions == nil && m.client.ProtocolVersion() > mcp.Version20241105 {
@@ -336,6 +440,20 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 		return m.client.Call(ctx, mcp.MethodComplete, own, &result, o...)
 	})
 	return result, err
+}
+
+// owner returns the member that lists a template or a resource, nil for none. If it is not remembered, the templates
+// are listed once more.
+func (r *request) owner(ctx context.Context, uri string) *member {
+	candidates, listed := r.h.owners.of(uri, r.h.present())
+	if !listed {
+		_, _ = listing(templates)(ctx, r, nil) // as far as the members answer
+		candidates, listed = r.h.owners.of(uri, r.h.present())
+	}
+	if !listed {
+		return nil
+	}
+	return candidates[0]
 }
 
 // decodeParams decodes the params of a request, or says what is wrong with them.

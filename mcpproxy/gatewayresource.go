@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -120,29 +121,61 @@ func unknown(err error) bool {
 		e.Code == mcp.CodeMethodNotFound)
 }
 
-// watched is a resource that a host watches.
+// watched is a resource that a host watches, or is about to.
 type watched struct {
-	m     *member
-	times int
+	turn  lock.Mutex // held to subscribe and to unsubscribe
+	users int        // guarded by hostGroup.mu; goroutines that hold the turn or wait for it
+	m     *member    // guarded by hostGroup.mu; nil if the host does not watch it
+	times int        // guarded by hostGroup.mu
 }
 
 // watchTimeout bounds the time for which a member may think about a subscription: nothing else of a host is read
 // meanwhile.
 const watchTimeout = 10 * time.Second
 
-// watch subscribes to a resource. counted says that each time counts, and not the first alone.
-func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
+// enter waits until no other goroutine changes the subscription to a resource. A goroutine that has entered must leave.
+func (h *hostGroup) enter(ctx context.Context, uri string) (*watched, error) {
 	h.mu.Lock()
 	w := h.watched[uri]
-	if w != nil && counted {
-		w.times++
+	if w == nil {
+		uri = strings.Clone(uri)
+		w = &watched{}
+		h.watched[uri] = w
 	}
+	w.users++
 	h.mu.Unlock()
-	if w != nil {
-		return nil
+	if err := w.turn.LockContext(ctx); err != nil {
+		h.forgo(uri, w)
+		return nil, err
 	}
+	return w, nil
+}
+
+func (h *hostGroup) leave(uri string, w *watched) {
+	w.turn.Unlock()
+	h.forgo(uri, w)
+}
+
+func (h *hostGroup) forgo(uri string, w *watched) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.users--; w.users == 0 && w.m == nil {
+		delete(h.watched, uri)
+	}
+}
+
+// watch subscribes to a resource. counted says that each time counts, and not the first alone.
+func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
+	w, err := h.enter(ctx, uri)
+	if err != nil {
+		return err
+	}
+	defer h.leave(uri, w)
+	if h.again(w, counted) {
+		return nil
+	}
 	return h.each(ctx, uri, func(m *member) error {
 		if err := m.ready(ctx); err != nil {
 			return err
@@ -152,31 +185,46 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if w := h.watched[uri]; w != nil { // another has been quicker
-			w.times++
-		} else {
-			h.watched[strings.Clone(uri)] = &watched{m, 1}
-		}
+		w.m, w.times = m, 1
 		return nil
 	})
 }
 
-// unwatch ends what watch has begun, with the last time that counts.
-func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
+// again reports whether the host watches a resource already, and counts that it asks for it again.
+func (h *hostGroup) again(w *watched, counted bool) bool {
 	h.mu.Lock()
-	w := h.watched[uri]
-	last := false
-	if w != nil {
-		if w.times--; w.times == 0 {
-			last = true
-			delete(h.watched, uri)
-		}
+	defer h.mu.Unlock()
+	if w.m != nil && counted {
+		w.times++
 	}
-	h.mu.Unlock()
-	if !last {
-		return nil
-	}
+	return w.m != nil
+}
+
+// unwatch ends the subscription that watch has made, with the last time that counts.
+func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
-	return w.m.failure(w.m.client.UnsubscribeResource(ctx, uri))
+	w, err := h.enter(ctx, uri)
+	if err != nil {
+		return err
+	}
+	defer h.leave(uri, w)
+	m := h.last(w)
+	if m == nil {
+		return nil
+	}
+	return m.failure(m.client.UnsubscribeResource(ctx, uri))
+}
+
+// last takes one time off, and returns the member if that was the last one.
+func (h *hostGroup) last(w *watched) (m *member) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.m == nil {
+		return nil
+	}
+	if w.times--; w.times == 0 {
+		m, w.m = w.m, nil
+	}
+	return m
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -22,20 +23,24 @@ func (m *member) enter(r *request) {
 	m.calls = append(m.calls, r)
 }
 
-func (m *member) leave(r *request) {
+// leave notes that a request is over. Without an answer to it, the member may still send notifications that belong to
+// the request and do not name it.
+func (m *member) leave(r *request, answered bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.unheard = m.unheard || !answered
 	m.calls = slices.DeleteFunc(m.calls, func(other *request) bool { return other == r })
 }
 
-// answering returns the request to which something belongs that a member says without naming one: the latest, or, if
-// other hosts share the member, the only one that wants it. It is nil for none.
+// answering returns the owner of a message from a member that names no request: the latest request, or, if other hosts
+// share the member, the only request that wants such messages. A shared member that has left a request of this session
+// without an answer has no owner for them: nil.
 func (m *member) answering(wants func(*request) bool) *request {
 	m.mu.Lock()
-	calls := slices.Clone(m.calls)
+	calls, unheard := slices.Clone(m.calls), m.unheard
 	m.mu.Unlock()
 	calls = slices.DeleteFunc(calls, func(r *request) bool { return !wants(r) })
-	if len(calls) == 0 || len(calls) > 1 && m.h.isShared() {
+	if len(calls) == 0 || (len(calls) > 1 || unheard) && m.h.isShared() {
 		return nil
 	}
 	return calls[len(calls)-1]
@@ -48,28 +53,40 @@ func (h *hostGroup) isShared() bool {
 	return h.g.shared == h
 }
 
-// log passes on a log message of a member, which is named by its logger if there are others.
+// log passes on a log message of a member, which is named by its logger if there are others. One that belongs to no
+// host is dropped.
 func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
-	logger, data := m.name, p.Data
+	logger := m.name
 	switch {
 	case m.h.g.o.NoPrefix:
 		logger = p.Logger
 	case p.Logger != "":
 		logger += "/" + p.Logger
 	}
-	if g := m.h.g.guard; g != nil && g.secrets != nil {
-		data, _ = g.secrets.redact(data, part{})
-	}
+	logger = m.h.g.guard.text(ctx, mcp.NotificationMessage, logger)
+	data := m.h.g.seen(ctx, mcp.NotificationMessage, p.Data)
 	of := m.answering(func(r *request) bool { return r.info.Session() != nil || r.level() != "" })
-	if of != nil {
-		err := of.info.Log(within.Values(ctx, of.ctx), p.Level, logger, data)
-		if !errors.Is(err, mcpserver.ErrAnswered) {
-			return
+	if of == nil {
+		m.logAtLarge(p.Level, logger, data)
+		return
+	}
+	told := of.tell(len(logger)+len(data), func(ctx context.Context) {
+		if err := of.info.Log(ctx, p.Level, logger, data); errors.Is(err, mcpserver.ErrAnswered) {
+			m.logAtLarge(p.Level, logger, data)
 		}
+	})
+	if !told {
+		m.h.g.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 	}
+}
+
+// logAtLarge passes on a log message that belongs to no request.
+func (m *member) logAtLarge(level mcp.LoggingLevel, logger string, data json.RawMessage) {
 	if s := m.h.of(); s != nil {
-		_ = s.Log(p.Level, logger, data) // one that is too large, or has an unknown level, is lost
+		_ = s.Log(level, logger, data) // one that is too large, or has an unknown level, is lost
+		return
 	}
+	m.h.g.tel.NotificationDropped(mcp.NotificationMessage, names.DropNoStream)
 }
 
 // asks has the host answer a request of a member.
@@ -79,6 +96,8 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host speaks a revision in which it is asked in " +
 			"answers to its requests alone, and the server, or its task, asks while one is under way"}
 	}
+	ctx, end := m.h.g.guard.ending(ctx, r.Method)
+	defer end()
 	ask, result, err := question(r.Method, m.h.g.seen(ctx, r.Method, r.Params))
 	if err != nil {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: err.Error()}
@@ -115,12 +134,12 @@ func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result
 }
 
 // elicited passes on that what a user was sent to a URL for is done.
-func (m *member) elicited(_ context.Context, n *mcpclient.Notification) {
+func (m *member) elicited(ctx context.Context, n *mcpclient.Notification) {
 	var p mcp.ElicitationCompleteParams
 	if n.Decode(&p) == nil {
 		m.h.mu.Lock()
 		server := m.h.server
 		m.h.mu.Unlock()
-		server.ElicitationComplete(p.ElicitationID)
+		server.ElicitationComplete(m.h.g.guard.text(ctx, n.Method, p.ElicitationID))
 	}
 }

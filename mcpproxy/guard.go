@@ -12,25 +12,29 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// guard sees to it that what passes keeps to a policy, and has each decision seen. It is safe for concurrent use.
+// guard applies a policy to all that passes between a host and its server, or the members of a gateway, and counts its
+// decisions. It is safe for concurrent use.
+//
+// Each message of a host goes through [guard.request] or [guard.notification]. All that is for a host goes through
+// [guard.redacted], [guard.forHost], [guard.asks] or [guard.text]. A nil guard lets all pass as it is.
 type guard struct {
 	*rules
-	limiter *limiter // nil if any number of calls may be made
+	limiter *limiter // nil if there is no limit for calls
 	tel     *instrument.Server
 }
 
-// newGuard returns what sees to a policy, of the proxy with this name and instance.
-func newGuard(p *Policy, t *telemetry.Telemetry, name, instance string) (*guard, error) {
+// newGuard returns a guard that applies a policy. It records its decisions in tel.
+func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 	r, err := p.compile()
 	if err != nil {
 		return nil, err
 	}
-	tel := instrument.NewServer(t, name, instrument.Network{}, instrument.WithInstanceID(instance))
 	return &guard{r, newLimiter(p), tel}, nil
 }
 
@@ -39,37 +43,67 @@ type passer interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
 	// begin makes a call that has waited for its turn, behind those before it, and reports false if the host has left.
 	begin(call func()) bool
+	// namesOf returns all names of the tool that a host calls by this one. The call goes to the tool that these belong to.
+	namesOf(ctx context.Context, tool string) ([]string, error)
+	// hides reports whether answers to tools/list come without tools that the host may not call.
+	hides() bool
 }
 
 // request passes on a request of the host of p, if it may pass.
 func (g *guard) request(ctx context.Context, p passer, m relay.Message, answer relay.Answer) {
-	about := instrument.Decision{Method: m.Method, Request: true}
-	single := false
-	if m.Method == mcp.MethodCallTool {
-		about.Tool, single = called(m.Params)
-	}
-	if g.secrets != nil {
-		answer = g.redacted(ctx, about, answer)
-	}
-	switch {
-	case m.Method == mcp.MethodListTools && g.restrict():
-		answer = g.filtered(ctx, about, answer)
-	case m.Method == mcp.MethodCallTool && g.restrict() && (!single || !g.permit(about.Tool)):
-		g.decided(ctx, about, names.PolicyDenied, 0)
-		answer(nil, errDenied(about.Tool))
+	if g == nil {
+		p.request(ctx, m, answer)
 		return
 	}
-	if params, n := g.withoutSecrets(about.Method, m.Params); n > 0 {
+	about := instrument.Decision{Method: m.Method, Request: true}
+	read, err := readHostMessage(m)
+	about.Tool = read.tool
+	answer = g.redacted(ctx, about, answer)
+	if err != nil {
+		g.decided(ctx, about, names.PolicyDenied, 0)
+		answer(nil, err)
+		return
+	}
+	var called []string
+	switch m.Method {
+	case mcp.MethodListTools:
+		if g.restrict() && !p.hides() {
+			answer = g.filtered(ctx, about, answer)
+		}
+	case mcp.MethodCallTool:
+		if called, err = p.namesOf(ctx, read.tool); err != nil {
+			answer(nil, err)
+			return
+		}
+		if !g.permit(called...) {
+			g.decided(ctx, about, names.PolicyDenied, 0)
+			answer(nil, errDenied(read.tool))
+			return
+		}
+	}
+	if params, n := g.withoutSecrets(m, read); n > 0 {
 		m.Params, m.Header = params, nil // which may repeat them; the client finds out what is to be repeated
 		g.decided(ctx, about, names.PolicyRedacted, n)
 	}
-	if m.Method == mcp.MethodCallTool {
-		if d := g.timeoutOf(about.Tool); d > 0 || g.limiter != nil {
+	if called != nil {
+		if d := g.timeoutOf(called...); d > 0 || g.limiter != nil {
 			g.call(ctx, p, &toolCall{g: g, p: p, m: m, about: about, answer: answer}, d)
 			return
 		}
 	}
 	p.request(ctx, m, answer)
+}
+
+// notification reports whether a notification of the host may pass. A request without an id is none of the protocol,
+// and the server must not get it: no rule could answer the host. (specification, basic/index, "Requests": "Requests
+// MUST include a string or integer ID")
+func (g *guard) notification(ctx context.Context, m relay.Message) bool {
+	if g == nil || !isRequest(m.Method) {
+		return true
+	}
+	read, _ := readHostMessage(m) // as far as it can be read
+	g.decided(ctx, instrument.Decision{Method: m.Method, Tool: read.tool}, names.PolicyDenied, 0)
+	return false
 }
 
 // decided has a decision seen.
@@ -81,11 +115,10 @@ func (g *guard) decided(ctx context.Context, d instrument.Decision, kind string,
 // errDenied answers a call of a tool that the host may not call, as one of a tool that is unknown.
 // (specification, server/tools, "Error Handling")
 func errDenied(tool string) error {
-	text := "the policy of the proxy allows only calls with the name of one tool"
-	if tool != "" {
-		text = fmt.Sprintf("unknown tool %q: the policy of the proxy does not allow it", shown(tool))
+	return &mcp.Error{
+		Code:    mcp.CodeInvalidParams,
+		Message: fmt.Sprintf("unknown tool %q: the policy of the proxy does not allow it", shown(tool)),
 	}
-	return &mcp.Error{Code: mcp.CodeInvalidParams, Message: text}
 }
 
 // filtered returns an answer to tools/list that leaves out what the host may not call.
@@ -112,8 +145,12 @@ var (
 	asksAtOnce   = []string{"requestedSchema"}                                 // in the params of an elicitation
 )
 
-// redacted returns an answer that has nothing the host is not to see.
+// redacted returns an answer that has nothing the host is not to see, whatever it comes from: the server, its process,
+// the transport, or the proxy.
 func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer relay.Answer) relay.Answer {
+	if g == nil || g.secrets == nil {
+		return answer
+	}
 	in := part{noKeys: definitions[about.Method], schema: asksForInput}
 	return func(result json.RawMessage, err error) {
 		n := 0
@@ -129,24 +166,49 @@ func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// redactError returns what the host may see of an error that the server has answered with, and how much was replaced.
+// failure returns an error of a request of this method, which did not go through request, as the host may see it.
+func (g *guard) failure(ctx context.Context, method string, err error) error {
+	if g == nil || g.secrets == nil || err == nil {
+		return err
+	}
+	n, err := g.secrets.redactError(err)
+	if n > 0 {
+		g.decided(ctx, instrument.Decision{Method: method, Request: true}, names.PolicyRedacted, n)
+	}
+	if e, ok := errors.AsType[*relay.Error](err); ok {
+		return e.Server
+	}
+	return err
+}
+
+// redactError returns the error of a request for the host, and the number of replacements in it.
 func (r *secrets) redactError(err error) (replaced int, redacted error) {
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		n, why := r.redactError(refused.error)
+		return n, &refusal{why, refused.introduction}
+	}
+	if _, asks := errors.AsType[*mcpclient.InputRequiredError](err); asks {
+		return 0, err // request.needs redacts it
+	}
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		reason, n := r.redactText(none.Reason)
 		return n, &relay.Cancelled{Reason: reason}
 	}
-	passed, ok := errors.AsType[*relay.Error](err)
-	if !ok {
+	object, code := errorObject(err)
+	if _, said := errors.AsType[*mcp.Error](err); !said { // it is no answer of the server, but may have words of it
+		text, n := r.redactErrorText(err.Error())
+		object, _ = errorObject(&mcp.Error{Code: code, Message: text})
+		replaced = n
+	} else {
+		object, replaced = r.redact(object, part{below: 1})
+	}
+	if replaced == 0 {
 		return 0, err
 	}
-	object, n := r.redact(passed.Object, part{below: 1})
-	if n == 0 {
-		return 0, err
-	}
-	e := &mcp.Error{Code: passed.Server.Code}
+	e := &mcp.Error{Code: code}
 	_, _ = mcp.Object(object).Decode("message", &e.Message) // as far as it can be read
 	e.Data, _ = mcp.Object(object).Lookup("data")
-	return n, &relay.Error{Object: object, Server: e}
+	return replaced, &relay.Error{Object: object, Server: e}
 }
 
 // redactText is redact for a text that is not in JSON.
@@ -159,31 +221,38 @@ func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	return redacted, n
 }
 
+// redactErrorText is redactText for the text of an error, which may have a part of JSON or of a log in it, such as the
+// body of an HTTP answer or the last words of a process: behind a key with : or =, all is replaced.
+func (r *secrets) redactErrorText(text string) (redacted string, replaced int) {
+	redacted, replaced = r.redactText(text)
+	if r.inError == nil {
+		return redacted, replaced
+	}
+	if at := r.inError.FindStringIndex(redacted); at != nil && redacted[at[1]:] != " "+r.plain {
+		replaced++
+		redacted = redacted[:at[1]] + " " + r.plain
+	}
+	return redacted, replaced
+}
+
 // withoutSecrets returns the params of a request of the host as the server may see them, and how much was replaced.
-func (g *guard) withoutSecrets(method string, params json.RawMessage) (redacted json.RawMessage, replaced int) {
-	if !g.arguments || g.secrets == nil || method != mcp.MethodCallTool && method != mcp.MethodGetPrompt {
-		return params, 0
+func (g *guard) withoutSecrets(m relay.Message, read hostMessage) (redacted json.RawMessage, replaced int) {
+	if !g.arguments || g.secrets == nil {
+		return m.Params, 0
 	}
-	w := rewriter{from: params}
-	o := jsonscan.ObjectAt(params, 0)
-	for o.Next() {
-		if string(o.Key()) != "arguments" {
-			continue
-		}
-		at := o.At()
-		raw := o.Raw()
-		if redacted, n := g.secrets.redact(raw, part{}); n > 0 {
-			w.replace(at, at+len(raw), redacted)
-			replaced += n
-		}
-	}
-	return w.result(), replaced
+	return g.secrets.redactArguments(m.Params, read, m.Method)
 }
 
 // forHost returns a message of the server as the host may see it. No span has the decision: it belongs to no request of
 // the host.
 func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
-	if g.secrets == nil || m.Params == nil {
+	if g == nil || g.secrets == nil {
+		return m
+	}
+	if !isProtocol(m.Method) {
+		m.Method, _ = g.secrets.redactText(m.Method)
+	}
+	if m.Params == nil {
 		return m
 	}
 	in := part{}
@@ -197,26 +266,64 @@ func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 	return m
 }
 
+// text returns a text of the server, in a message of this method, as the host may see it.
+func (g *guard) text(ctx context.Context, method, text string) string {
+	if g == nil || g.secrets == nil {
+		return text
+	}
+	redacted, n := g.secrets.redactText(text)
+	if n > 0 {
+		g.decided(ctx, instrument.Decision{Method: method}, names.PolicyRedacted, n)
+	}
+	return redacted
+}
+
 // asks returns a request of the server as the host may see it, with the reason for which the server cancels it.
 func (g *guard) asks(ctx context.Context, m relay.Message, answer relay.Answer) (
 	context.Context, relay.Message, relay.Answer,
 ) {
-	if g.secrets == nil {
+	if g == nil || g.secrets == nil { // a policy without redaction allocates nothing
 		return ctx, m, answer
+	}
+	own, end := g.ending(ctx, m.Method)
+	return own, g.forHost(ctx, m), func(result json.RawMessage, err error) {
+		defer end()
+		answer(result, err)
+	}
+}
+
+// ending returns a context that ends with ctx, with a redacted reason, and a function that releases it.
+func (g *guard) ending(ctx context.Context, method string) (_ context.Context, end func()) {
+	if g == nil || g.secrets == nil {
+		return ctx, func() {}
 	}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
-		if text, n := g.secrets.redactText(why.Error()); n > 0 {
+		if text := g.text(own, method, why.Error()); text != why.Error() {
 			why = errors.New(text)
 		}
 		cancel(why)
 	})
-	return own, g.forHost(ctx, m), func(result json.RawMessage, err error) {
+	return own, func() {
 		stop()
-		answer(result, err)
 		cancel(nil)
 	}
+}
+
+// scrub returns a content as telemetry may have it.
+func (g *guard) scrub(c telemetry.Content) []byte {
+	switch c.Kind {
+	case telemetry.ToolArguments, telemetry.ToolResult:
+		redacted, _ := g.secrets.redact(c.Data, part{})
+		return redacted
+	case telemetry.PromptVariable:
+		if g.secrets.hasKey([]byte(c.Name)) {
+			return g.secrets.with
+		}
+	}
+	text, _ := g.secrets.redactErrorText(string(c.Data))
+	return []byte(text)
 }
 
 // toolCall is a call of a tool that may wait, and that may take only so long.

@@ -204,18 +204,14 @@ func (l *link) stop(ctx context.Context, why error) {
 
 // ReceiveRequest passes on a request of the server.
 func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer, answer relay.Answer) {
-	if g := l.pair.guard; g != nil {
-		ctx, m, answer = g.asks(ctx, m, answer)
-	}
+	ctx, m, answer = l.pair.guard.asks(ctx, m, answer)
 	answer = l.pair.tape.asked(ctx, recording.ServerSide, m, answer)
 	l.pair.host.Request(ctx, m, answer)
 }
 
 // ReceiveNotification passes on a notification of the server.
 func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay.Peer) {
-	if g := l.pair.guard; g != nil {
-		m = g.forHost(ctx, m)
-	}
+	m = l.pair.guard.forHost(ctx, m)
 	l.pair.tape.told(ctx, recording.ServerSide, m)
 	_ = l.pair.host.Notify(ctx, m) // a host that is gone has no use for it
 }

@@ -35,8 +35,24 @@ var errNotIntroduced = &mcp.Error{
 	Message: "a session begins with initialize, a request without one says its revision in _meta",
 }
 
+// namesOf returns the names of a tool: the one that the server knows.
+func (p *pair) namesOf(_ context.Context, tool string) ([]string, error) { return []string{tool}, nil }
+
+// hides reports whether lists of tools come without those that the host may not call: servers know no policy.
+func (p *pair) hides() bool { return false }
+
+// errOfSessions answers a request that changes the state of a session, of a host that has none.
+func errOfSessions(method string) error {
+	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf(
+		"%s is for sessions, and this request has none: it would concern all hosts that share the server", shown(method))}
+}
+
 // request passes on a request of the host.
 func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer) {
+	if p.host.Shared() && !sharable(m.Method, false) {
+		answer(nil, errOfSessions(m.Method))
+		return
+	}
 	l, begins, err := p.connected(ctx, m, answer)
 	switch {
 	case err != nil:
@@ -76,6 +92,9 @@ func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answ
 
 // notify passes on a notification of the host.
 func (p *pair) notify(ctx context.Context, m relay.Message) {
+	if p.host.Shared() && !sharable(m.Method, true) {
+		return
+	}
 	p.mu.Lock()
 	l := p.link
 	if m.Method == mcp.NotificationInitialized {
@@ -110,7 +129,7 @@ func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answ
 	p.link = l
 	p.mu.Unlock()
 	server, err := p.connect(&relay.Client{
-		Context: ctx, Receiver: l, Introduce: l.introduce, Introduced: l.introduced,
+		Context: ctx, Receiver: l, Introduce: l.introduce, Introduced: l.introduced, Shared: p.host.Shared(),
 	})
 	if err != nil {
 		p.forget(l)
@@ -185,7 +204,7 @@ var (
 func (p *pair) begins(l *link, method string) bool {
 	shared := p.host.Shared() // then one host must not end what the others have
 	switch {
-	case method != mcp.MethodInitialize && method != mcp.MethodDiscover || shared && method == mcp.MethodInitialize:
+	case method != mcp.MethodInitialize && method != mcp.MethodDiscover:
 		return false
 	case l == nil:
 		return true

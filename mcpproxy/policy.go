@@ -20,7 +20,7 @@ import (
 // * is any text, ? any character, [a-z] and [^a-z] one of some characters, and \ takes the next character as it is.
 // They are case-sensitive and match the whole name.
 type Policy struct {
-	// AllowTools are patterns of the tools that may be called. Empty means all.
+	// AllowTools are patterns of the tools that may be called. Nil means all tools, an empty list means none.
 	AllowTools []string
 
 	// DenyTools are patterns of tools that may not be called, also if AllowTools has them. A tool that may not be called
@@ -54,17 +54,20 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// Redaction says what of messages of the server is replaced on the way to the host: of results, of the message and the
-// data of errors, and of notifications and requests of the server. All else in a message stays byte for byte, and the
-// message is no larger than three times what it was.
+// Redaction replaces parts of messages of the server on the way to the host: of results, of errors, also those
+// of a transport and of a process that has ended, of notifications and requests of the server, and of the reasons for
+// which it cancels. All else in a message stays byte for byte. A message grows to three times its size and 1 KiB at
+// most; where a replacement would make it larger, the empty text takes the place of With.
 //
-// It is about what the host gets. What telemetry captures goes through the function of
-// [github.com/mcpotel/mcpotel/mcpclient/telemetry.WithContentCapture].
+// The texts of errors in spans and log records, and contents that
+// [github.com/mcpotel/mcpotel/mcpclient/telemetry.WithContentCapture] captures, are redacted in the same way.
 type Redaction struct {
 	// Keys are the names of members whose values are replaced as a whole, whatever they are and at any depth, upper and
 	// lower case being the same. Where names of members are those of properties, they do not count: in the answers that
 	// introduce a server or list what it has, and in the requestedSchema of an elicitation. They count in a text that is
-	// JSON as a whole, such as the one that repeats structuredContent; a text in that is a text.
+	// JSON as a whole, such as the one that repeats structuredContent; a text in that is a text. In the text of an error
+	// that is no answer of the server, such as one with the body of an HTTP answer or the last words of a process, all is
+	// replaced that follows a key with : or =.
 	Keys []string
 
 	// Patterns are regular expressions of package [regexp]. What they match in a string, or in the name of a member, is
@@ -74,7 +77,8 @@ type Redaction struct {
 	// With is what stands there instead, 64 bytes at most. Empty means "[redacted]".
 	With string
 
-	// Arguments has the arguments of tools and prompts redacted as well, before the server gets them.
+	// Arguments has the arguments of tools, prompts and completions redacted as well, before the server gets them. The
+	// text that is completed is replaced if its argument has the name of a key.
 	Arguments bool
 }
 
@@ -85,6 +89,7 @@ const defaultWith = "[redacted]"
 
 // rules are a policy, ready for use. They are immutable.
 type rules struct {
+	only        bool // only tools that match allow may be called
 	allow, deny []*regexp.Regexp
 	timeout     time.Duration
 	timeouts    []toolTimeout // the longest pattern first
@@ -103,9 +108,24 @@ func (p *Policy) Validate() error {
 	return err
 }
 
+// TextRedactor returns a function that redacts a text of the server which is no message, such as a line on its standard
+// error, as it does the text of an error: see [Redaction.Keys]. It is safe for concurrent use.
+func (p *Policy) TextRedactor() (func(text string) string, error) {
+	r, err := p.compile()
+	if err != nil {
+		return nil, err
+	}
+	return func(text string) string {
+		if r.secrets != nil {
+			text, _ = r.secrets.redactErrorText(text)
+		}
+		return text
+	}, nil
+}
+
 // compile returns the rules of a policy, or what is wrong with it.
 func (p *Policy) compile() (*rules, error) {
-	r := &rules{timeout: p.Timeout, arguments: p.Redaction.Arguments}
+	r := &rules{only: p.AllowTools != nil, timeout: p.Timeout, arguments: p.Redaction.Arguments}
 	var err error
 	if r.allow, err = compilePatterns("allowed tools", p.AllowTools); err != nil {
 		return nil, err
@@ -145,17 +165,21 @@ func longestFirst(a, b string) int {
 }
 
 // restrict reports whether there are tools that may not be called.
-func (r *rules) restrict() bool { return r.allow != nil || r.deny != nil }
+func (r *rules) restrict() bool { return r.only || r.deny != nil }
 
-// permit reports whether a tool may be called.
-func (r *rules) permit(name string) bool {
-	return (r.allow == nil || matchesAny(r.allow, name)) && !matchesAny(r.deny, name)
+// permit reports whether a tool with these names may be called: a rule that allows one of them, and none that denies
+// one.
+func (r *rules) permit(names ...string) bool {
+	matches := func(patterns []*regexp.Regexp) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return matchesAny(patterns, name) })
+	}
+	return (!r.only || matches(r.allow)) && !matches(r.deny)
 }
 
-// timeoutOf returns how long a call of a tool may take, zero for without end.
-func (r *rules) timeoutOf(name string) time.Duration {
+// timeoutOf returns how long a call of a tool with these names may take, zero for without end.
+func (r *rules) timeoutOf(names ...string) time.Duration {
 	for _, t := range r.timeouts {
-		if t.of.MatchString(name) {
+		if slices.ContainsFunc(names, t.of.MatchString) {
 			return t.d
 		}
 	}
@@ -173,15 +197,20 @@ func newSecrets(o *Redaction) (*secrets, error) {
 	if len(with) > maxWith {
 		return nil, fmt.Errorf("policy: redaction: what stands instead has more than %d bytes", maxWith)
 	}
-	r := &secrets{quoted: jsonscan.AppendString(nil, with)}
+	r := &secrets{plain: with, quoted: jsonscan.AppendString(nil, with)}
 	r.with = r.quoted[1 : len(r.quoted)-1]
 	inText := jsonscan.AppendString(nil, string(r.quoted))
 	r.inText = inText[1 : len(inText)-1]
+	var quoted []string
 	for _, k := range o.Keys {
 		if k == "" {
 			return nil, errors.New("policy: redaction: a key is empty")
 		}
 		r.keys = append(r.keys, []byte(k))
+		quoted = append(quoted, regexp.QuoteMeta(k))
+	}
+	if quoted != nil {
+		r.inError = regexp.MustCompile(`(?is)(^|\W)(` + strings.Join(quoted, "|") + `)(\\*["']?\s*[:=])`)
 	}
 	for _, text := range o.Patterns {
 		p, err := regexp.Compile(text)

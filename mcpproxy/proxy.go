@@ -77,6 +77,17 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	if p.o.Telemetry == nil {
 		p.o.Telemetry = telemetry.New()
 	}
+	instance := instrument.NewInstanceID()
+	if p.o.Policy != nil {
+		tel := instrument.NewServer(p.o.Telemetry, p.o.Name, instrument.Network{}, instrument.WithInstanceID(instance))
+		var err error
+		if p.guard, err = newGuard(p.o.Policy, tel); err != nil {
+			return nil, fmt.Errorf("mcpproxy: %w", err)
+		}
+		if p.guard.secrets != nil {
+			p.o.Telemetry = instrument.Redacting(p.o.Telemetry, p.guard.scrub)
+		}
+	}
 	client := mcpclient.Options{
 		Name: p.o.Name, FrameLimit: p.o.FrameLimit, KeepAlive: p.o.KeepAlive, CloseTimeout: p.o.CloseTimeout,
 		Telemetry: p.o.Telemetry,
@@ -85,13 +96,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		own := client
 		return mcpclient.NewRelay(t, &own, c)
 	}
-	instance := instrument.NewInstanceID()
 	var err error
-	if p.o.Policy != nil {
-		if p.guard, err = newGuard(p.o.Policy, p.o.Telemetry, p.o.Name, instance); err != nil {
-			return nil, fmt.Errorf("mcpproxy: %w", err)
-		}
-	}
 	if p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
 		Name: p.o.Name, InstanceID: instance, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout,
 		Telemetry: p.o.Telemetry,
@@ -120,10 +125,25 @@ func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStd
 // server on standard input and output says that belongs to no request does not reach them. Nil for o means the
 // defaults; Stateless and Sessions are mistakes in the program, and HTTPHandler panics.
 //
+// There are [DefaultMaxSessions] at once at most, unless [mcpserver.HTTPOptions.MaxSessions] has another number. One
+// [mcpserver.HTTPOptions.Account] gets half of them. Beyond, the oldest session ends that has sent nothing but
+// initialize, with its server; if there is none, the next is refused with 503.
+//
 // A session that has been idle for [mcpserver.HTTPOptions.SessionTimeout] ends, with its server. End the handler with
 // [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
 func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
-	return p.server.HTTPHandler(o)
+	return p.server.HTTPHandler(boundSessions(o))
+}
+
+// DefaultMaxSessions is how many sessions hosts over HTTP have at once, unless [mcpserver.HTTPOptions.MaxSessions] has
+// another number: each may have a process of its own.
+const DefaultMaxSessions = 64
+
+// boundSessions returns o with the default bound for sessions, each of which has a process of its own.
+func boundSessions(o *mcpserver.HTTPOptions) *mcpserver.HTTPOptions {
+	own := *cmp.Or(o, new(mcpserver.HTTPOptions))
+	own.MaxSessions = cmp.Or(own.MaxSessions, DefaultMaxSessions)
+	return &own
 }
 
 // hosts receives what hosts send.
@@ -135,19 +155,17 @@ func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.
 	if !p.accepted() {
 		answer = advising(answer) // before the tape, which keeps the words of the server
 	}
-	answer = p.tape.asked(ctx, recording.HostSide, m, answer)
-	if p.guard != nil {
-		p.guard.request(ctx, p, m, answer)
-		return
-	}
-	p.request(ctx, m, answer)
+	answer = p.tape.asked(ctx, recording.HostSide, p.tape.forTape(m), answer)
+	p.guard.request(ctx, p, m, answer)
 }
 
 // ReceiveNotification passes on a notification of a host.
 func (h *hosts) ReceiveNotification(ctx context.Context, m relay.Message, from relay.Peer) {
 	p := h.pairOf(from)
-	p.tape.told(ctx, recording.HostSide, m)
-	p.notify(ctx, m)
+	p.tape.told(ctx, recording.HostSide, p.tape.forTape(m))
+	if p.guard.notification(ctx, m) {
+		p.notify(ctx, m)
+	}
 }
 
 // Gone ends the connection to the server of a host that has left.

@@ -13,6 +13,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -135,8 +136,8 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 		return answer
 	}
 	e := t.entry(ctx, from, recording.Request, m)
-	if m.Method == mcp.MethodSubscriptionsListen && t.o.Content {
-		e.ID = m.ID
+	if m.Method == mcp.MethodSubscriptionsListen {
+		e.ID = t.content(m.ID, part{})
 	}
 	begun := time.Now()
 	n := t.write(e, true)
@@ -183,7 +184,7 @@ func (t *tape) told(ctx context.Context, from recording.Side, m relay.Message) {
 func (t *tape) entry(ctx context.Context, from recording.Side, kind recording.Kind, m relay.Message) *recording.Entry {
 	span := trace.SpanContextFromContext(ctx)
 	e := &recording.Entry{
-		From: from, Kind: kind, Method: t.text(m.Method), Name: t.text(target(m)), Bytes: len(m.Params),
+		From: from, Kind: kind, Method: t.word("method", m.Method), Name: t.target(m.Params), Bytes: len(m.Params),
 	}
 	if span.IsValid() {
 		e.TraceID, e.SpanID = span.TraceID().String(), span.SpanID().String()
@@ -196,18 +197,38 @@ func (t *tape) entry(ctx context.Context, from recording.Side, kind recording.Ki
 	return e
 }
 
-// content is what is recorded of a content.
-func (t *tape) content(raw json.RawMessage, in part) json.RawMessage {
-	if !t.o.Content || raw == nil {
-		return nil
-	}
+// redacted returns JSON without secrets. Everything of a message that a recording has passes it, whole: a part of a
+// secret matches no pattern.
+func (t *tape) redacted(raw json.RawMessage, in part) json.RawMessage {
 	redacted, _ := t.secrets.redact(raw, in)
 	return redacted
 }
 
-func (t *tape) text(s string) string {
-	redacted, _ := t.secrets.redactText(s)
-	return redacted
+// content returns the recorded form of a content, nil if the recording has no content.
+func (t *tape) content(raw json.RawMessage, in part) json.RawMessage {
+	if !t.o.Content || raw == nil {
+		return nil
+	}
+	return t.redacted(raw, in)
+}
+
+// word returns the recorded form of the value of a member: 1 KiB at most, cut after the redaction.
+func (t *tape) word(member, value string) (word string) {
+	raw := append(jsonscan.AppendString([]byte{'{'}, member), ':')
+	raw = append(jsonscan.AppendString(raw, value), '}')
+	_, _ = mcp.Object(t.redacted(raw, part{})).Decode(member, &word) // it is a string
+	return cut(word, 1<<10)
+}
+
+// target returns the recorded form of the tool, the prompt or the URI that params name.
+func (t *tape) target(params json.RawMessage) string {
+	for _, member := range []string{"name", "uri"} {
+		var value string
+		if _, _ = mcp.Object(params).Decode(member, &value); value != "" { // another type names nothing
+			return t.word(member, value)
+		}
+	}
+	return ""
 }
 
 // write has an entry written, in the order of the calls, and returns the number of its request.
@@ -222,15 +243,6 @@ func (t *tape) write(e *recording.Entry, numbered bool) int {
 	e.Session, e.Seq, e.AtUS = t.session, t.entries, time.Since(t.begun).Microseconds()
 	t.out.Write(e)
 	return e.Request
-}
-
-// target is what a message is about: the tool or the prompt it names, or the URI.
-func target(m relay.Message) (name string) {
-	_, _ = mcp.Object(m.Params).Decode("name", &name) // of another type it is none
-	if name == "" {
-		_, _ = mcp.Object(m.Params).Decode("uri", &name)
-	}
-	return cut(name, 1<<10)
 }
 
 // failed reports whether the result of a tool says that it failed.

@@ -3,12 +3,14 @@ package mcpproxy
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/internal/recording"
+	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -156,4 +158,42 @@ func TestMessagesPassThoughNothingCanBeRecorded(t *testing.T) {
 			t.Errorf("got %v, told %d times", err, len(told))
 		}
 	})
+}
+
+// TestEveryMemberOfARecordingIsRedactedWhole puts secrets into each part of a message that a recording has, across the
+// places where names are cut.
+func TestEveryMemberOfARecordingIsRedactedWhole(t *testing.T) {
+	secret := "sk-" + strings.Repeat("z", 40)
+	policy := &Policy{Redaction: Redaction{Keys: []string{"uri"}, Patterns: []string{`sk-z{40}`}}}
+	params := func(member, value string) json.RawMessage {
+		return json.RawMessage(`{"` + member + `":"` + value + `"}`)
+	}
+	for at := 1024 - len(secret) - 2; at <= 1026; at++ {
+		hidden := strings.Repeat("a", at) + secret
+		for name, m := range map[string]relay.Message{
+			"method": {Method: hidden},
+			"name":   {Method: mcp.MethodCallTool, Params: params("name", hidden)},
+			"uri":    {Method: mcp.MethodReadResource, Params: params("uri", "file:///a/zzzz")},
+			"params": {Method: mcp.MethodCallTool, Params: params("a", hidden)},
+			"id":     {Method: mcp.MethodSubscriptionsListen, ID: json.RawMessage(`"` + hidden + `"`)},
+		} {
+			for _, content := range []bool{false, true} {
+				var file bytes.Buffer
+				r := NewRecorder(&file, &RecorderOptions{Content: content})
+				if err := r.begin("server", policy); err != nil {
+					t.Fatal(err)
+				}
+				tape := r.tape()
+				tape.told(t.Context(), recording.HostSide, m)
+				answer := tape.asked(t.Context(), recording.HostSide, m, func(json.RawMessage, error) {})
+				answer(nil, &mcp.Error{Code: 1, Message: hidden})
+				if err := r.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(file.String(), "zzz") {
+					t.Fatalf("%s, %d bytes before it, content %t: a part of the secret is in\n%s", name, at, content, &file)
+				}
+			}
+		}
+	}
 }

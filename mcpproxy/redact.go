@@ -15,14 +15,16 @@ import (
 type secrets struct {
 	keys         [][]byte
 	patterns     []*regexp.Regexp
-	with, quoted []byte // what stands instead, as the contents of a JSON string, and as one
-	inText       []byte // quoted, as contents likewise
+	plain        string         // the replacement
+	with, quoted []byte         // plain as the contents of a JSON string, and as one
+	inText       []byte         // quoted, as contents likewise
+	inError      *regexp.Regexp // a key with : or =, in a text that is not JSON; nil for no keys
 }
 
 // part says where in a text the keys count.
 type part struct {
 	noKeys bool     // nowhere
-	below  int      // in objects that are so deep at least; 0 is any
+	below  int      // not the members code, message and data of objects that are this deep; 0 is none
 	schema []string // not in the value of the member with this path from the outermost object; * is any name
 }
 
@@ -37,7 +39,7 @@ const (
 // redact returns b, which is valid JSON, with what is to be seen of it, and how much was replaced. It is b itself if
 // that is nothing, and else a copy.
 func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, replaced int) {
-	w := rewriter{from: b}
+	w := rewriter{from: b, limit: redactedLimit(len(b))}
 	at := position{path: in.schema}
 	schemaEnd := 0
 	var s hiding
@@ -54,7 +56,7 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 		keys := !in.noKeys && start >= schemaEnd
 		s.begin(b[start+1:end-1], escaped)
 		if r.hide(&s, keys) {
-			w.replace(start+1, end-1, s.raw)
+			w.hide(start+1, end-1, s.raw, "")
 			replaced += s.replaced
 			s.begin(b[start+1:end-1], escaped)
 		}
@@ -64,17 +66,38 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 		name := s.text()
 		if at.enter(name) {
 			schemaEnd, _ = jsonscan.Value(b, value)
-		} else if keys && at.depth > in.below && r.hasKey(name) {
+		} else if keys && !in.spares(at.depth, name) && r.hasKey(name) {
 			if i, err = jsonscan.Value(b, value); err != nil {
 				return r.quoted, replaced + 1
 			}
-			if !bytes.Equal(b[value:i], r.quoted) {
-				w.replace(value, i, r.quoted)
+			if !r.isHidden(b[value:i]) {
+				w.hide(value, i, r.quoted, `""`)
 				replaced++
 			}
 		}
 	}
 }
+
+// spares reports whether a member is kept although a key hides it: it is a member that every error needs.
+func (in part) spares(depth int, name []byte) bool {
+	if depth > in.below {
+		return false
+	}
+	switch string(name) {
+	case "code", "message", "data":
+		return true
+	}
+	return false
+}
+
+// isHidden reports whether a value is a replacement.
+func (r *secrets) isHidden(value []byte) bool {
+	return bytes.Equal(value, r.quoted) || string(value) == `""`
+}
+
+// redactedLimit is the size up to which replacements in a text of n bytes are no smaller than they should be. Beyond,
+// each value grows by one byte at most, so that no text becomes larger than 3 n and 1 KiB.
+func redactedLimit(n int) int { return 2*n + 1<<10 }
 
 // valueOf returns where the value of a member begins, if b[end] is behind a string that is its name, and -1 if not.
 func valueOf(b []byte, end int) int {
@@ -114,7 +137,7 @@ func (r *secrets) valuesIn(text []byte) (values [][]int) {
 			name = jsonscan.Unquote(bytes.Clone(name))
 		}
 		if r.hasKey(name) {
-			if i, _ = jsonscan.Value(text, value); !bytes.Equal(text[value:i], r.quoted) {
+			if i, _ = jsonscan.Value(text, value); !r.isHidden(text[value:i]) {
 				values = append(values, []int{value, i})
 			}
 		}
@@ -282,6 +305,15 @@ func (p *position) enter(name []byte) bool {
 type rewriter struct {
 	from, to []byte
 	done     int // of from
+	limit    int // of the size to which hide lets the text grow
+}
+
+// hide is replace with a text that may make the whole too large. Then less takes its place, which does not.
+func (w *rewriter) hide(start, end int, with []byte, less string) {
+	if len(w.to)+len(w.from)-w.done+len(with)-(end-start) > w.limit {
+		with = []byte(less)
+	}
+	w.replace(start, end, with)
 }
 
 // replace replaces from[start:end], which is behind what was replaced before.

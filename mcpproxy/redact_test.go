@@ -76,6 +76,29 @@ func TestWhatIsRedacted(t *testing.T) {
 	}
 }
 
+func TestARedactedMessageGrowsToThreeTimesItsSizeAtMost(t *testing.T) {
+	const most = 300_000
+	for name, unit := range map[string]string{
+		"texts": `"x"`, "values": `{"a":1}`, "values of names": `{"x":{"a":[]}}`, "names": `{"x":1}`,
+		"objects in a text": `"{\"a\":1}"`, "escapes": `"\u0078"`,
+	} {
+		in := "[" + strings.Repeat(unit+",", most/(len(unit)+1)) + `"end"]`
+		for _, with := range []string{"", strings.Repeat("*", maxWith), strings.Repeat("\"", maxWith)} {
+			r := redacting(t, Redaction{Keys: []string{"a"}, Patterns: []string{"x"}, With: with})
+			got, n := r.redact(json.RawMessage(in), part{})
+			if len(got) > 3*len(in)+1<<10 || n < most/(len(unit)+1) {
+				t.Errorf("%s with %q: %d bytes became %d, and %d were replaced", name, with, len(in), len(got), n)
+			}
+			if err := jsonscan.Valid(got); err != nil || strings.Contains(string(got), "x") {
+				t.Errorf("%s with %q: the text is not valid (%v), or shows what was to be replaced", name, with, err)
+			}
+			if !strings.HasPrefix(string(got[1:]), string(r.quoted)) && name == "texts" {
+				t.Errorf("%s with %q: got %.100s, want the first to be replaced by it", name, with, got)
+			}
+		}
+	}
+}
+
 func TestWhereKeysCount(t *testing.T) {
 	r := redacting(t, Redaction{Keys: []string{"token"}, Patterns: []string{"sk-1"}})
 	asks := []string{"inputRequests", "*", "params", "requestedSchema"}
@@ -86,7 +109,8 @@ func TestWhereKeysCount(t *testing.T) {
 	}{
 		{part{noKeys: true}, `{"token":"sk-1"}`, `{"token":"[redacted]"}`},
 		{part{noKeys: true}, `{"token":1}`, `{"token":1}`},
-		{part{below: 1}, `{"token":1,"data":{"token":1}}`, `{"token":1,"data":{"token":"[redacted]"}}`},
+		{part{below: 1}, `{"code":1,"token":1,"data":{"token":1}}`,
+			`{"code":1,"token":"[redacted]","data":{"token":"[redacted]"}}`},
 		{part{schema: asks},
 			`{"inputRequests":{"token":1,"a":{"params":{"requestedSchema":{"token":"sk-1"},"token":1}}},"token":2}`,
 			`{"inputRequests":{"token":"[redacted]","a":{"params":{"requestedSchema":{"token":"[redacted]"},` +
@@ -188,6 +212,9 @@ func TestRedactedTextsAreValidAndShowNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, n := r.redact(json.RawMessage(in), part{})
+		if len(got) > 3*len(in)+1<<10 {
+			t.Errorf("%s of %d bytes became %d bytes", in, len(in), len(got))
+		}
 		if err := jsonscan.Valid(got); err != nil {
 			t.Fatalf("%s became %s: %v", in, got, err)
 		}
@@ -195,7 +222,7 @@ func TestRedactedTextsAreValidAndShowNothing(t *testing.T) {
 			t.Errorf("%s became %s, of which %d were replaced", in, got, n)
 		}
 		shows := func(name, raw string) {
-			if r.hasKey([]byte(name)) && raw != string(r.quoted) {
+			if r.hasKey([]byte(name)) && !r.isHidden([]byte(raw)) {
 				t.Errorf("%s became %s, in which %q has the value %s", in, got, name, raw)
 			}
 		}

@@ -1,7 +1,6 @@
 package mcpproxy
 
 import (
-	"bytes"
 	"encoding/json"
 	"unicode/utf8"
 
@@ -9,14 +8,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// toolsOf yields the names in a definition of a tool, or in the params of a call: members that a reader may take for
-// the name, which need not be told upper from lower case, as encoding/json does not. A value that is no string is "",
-// which is no tool's name.
+// toolsOf yields the names in a definition of a tool: members that a reader may take for the name, which need not tell
+// upper from lower case, as encoding/json does not. A value that is no string is "", which is no tool's name.
 func toolsOf(object []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		o := jsonscan.ObjectAt(object, 0)
 		for o.Next() {
-			if !bytes.EqualFold(o.Key(), []byte("name")) {
+			if _, is := known(o.Key(), []string{"name"}); !is {
 				continue
 			}
 			var name string
@@ -30,18 +28,6 @@ func toolsOf(object []byte) func(yield func(string) bool) {
 	}
 }
 
-// called returns the tool that the params of tools/call name, and false unless it is one, by one name.
-func called(params json.RawMessage) (name string, only bool) {
-	n := 0
-	for one := range toolsOf(params) {
-		name, n = one, n+1
-	}
-	if n != 1 {
-		name = ""
-	}
-	return name, name != ""
-}
-
 // lists reports whether a definition of a tool may be in a list.
 func (r *rules) lists(tool []byte) bool {
 	named := false
@@ -50,7 +36,7 @@ func (r *rules) lists(tool []byte) bool {
 			return false
 		}
 	}
-	return named || r.allow == nil
+	return named || !r.only
 }
 
 // withoutDenied returns the result of tools/list without tools that may not be called, and how many those were. All

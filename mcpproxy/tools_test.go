@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
 )
 
 func compiled(t testing.TB, p Policy) *rules {
@@ -29,6 +31,16 @@ func TestWhichToolsMayBeCalled(t *testing.T) {
 		}
 	}
 	deny := compiled(t, Policy{DenyTools: []string{"a"}})
+	for _, none := range []*rules{
+		compiled(t, Policy{AllowTools: []string{}}), compiled(t, Policy{AllowTools: []string{}, DenyTools: []string{"a"}}),
+	} {
+		if none.permit("a") || none.permit("b") || !none.restrict() || none.lists([]byte(`{"name":"b"}`)) {
+			t.Error("an empty list of allowed tools allows one")
+		}
+	}
+	if both.permit("write", "read_a") != true || both.permit("list", "a_secret") {
+		t.Error("want that a tool may be called that a rule allows by one name, and none denies by another")
+	}
 	if !deny.permit("b") || deny.permit("a") || !deny.restrict() || compiled(t, Policy{}).restrict() {
 		t.Error("want that only what is denied may not be called")
 	}
@@ -36,19 +48,31 @@ func TestWhichToolsMayBeCalled(t *testing.T) {
 
 func TestWhichToolIsCalled(t *testing.T) {
 	for params, want := range map[string]string{
-		`{"name":"a","arguments":{"name":"b"}}`: "a",
-		`{"n\u0061me":"\u0061\/b"}`:             "a/b",
-		`{"name":"a","name":"b"}`:               "",
-		`{"name":"a","Name":"b"}`:               "",
-		`{"name":7}`:                            "",
-		`{"name":["a"]}`:                        "",
-		`{}`:                                    "",
-		`[]`:                                    "",
-		``:                                      "",
+		`{"name":"a","arguments":{"name":"b"}}`:    "a",
+		`{"n\u0061me":"\u0061\/b"}`:                "a/b",
+		`{"name":"a","x":1,"x":2}`:                 "a",
+		`{"name":"a","name":"b"}`:                  "",
+		`{"name":"a","Name":"b"}`:                  "",
+		`{"name":"a","NAME":"x"}`:                  "",
+		`{"name":"a","name\u0000":"x"}`:            "",
+		`{"name":"a","Arguments":{}}`:              "",
+		`{"name":"a","argument\u017f":{}}`:         "",
+		`{"name":"a","arguments":1,"arguments":2}`: "",
+		`{"Name":"a"}`:                             "",
+		`{"name":"a\u0000b"}`:                      "",
+		`{"name":7}`:                               "",
+		`{"name":["a"]}`:                           "",
+		`{"name":""}`:                              "",
+		`{}`:                                       "",
+		`[]`:                                       "",
+		``:                                         "",
 	} {
-		name, only := called(json.RawMessage(params))
-		if only != (want != "") || only && name != want {
-			t.Errorf("%s: got %q, %v, want %q", params, name, only, want)
+		read, err := readHostMessage(relay.Message{Method: mcp.MethodCallTool, Params: json.RawMessage(params)})
+		if (err == nil) != (want != "") || err == nil && read.tool != want {
+			t.Errorf("%s: got %q, %v, want %q", params, read.tool, err, want)
+		}
+		if err != nil && err.(*mcp.Error).Code != mcp.CodeInvalidParams {
+			t.Errorf("%s: got %v, want invalid params", params, err)
 		}
 	}
 }

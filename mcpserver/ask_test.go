@@ -93,7 +93,7 @@ func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
-		if n := rec.Value("mcp_server.responses.dropped"); n != 6 {
+		if n := rec.Value("mcp_server.response.drops"); n != 6 {
 			t.Errorf("%d responses dropped, want 6: those that nobody waited for", n)
 		}
 	})

@@ -157,12 +157,15 @@ func (t *asks) close() {
 
 // deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id
 // was never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
-func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
+// The error is from a store that all processes share.
+func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) (bool, error) {
 	switch {
 	case x.conn == nil:
-		return false
+		return false, nil
 	case x.conn.asks.deliver(id, m):
-		return true
+		return true, nil
+	case x.conn.others == nil:
+		return false, nil
 	}
-	return x.conn.others != nil && x.conn.others.deliver(x.work, m)
+	return x.conn.others.deliver(x.work, m)
 }

@@ -67,6 +67,7 @@ func (x *exchange) takeOne(data []byte, b *batch) {
 		x.refuse(jsonrpc.ViolationOf(&m, err), data, b)
 	case m.Kind == jsonrpc.Request && b.full():
 		b.expect()
+		x.countRefusal(errBusy, false)
 		_ = b.answer(x.work, answer{frame: appendError(nil, m.ID, errBusy), err: errBusy, refused: true, id: m.ID})
 	case m.Kind == jsonrpc.Request:
 		b.expect()

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type call struct {
 	out       sink
 	size      int          // of the frame
 	refused   error        // why the request is not handled at all
+	ended     error        // why the context of a handler that failed had ended before; nil if it had not
 	stands    bool         // its handler has seen to it that it is concluded later
 	relayed   *relayedCall // nil for a request that the server answers by itself
 	arrived   time.Time
@@ -128,7 +130,11 @@ func (c *call) begin(p *jsonrpc.Params) {
 	ctx := context.Context(&c.told)
 	known := false
 	if c.method != nil && c.method.find != nil {
-		c.target, known = c.method.named(p.Name)
+		name := p.Name
+		if c.method.name == mcp.MethodComplete {
+			name = jsonrpc.CompletedPrompt(c.params)
+		}
+		c.target, known = c.method.named(name)
 	}
 	if c.method != nil && c.method.byURI {
 		c.uri = text(p.URI)
@@ -243,7 +249,7 @@ func (c *call) serve() { c.op.Labelled(c.ctx, c.serveIn) }
 // serveIn serves the request, whose handler gets ctx.
 func (c *call) serveIn(ctx context.Context) {
 	var result any
-	err := error(errInternal)
+	err := error(errPanicked)
 	defer func() {
 		if _, later := result.(standing); !later && !c.stands {
 			c.conclude(result, err)
@@ -273,7 +279,7 @@ func (c *call) handle(ctx context.Context) (result any, err error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	err = errInternal
+	err = errPanicked
 	usercode.Run(func() { result, err = c.outcome(ctx) }, c.x.failed(ctx, c.info.Method))
 	return result, err
 }
@@ -282,7 +288,7 @@ func (c *call) handle(ctx context.Context) (result any, err error) {
 func (c *call) outcome(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errTimeLimit, limit))
 		defer cancel()
 	}
 	if !c.method.own {
@@ -295,6 +301,7 @@ func (c *call) outcome(ctx context.Context) (result any, err error) {
 	} else {
 		result, err = c.handleRounds(ctx)
 	}
+	c.ended = interruption(ctx, result, err)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
@@ -329,6 +336,9 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	defer c.breakOff()
 	c.x.visit.drop() // before the client sees the answer, and sends its next request
 	lost := c.send(frame, result, err)
+	if instead, ok := errors.AsType[*answeredInstead](lost); ok {
+		result, err, lost, c.refused = nil, instead.err, nil, instead.err
+	}
 	if c.op.Captures() && err == nil && c.relayed == nil {
 		sent, _ := mcp.Object(frame).Lookup("result")
 		c.op.Answer(sent)
@@ -357,9 +367,23 @@ func (c *call) end(result any, err, lost error) {
 	if raw, ok := result.(json.RawMessage); ok && err == nil {
 		result = verbatim{of: c.method, raw: raw}
 	}
+	if c.refused != nil {
+		c.x.countRefusal(c.refused, true)
+	}
 	end := outcome(result, err)
-	if lost != nil && err == nil {
+	end.Told = err == errPanicked
+	switch {
+	case c.ended != nil:
+		end = interrupted(end, c.ended)
+	case err != nil:
+		end = interrupted(end, err)
+	case lost != nil:
 		end = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: lost}
+	}
+	if c.info.Method == mcp.MethodInitialize {
+		if a := c.x.terms.agreed.Load(); a != nil { // what the answer says
+			c.op.Meet(c.x.seen(a.version))
+		}
 	}
 	c.op.End(end)
 }
@@ -376,10 +400,10 @@ func (c *call) sending() context.Context {
 	return c.x.life
 }
 
-// leave ends a request that gets no answer.
+// leave ends a request that gets no answer, for one of the endings.
 func (c *call) leave(why error) {
 	defer c.cancel(why)
-	defer c.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true})
+	defer c.op.End(interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why))
 	c.x.visit.drop()
 	_ = c.out.answer(c.x.life, answer{})
 }

@@ -16,8 +16,8 @@ type admission interface {
 	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it. A request that
 	// is to be answered here may begin now, and the caller serves it; if not, that is no longer so.
 	admit(c *call) error
-	// answering reports whether the id belongs to a request that was admitted.
-	answering(id jsonrpc.ID) bool
+	// find returns the request with this id that was admitted and is not concluded, nil for none.
+	find(id jsonrpc.ID) *call
 	// finish forgets c and returns the reason if it gets no answer.
 	finish(c *call) error
 	// cancel notes that the client does not want an answer any more.
@@ -93,9 +93,6 @@ func (t *calls) admit(c *call) error {
 	t.bytes += c.size
 	return nil
 }
-
-// answering reports whether a request with this id is running or waiting.
-func (t *calls) answering(id jsonrpc.ID) bool { return t.find(id) != nil }
 
 // find returns the request with this id that is running or waiting, nil for none.
 func (t *calls) find(id jsonrpc.ID) *call {

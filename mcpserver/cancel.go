@@ -6,17 +6,23 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means
 // nothing: the answer may have crossed it.
+// The revision of the request is that of the notification, which op observes.
 // (specification 2026-07-28, basic/patterns/cancellation)
-func (x *exchange) cancelled(m *jsonrpc.Message) error {
+func (x *exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	var p mcp.CancelledParams
 	if err := decodeCopy(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
 		return nil
 	}
-	if x.conn != nil && x.conn.others != nil && !x.calls.answering(p.RequestID) {
+	about := x.calls.find(p.RequestID)
+	if about != nil && op != nil {
+		op.Meet(x.seen(about.info.Version))
+	}
+	if x.conn != nil && x.conn.others != nil && about == nil {
 		return x.conn.others.cancel(x.work, p.RequestID, p.Reason)
 	}
 	why := cancellation(p.Reason)

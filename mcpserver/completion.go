@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // CompleteRequest asks what the user may be about to type.
@@ -97,7 +98,8 @@ func (t *completions) lookup(k completionKey) CompletionHandler {
 // offer makes the server answer completion/complete, once there is something to complete.
 func (t *completions) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareCompletions, methods: []*method{
-		{name: mcp.MethodComplete, handle: t.complete, rate: rateCompletions},
+		{name: mcp.MethodComplete, handle: t.complete, rate: rateCompletions,
+			kind: instrument.Prompt, find: t.s.prompts.find},
 	}})
 }
 
@@ -160,7 +162,7 @@ func (t *completions) keyOf(ref mcp.CompleteRef, argument string) (k completionK
 		switch {
 		case !ok:
 			return k, invalidParams("unknown resource template: %s", ref.URI)
-		case !of.has(argument):
+		case !of.uris.Has(argument):
 			return k, invalidParams("resource template %s has no variable %q", of.URITemplate, argument)
 		}
 		return completionKey{ref.Type, of.URITemplate, argument}, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
@@ -62,11 +63,16 @@ func allowed(v mcp.Version, err error) error {
 }
 
 var (
-	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
+	errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	// errPanicked is the error of a handler that panicked or ended its goroutine, of which there is a record.
+	errPanicked     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	errShuttingDown = relay.ErrStopping
 	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
 	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
 	// or they take too much memory
+	errNoRoom = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"} // over HTTP
+	errUnread = &mcp.Error{Code: mcp.CodeInternalError,
+		Message: "the answer was dropped: clients have too many answers waiting that they do not read"}
 	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}
 	errDuplicateID     = &mcp.Error{Code: mcp.CodeInvalidRequest,
 		Message: "a request with this id is still being answered"}

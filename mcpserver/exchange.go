@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // engine answers messages: those of one connection, or all that an HTTP handler gets outside of sessions. It is
@@ -65,6 +66,11 @@ type mute struct{}
 
 func (mute) inquire(context.Context, []byte) error { return errNoPlace }
 func (mute) reach() reach                          { return reach{read: true} }
+
+// answeredInstead is returned by a sink that has sent an error in place of the answer.
+type answeredInstead struct{ err error }
+
+func (e *answeredInstead) Error() string { return e.err.Error() }
 
 // answer is what a request is answered with.
 type answer struct {
@@ -167,7 +173,7 @@ func (x *exchange) begin(c *call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 			return
 		}
 		c.refused = err
-	case x.calls.answering(m.ID):
+	case x.calls.find(m.ID) != nil:
 		c.refused = errDuplicateID
 	}
 	c.serve()
@@ -183,7 +189,7 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 	}
 	switch m.Method {
 	case mcp.NotificationCancelled:
-		return x.observe(m, func() error { return x.cancelled(m) })
+		return x.observe(m, func(op *instrument.Op) error { return x.cancelled(m, op) })
 	case mcp.NotificationInitialized:
 		if x.s.receiver == nil {
 			return x.initialized(m)
@@ -203,13 +209,13 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 
 // initialized deals with notifications/initialized, of which a handler hears behind the core.
 func (x *exchange) initialized(m *jsonrpc.Message) error {
-	confirm := func() error {
+	confirm := func(*instrument.Op) error {
 		return x.amend(x.work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
 	}
 	if x.s.hears.lookup(m.Method) == nil {
 		return x.observe(m, confirm)
 	}
-	if err := confirm(); err != nil {
+	if err := confirm(nil); err != nil {
 		return err
 	}
 	x.hear(m)
@@ -222,11 +228,11 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
 		x.violation(v, m.Frame, m.Size(), 0)
-		x.deliver(m.ID, m) // there will be no other
+		_, _ = x.deliver(m.ID, m) // there will be no other
 		return v
 	}
-	if x.deliver(m.ID, m) {
-		return nil
+	if delivered, err := x.deliver(m.ID, m); delivered || err != nil {
+		return err
 	}
 	kind := instrument.KindResponse
 	if m.Kind == jsonrpc.Error {
@@ -245,7 +251,7 @@ func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 		x.answerViolation(v, out)
 		return
 	case v.Response && !v.ID.IsZero():
-		x.deliver(v.ID, jsonrpc.Broken(frame)) // there will be no other
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(frame)) // there will be no other
 	}
 	_ = out.answer(x.work, answer{})
 }
@@ -259,8 +265,13 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	}
 	frame := appendError(nil, id, err)
 	x.tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
-	// a client that is gone has no use for it
-	_ = out.answer(x.work, answer{frame: frame, err: err, refused: true, id: v.ID})
+	a := answer{frame: frame, err: err, refused: true, id: v.ID}
+	reason := names.RefusalInvalid
+	if v.Reason == jsonrpc.FrameTooLarge {
+		reason = names.RefusalTooLarge
+	}
+	x.countRefused(reason, a, true) // the record of the violation tells of it
+	_ = out.answer(x.work, a)       // a client that is gone has no use for it
 }
 
 // wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // NetworkOf returns the transport that c says it runs over.
@@ -55,4 +56,9 @@ func (h *HTTPHandler) Taken() (t Taken) {
 	h.sessions.mu.Unlock()
 	t.Inside = int(h.gate.inside.Load())
 	return t
+}
+
+// WrapTasks replaces the store of a server that offers tasks and runs none.
+func (s *Server) WrapTasks(wrap func(store.Tasks) store.Tasks) {
+	s.tasks.cfg.Store = wrap(s.tasks.cfg.Store)
 }

@@ -20,6 +20,7 @@ type severed struct {
 	store.SharedEvents
 	cut  atomic.Bool
 	deaf atomic.Bool // it misses what all are told
+	lose atomic.Bool // it carries out the next Append, whose answer is lost
 }
 
 var errCutOff = errors.New("cut off")
@@ -83,7 +84,11 @@ func (s *severed) Append(ctx context.Context, session string, e store.Event) err
 	if s.cut.Load() {
 		return errCutOff
 	}
-	return s.SharedEvents.Append(ctx, session, e)
+	err := s.SharedEvents.Append(ctx, session, e)
+	if s.lose.CompareAndSwap(true, false) {
+		return errCutOff
+	}
+	return err
 }
 
 func (s *severed) Behind(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {

@@ -106,7 +106,7 @@ func TestAHandlerOfNotificationsThatFailsIsReported(t *testing.T) {
 				w := serve(t, t.Context(), s)
 				w.send(initialize, initialized, noticed("x", `{"fail":1}`), noticed("x", `{}`))
 				d.wants(t, `x {"fail":1} "2025-11-25"`, `x {} "2025-11-25"`)
-				if n := rec.Value("mcp_server.notifications", "mcp.method.name", "x"); n != 2 {
+				if n := rec.Value("mcp_server.notification.messages", "mcp.method.name", "x"); n != 2 {
 					t.Errorf("%d notifications were counted, want 2", n)
 				}
 				if err := w.finish(); err != nil {
@@ -149,7 +149,7 @@ func TestNotificationsThatWaitAreBoundedInBytes(t *testing.T) {
 				close(hold)
 				synctest.Wait()
 				d.wants(t, slices.Repeat([]string{"one"}, test.heard)...)
-				if n := rec.Value("mcp_server.notifications.dropped", "mcp.method.name", test.method, "mcp_server.drop.reason",
+				if n := rec.Value("mcp_server.notification.drops", "mcp.method.name", test.method, "mcp_server.drop.reason",
 					test.reason); n != test.lost {
 					t.Errorf("%v notifications were counted as %s, want %v", n, test.reason, test.lost)
 				}
@@ -216,7 +216,7 @@ func TestWhoCannotBeAskedOutsideOfARequest(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Error(err)
 		}
-		wantError(t, ask(sessions[0]), "roots/list: the server is shutting down (-32603)")
+		wantError(t, ask(sessions[0]), "roots/list: the client has left")
 	})
 }
 

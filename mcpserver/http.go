@@ -8,11 +8,10 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // HTTPHandler serves a [Server] over HTTP: clients of every revision under one URL, and each transport of the
@@ -54,6 +53,7 @@ type HTTPHandler struct {
 
 	warned atomic.Bool // that a writer allows no deadlines
 
+	gone  func()       // takes it out of the metrics of what is there now
 	stray atomic.Int64 // handlers of closed sessions that ignored the end of their contexts
 }
 
@@ -85,12 +85,13 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	if s.receiver != nil {
-		h.front = &front{tel: h.http1.tel}
+		h.front = &front{tel: h.http1.tel, unread: room{bytes: newShares(unreadFrames * s.cfg.FrameLimit)}}
 	}
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(terms)
 		h.assumed[v].agreed.Store(&agreement{version: v})
 	}
+	h.observeLimits()
 	h.life, h.kill = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,14 +108,13 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 
 // ServeHTTP implements [http.Handler].
 func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if why := h.guard.check(r); why != "" {
-		h.turnAway(w, r, http.StatusForbidden, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why})
+	if f := h.guard.check(r); f != nil {
+		h.turnAway(w, r, *f)
 		return
 	}
 	x, v := h.arrival(r)
 	if err := h.gate.enter(v); err != nil {
-		w.Header()["Retry-After"] = retryAfter
-		h.turnAway(w, r, http.StatusServiceUnavailable, err)
+		h.turnAway(w, r, tooBusy(err))
 		return
 	}
 	defer v.leave()
@@ -137,34 +137,12 @@ func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
 		allowed = "POST, GET, DELETE"
 	}
 	w.Header().Set("Allow", allowed)
-	h.turnAway(w, r, http.StatusMethodNotAllowed, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "method not allowed"})
-}
-
-// turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
-// handler would have, if the writer allows deadlines; otherwise for ever, which takes a connection and nothing of this
-// handler's.
-func (h *HTTPHandler) turnAway(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
-	if d := h.cfg.bodyPatience(); r.ContentLength != 0 && d > 0 {
-		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(d)); err != nil {
-			h.noDeadlines(r, err)
-		}
-	}
-	refuseID(w, status, jsonrpc.ID{}, e)
+	h.turnAway(w, r, httpRefusal{reason: names.RefusalMethod, status: http.StatusMethodNotAllowed,
+		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "method not allowed"}})
 }
 
 // hasSessions reports whether legacy clients get sessions.
 func (h *HTTPHandler) hasSessions() bool { return !h.cfg.Stateless && len(h.s.cfg.legacy) > 0 }
-
-// refuse answers an HTTP request with an error that belongs to no message.
-func refuse(w http.ResponseWriter, status int, code int64, message string) {
-	refuseID(w, status, jsonrpc.ID{}, &mcp.Error{Code: code, Message: message})
-}
-
-func refuseID(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
-	w.Header()["Content-Type"] = jsonType
-	w.WriteHeader(status)
-	_, _ = w.Write(appendError(nil, id, e)) // who is gone has no use for it
-}
 
 // observer returns the one for clients of the HTTP version of r.
 func (h *HTTPHandler) observer(r *http.Request) observer {
@@ -228,6 +206,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	if h.front != nil {
 		h.http1.guarded(context.WithoutCancel(ctx), mcp.MethodInitialize, func() { h.s.receiver.Gone(h.front) })
 	}
+	h.gone()
 	h.kill()
 	h.group.wait(settle)
 	h.group.close()

@@ -9,7 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -43,7 +46,8 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 		greeting = `"name":"greet","arguments":{"name":"x"}`
 		modern   = "MCP-Protocol-Version"
 	)
-	w := serveWeb(t, newWebServer(t, mcpserver.Options{FrameLimit: 4000}), nil)
+	rec := telemetrytest.Recorder(t)
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{FrameLimit: 4000, Telemetry: rec.Telemetry()}), nil)
 	session := w.open("2025-06-18")
 	large := callOf(1, "greet", `{"name":"`+strings.Repeat("x", 4000)+`"}`)
 	tests := []struct {
@@ -57,6 +61,8 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 	}{
 		{"modern call", "POST", asked(1, "tools/call", bothMetas, greeting), modernHeaders("tools/call", "greet"), 200, 0,
 			1.0},
+		{"modern call behind a byte order mark", "POST", "\ufeff" + asked(1, "tools/call", bothMetas, greeting),
+			modernHeaders("tools/call", "greet"), 200, 0, 1.0},
 		{"modern list", "POST", asked(2, "tools/list", bothMetas, ""), modernHeaders("tools/list", ""), 200, 0, 2.0},
 		{"modern discover", "POST", asked(3, "server/discover", bothMetas, ""), modernHeaders("server/discover", ""), 200, 0,
 			3.0},
@@ -159,11 +165,18 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 		{"POST to a session of the other kind", "POST", pingRequest, []string{"http://localhost/mcp?sessionId=" + session},
 			404, -32001, nil},
 	}
+	answers, byStatus := 0, map[int]int{}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := *w
 			w.t = t
 			p := w.do(tt.method, tt.body, tt.headers...)
+			if p.status != http.StatusAccepted {
+				answers++
+			}
+			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // these come from handlers, too
+				byStatus[p.status]++
+			}
 			if p.status != tt.status {
 				t.Errorf("status %d, want %d: %s", p.status, tt.status, p.body)
 			}
@@ -194,6 +207,27 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 			}
 		})
 	}
+	w.end()
+	const opening = 2 // initialize and notifications/initialized
+	if refused := rec.Value("mcp_server.request.refused"); int(refused)+servedBy(rec) != answers+opening {
+		t.Errorf("%d refusals were counted and %d messages have spans, want one of either for each of %d", refused,
+			servedBy(rec), answers+opening)
+	}
+	for status, n := range byStatus {
+		if got := rec.Value("mcp_server.request.refused", "http.response.status_code", fmt.Sprint(status)); int(got) != n {
+			t.Errorf("%d refusals with %d were counted, want %d", got, status, n)
+		}
+	}
+}
+
+// servedBy returns how many spans there are of requests that a server handled.
+func servedBy(rec *telemetrytest.Recording) (n int) {
+	for _, s := range rec.Spans() {
+		if s.SpanKind() == trace.SpanKindServer {
+			n++
+		}
+	}
+	return n
 }
 
 func TestAServerOfOneEraSaysWhichItIs(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
-	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // bodyWindow is how long a body may take for what BodyRate says comes in that time.
@@ -48,13 +48,7 @@ func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 		if p.r.ProtoMajor == 1 { // nothing waits for the rest
 			p.w.Header().Set("Connection", "close")
 		}
-		if err == errNoRoom {
-			p.w.Header()["Retry-After"] = retryAfter
-			refuse(p.w, http.StatusServiceUnavailable, mcp.CodeInternalError, err.Error())
-			return false
-		}
-		status, why := bodyRefusal(err)
-		refuse(p.w, status, mcp.CodeInvalidRequest, why)
+		h.refuse(p.w, p.r, bodyRefusal(err))
 		return false
 	}
 	if patience > 0 { // of what was refused, net/http reads the rest, in the time that is left
@@ -158,13 +152,17 @@ func (u *upload) await(n int) bool {
 	return u.room.wait(ctx, u.visit.who, n)
 }
 
-// bodyRefusal returns the status for a body that could not be read, and what is wrong with it.
-func bodyRefusal(err error) (status int, why string) {
+// bodyRefusal returns the refusal of a request whose body could not be read.
+func bodyRefusal(err error) httpRefusal {
+	f := badRequest(names.RefusalBody, "the body is cut off")
 	switch {
+	case err == errNoRoom:
+		return tooBusy(errNoRoom)
 	case errors.Is(err, grow.ErrLimit):
-		return http.StatusRequestEntityTooLarge, "the body is above the limit of this server"
+		f.reason, f.status = names.RefusalTooLarge, http.StatusRequestEntityTooLarge
+		f.err.Message = "the body is above the limit of this server"
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return http.StatusRequestTimeout, "the body was not there in time"
+		f.status, f.err.Message = http.StatusRequestTimeout, "the body was not there in time"
 	}
-	return http.StatusBadRequest, "the body is cut off"
+	return f
 }

@@ -91,5 +91,5 @@ func (t *crowd) size() int64 {
 
 // What concerns ids means nothing here: they are the client's, and there are many clients.
 
-func (t *crowd) answering(jsonrpc.ID) bool { return false }
-func (t *crowd) cancel(jsonrpc.ID, error)  {}
+func (t *crowd) find(jsonrpc.ID) *call    { return nil }
+func (t *crowd) cancel(jsonrpc.ID, error) {}

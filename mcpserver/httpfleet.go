@@ -164,7 +164,7 @@ func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
 	return f.store.Publish(ctx, process, raw)
 }
 
-// receive hands on what comes to a process, or to all. A gap in the positions is handed on as nil.
+// receive passes each message to a process, or to all, to take. It calls take with nil for a gap between two messages.
 func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
 	at := int64(0)
 	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {
@@ -176,7 +176,7 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 			if err != nil {
 				break
 			}
-			if m.Position != at+1 {
+			if m.Previous != at {
 				take(ctx, nil, m.Position-1)
 			}
 			at, pause = m.Position, 0

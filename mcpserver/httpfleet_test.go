@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -476,6 +478,29 @@ func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T
 		}
 		other.over()
 		synctest.Wait()
+	})
+}
+
+func TestAnInitializeWithoutItsStoreIsAFailureOnItsSpan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		p := processes(t, mcpserver.HTTPOptions{}, newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))[0]
+		p.store.cut.Store(true)
+		if got := p.post(initialize); got.status != http.StatusServiceUnavailable {
+			t.Errorf("got %d with %s, want 503", got.status, got.body)
+		}
+		p.store.cut.Store(false)
+		p.end()
+		span := rec.Span("initialize")
+		if got := attributeOf(span, "error.type"); got != "-32603" || span.Status().Code != codes.Error {
+			t.Errorf("got error.type %q and %v, want -32603 and an error", got, span.Status())
+		}
+		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "initialize", "error.type", "-32603"); n != 1 {
+			t.Errorf("got %d failed operations, want 1", n)
+		}
+		if n := rec.Value("mcp_server.request.refused", "mcp_server.refusal.reason", "store"); n != 1 {
+			t.Errorf("got %d refused requests, want 1", n)
+		}
 	})
 }
 

@@ -37,6 +37,36 @@ func (p process) ask(session, request string) {
 	}
 }
 
+func TestAnAnswerForAProcessThatIsNotKnownForAMomentIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := processes(t, mcpserver.HTTPOptions{}, withTool(t, mcpserver.Options{}, "roots", rootsTool),
+			withTool(t, mcpserver.Options{}, "roots", rootsTool))
+		a, b := all[0], all[1]
+		session := a.openAble("2025-11-25")
+		s := a.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
+		s.next()
+		id, _ := s.message().ID.(string)
+		asker, _, _ := strings.Cut(id, "-")
+		if err := a.store.Sessions.Beat(t.Context(), asker, 0); err != nil { // as a store does that has lost its memory
+			t.Fatal(err)
+		}
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"roots":[{"uri":"file:///a"}]}}`, id)
+		if p := b.post(answer, "Mcp-Session-Id", session); p.status != http.StatusServiceUnavailable {
+			t.Errorf("the answer got %d with %s, want 503", p.status, p.body)
+		}
+		time.Sleep(5 * time.Second)
+		if p := b.post(answer, "Mcp-Session-Id", session); p.status != http.StatusAccepted {
+			t.Errorf("the answer got %d with %s, want 202", p.status, p.body)
+		}
+		if m := s.message(); m.ID != 1.0 || m.Result == nil {
+			t.Errorf("got %+v, want the result", m)
+		}
+		s.over()
+		a.end()
+		b.end()
+	})
+}
+
 func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-11-25"} {
 		for _, batch := range []bool{false, version == "2025-03-26"} {
@@ -67,7 +97,14 @@ func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
 					}
 					return text
 				}
-				for _, body := range []string{answer("nobody-1", 1), answer(strings.Repeat("x", 100)+"-1", 1), answer("x", 1),
+				want := http.StatusServiceUnavailable
+				if batch { // the rest of it has been dealt with
+					want = http.StatusAccepted
+				}
+				if p := b.post(answer("nobody-1", 1), "Mcp-Session-Id", session); p.status != want {
+					t.Errorf("a response for an unknown process got %d with %s, want %d", p.status, p.body, want)
+				}
+				for _, body := range []string{answer(strings.Repeat("x", 100)+"-1", 1), answer("x", 1),
 					answer(ids[0], 1)} {
 					if p := b.post(body, "Mcp-Session-Id", session); p.status != http.StatusAccepted {
 						t.Errorf("a response got %d with %s, want 202", p.status, p.body)

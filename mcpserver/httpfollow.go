@@ -91,14 +91,19 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	lastEventID := r.Header.Get(headerLastEventID)
 	behind, ok := parseEventID(lastEventID)
 	if lastEventID != "" && !ok {
-		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, errNoSuchEvent.Error())
+		f.h.refuse(w, r, badRequest(names.RefusalHeader, errNoSuchEvent.Error()))
 		return
 	}
 	if t := s.stream(behind.Stream); t != nil {
 		// who reads elsewhere is late
 		_ = f.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id, Stream: behind.Stream})
-		if err := t.resume(r.Context(), resp, behind.Sequence); err != nil {
-			refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
+		err := t.resume(r.Context(), resp, behind.Sequence)
+		switch {
+		case errors.Is(err, errEventsGone), errors.Is(err, errNoSuchEvent):
+			f.h.refuse(w, r, badRequest(names.RefusalHeader, err.Error()))
+			return
+		case err != nil:
+			f.h.unavailable(w, r)
 			return
 		}
 		defer s.tel.StreamOpened(names.StreamGet)()
@@ -111,9 +116,9 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	missed, err := c.prepare(ctx, behind, lastEventID == "")
 	switch {
 	case errors.Is(err, errEventsGone):
-		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
+		f.h.refuse(w, r, badRequest(names.RefusalHeader, err.Error()))
 	case err != nil:
-		f.h.unavailable(w)
+		f.h.unavailable(w, r)
 	default:
 		defer s.tel.StreamOpened(names.StreamGet)()
 		c.serve(ctx, missed)
@@ -225,7 +230,7 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(c.f.h.cfg.Lease / 3)
 	defer tick.Stop()
 	for {
-		if c.note.Process != "" && c.f.unreachable(ctx, c.note.Process) {
+		if c.note.Process != "" && c.note.Process != c.f.self && c.f.unreachable(ctx, c.note.Process) {
 			c.conclude(ctx)
 		}
 		select {

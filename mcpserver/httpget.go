@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
@@ -23,13 +24,13 @@ func (h *HTTPHandler) get(w http.ResponseWriter, r *http.Request) {
 		h.notAllowed(w, r)
 		return
 	case !accepted(r.Header).stream:
-		refuse(w, http.StatusNotAcceptable, mcp.CodeInvalidRequest, "the client must accept "+typeStream)
+		h.refuse(w, r, notAcceptable(jsonrpc.ID{}, typeStream))
 		return
 	case old:
 		h.getSSE(w, r)
 		return
 	case id == "":
-		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing")
+		h.refuse(w, r, badRequest(names.RefusalHeader, "the header "+headerSession+" is missing"))
 		return
 	}
 	p := parcel{w: w, r: r}
@@ -52,14 +53,14 @@ func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSess
 	}
 	if s.shared != nil {
 		if err := h.fleet.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id}); err != nil {
-			h.unavailable(w)
+			h.unavailable(w, r)
 			return
 		}
 	}
 	resp := h.streamTo(w)
 	t, err := s.read(r.Context(), resp, r.Header.Get(headerLastEventID))
 	if err != nil {
-		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
+		h.refuse(w, r, badRequest(names.RefusalHeader, err.Error()))
 		return
 	}
 	defer s.tel.StreamOpened(names.StreamGet)()

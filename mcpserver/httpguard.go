@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // guard keeps web pages of others from talking to the server through a browser.
@@ -27,15 +29,20 @@ func checkHosts(allowed []string) error {
 	return nil
 }
 
-// check returns why a request is refused, empty if it is not.
-func (g *guard) check(r *http.Request) string {
+// check returns the refusal of a request, nil if the request may pass.
+func (g *guard) check(r *http.Request) *httpRefusal {
 	switch {
 	case !g.originAllowed(r):
-		return "the origin is not allowed (HTTPOptions.AllowedOrigins)"
+		return forbidden(names.RefusalOrigin, "the origin is not allowed (HTTPOptions.AllowedOrigins)")
 	case !g.hostAllowed(r):
-		return "the host is not allowed (HTTPOptions.AllowedHosts)"
+		return forbidden(names.RefusalHost, "the host is not allowed (HTTPOptions.AllowedHosts)")
 	}
-	return ""
+	return nil
+}
+
+func forbidden(reason, why string) *httpRefusal {
+	return &httpRefusal{reason: reason, status: http.StatusForbidden,
+		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why}}
 }
 
 // originAllowed reports whether the page that sends the request may: of the host it addresses, or listed.

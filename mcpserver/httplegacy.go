@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // postAlone answers a message of a legacy client without a session, by the revision that its header names.
@@ -40,7 +42,7 @@ func (h *HTTPHandler) initialize(p *parcel) {
 	}
 	s := h.newSession(p.r, nil)
 	if s == nil {
-		h.full(p.w)
+		h.full(p.w, p.r)
 		return
 	}
 	s.notices.hold() // there is no stream for them yet
@@ -62,9 +64,8 @@ func (h *HTTPHandler) initialize(p *parcel) {
 }
 
 // full refuses another session.
-func (h *HTTPHandler) full(w http.ResponseWriter) {
-	w.Header()["Retry-After"] = retryAfter
-	refuse(w, http.StatusServiceUnavailable, mcp.CodeInternalError, errTooManySessions.Message)
+func (h *HTTPHandler) full(w http.ResponseWriter, r *http.Request) {
+	h.refuse(w, r, tooBusy(errTooManySessions))
 }
 
 // opening is the sink of an initialize, which opens the session if it succeeds.
@@ -105,6 +106,7 @@ func (o *opening) answer(ctx context.Context, a answer) error {
 				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the client says too much about itself"}
 			}
 			a = answer{frame: appendError(nil, a.id, e), err: e, refused: true}
+			return cmp.Or(o.reply.answer(ctx, a), error(&answeredInstead{&failure{e, err}}))
 		}
 	}
 	return o.reply.answer(ctx, a)
@@ -157,25 +159,25 @@ func (h *HTTPHandler) session(w http.ResponseWriter, r *http.Request, id string,
 	}
 	switch {
 	case err == errTooManySessions:
-		h.full(w)
+		h.full(w, r)
 	case err != nil:
-		h.unavailable(w)
+		h.unavailable(w, r)
 	case s == nil:
-		h.sessionNotFound(w)
+		h.sessionNotFound(w, r)
 	default:
 		return s
 	}
 	return nil
 }
 
-func (h *HTTPHandler) sessionNotFound(w http.ResponseWriter) {
-	refuse(w, http.StatusNotFound, codeSessionNotFound, "session not found")
+func (h *HTTPHandler) sessionNotFound(w http.ResponseWriter, r *http.Request) {
+	h.refuse(w, r, httpRefusal{reason: names.RefusalSession, status: http.StatusNotFound,
+		err: &mcp.Error{Code: codeSessionNotFound, Message: "session not found"}})
 }
 
 // unavailable refuses a request because the store of sessions fails.
-func (h *HTTPHandler) unavailable(w http.ResponseWriter) {
-	w.Header()["Retry-After"] = retryAfter
-	refuse(w, http.StatusServiceUnavailable, errStore.Code, errStore.Message)
+func (h *HTTPHandler) unavailable(w http.ResponseWriter, r *http.Request) {
+	h.refuse(w, r, httpRefusal{reason: names.RefusalStore, status: http.StatusServiceUnavailable, err: errStore})
 }
 
 // codeSessionNotFound goes with a 404 that asks a legacy client to open another session. The specification has none; it
@@ -190,7 +192,7 @@ func (h *HTTPHandler) delete(w http.ResponseWriter, r *http.Request) {
 		h.notAllowed(w, r)
 		return
 	case id == "":
-		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing")
+		h.refuse(w, r, badRequest(names.RefusalHeader, "the header "+headerSession+" is missing"))
 		return
 	}
 	s := h.session(w, r, id, false)
@@ -200,7 +202,7 @@ func (h *HTTPHandler) delete(w http.ResponseWriter, r *http.Request) {
 	defer s.release()
 	if s.shared != nil {
 		if _, err := s.shared.delete(r.Context(), 0); err != nil {
-			h.unavailable(w)
+			h.unavailable(w, r)
 			return
 		}
 	}

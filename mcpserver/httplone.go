@@ -73,7 +73,11 @@ func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
 	}, x.reply.close)
 	if !x.reply.isOver() { // a subscription, or a request that is passed on, whose frame is not kept
 		p.frame, p.m = nil, jsonrpc.Message{}
-		<-x.reply.done()
+		if relayed := x.call.relayed; relayed != nil {
+			relayed.box.Run(x.reply.done())
+		} else {
+			<-x.reply.done()
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // news are what processes have told each other that has changed, for sessions that come to this one later.
@@ -72,11 +73,11 @@ func (a *audience) announceAll() {
 	for sub := range a.all() {
 		for method := range lists {
 			if n := (notice{method: method}); sub.wants(n) {
-				sub.notices.add(n)
+				sub.notices.add(n, instrument.Ref{})
 			}
 		}
 		for _, uri := range sub.watched.snapshot() {
-			sub.notices.add(notice{mcp.NotificationResourceUpdated, uri})
+			sub.notices.add(notice{mcp.NotificationResourceUpdated, uri}, instrument.Ref{})
 		}
 	}
 }
@@ -92,12 +93,14 @@ func (f *fleet) announced(sig *signal, position int64) {
 		f.news.note(n, position)
 		some = append(some, n)
 	}
-	for _, s := range f.h.sessions.all() {
-		if position > s.shared.heard {
-			s.announce(some)
+	announceAll(some, func(all []change) {
+		for _, s := range f.h.sessions.all() {
+			if position > s.shared.heard {
+				s.announceChanges(all)
+			}
 		}
-	}
-	f.h.audience.announce(some)
+		f.h.audience.announce(all)
+	})
 }
 
 // logged sends a log message to the clients for which this process does so.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // parcel is a POST that has been read: one message, or a batch.
@@ -33,20 +34,18 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit, x *
 	v.who = h.account(r)
 	switch {
 	case !isJSON(r.Header):
-		h.turnAway(w, r, http.StatusUnsupportedMediaType,
-			&mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON})
+		h.turnAway(w, r, httpRefusal{reason: names.RefusalMediaType, status: http.StatusUnsupportedMediaType,
+			err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON}})
 		return
 	case !p.accept.json && !p.accept.stream:
-		h.turnAway(w, r, http.StatusNotAcceptable,
-			&mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + usual})
+		h.turnAway(w, r, notAcceptable(jsonrpc.ID{}, usual))
 		return
 	}
 	if !h.readBody(p) {
 		return
 	}
 	if err := v.place(); err != nil {
-		w.Header()["Retry-After"] = retryAfter
-		refuseID(w, http.StatusServiceUnavailable, jsonrpc.ID{}, err)
+		h.refuse(w, r, tooBusy(err))
 		return
 	}
 	var err error
@@ -54,6 +53,12 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit, x *
 		p.broken = jsonrpc.ViolationOf(&p.m, err)
 	}
 	h.dispatch(p)
+}
+
+// notAcceptable is the refusal of a client that does not accept the media types of responses.
+func notAcceptable(id jsonrpc.ID, types string) httpRefusal {
+	return httpRefusal{reason: names.RefusalMediaType, status: http.StatusNotAcceptable, id: id,
+		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + types}}
 }
 
 // dispatch decides by which rules a message is answered.
@@ -99,13 +104,13 @@ func (h *HTTPHandler) undeclared(p *parcel) {
 	switch {
 	case !h.knownVersion(p):
 	case !legacy:
-		refuse(p.w, http.StatusBadRequest, mcp.CodeHeaderMismatch, "the header "+headerVersion+" is missing")
+		h.refuse(p.w, p.r, httpRefusal{reason: names.RefusalHeader, status: http.StatusBadRequest,
+			err: &mcp.Error{Code: mcp.CodeHeaderMismatch, Message: "the header " + headerVersion + " is missing"}})
 	case h.cfg.Stateless:
 		h.postAlone(p)
 	default:
-		refuse(p.w, http.StatusBadRequest, mcp.CodeInvalidRequest,
-			"the header "+headerSession+" is missing; a session begins with "+
-				mcp.MethodInitialize)
+		h.refuse(p.w, p.r, badRequest(names.RefusalHeader, "the header "+headerSession+
+			" is missing; a session begins with "+mcp.MethodInitialize))
 	}
 }
 
@@ -125,7 +130,7 @@ func (h *HTTPHandler) refuseVersion(p *parcel) {
 	if len(h.s.cfg.modern) == 0 {
 		e = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: e.Message}
 	}
-	refuseID(p.w, http.StatusBadRequest, p.m.ID, e)
+	h.refuse(p.w, p.r, httpRefusal{reason: names.RefusalVersion, status: http.StatusBadRequest, id: p.m.ID, err: e})
 }
 
 // violation answers a body that is no message.
@@ -137,7 +142,8 @@ func (h *HTTPHandler) violation(p *parcel, v *jsonrpc.Violation) {
 
 // refuseViolation answers a body that is no message, after it has been counted.
 func (h *HTTPHandler) refuseViolation(p *parcel, v *jsonrpc.Violation) {
-	refuseID(p.w, http.StatusBadRequest, v.ID, &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()})
+	h.refuse(p.w, p.r, httpRefusal{reason: names.RefusalInvalid, status: http.StatusBadRequest, id: v.ID, told: true,
+		err: &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}})
 }
 
 // modern answers a message of the modern era, by itself.
@@ -150,12 +156,10 @@ func (h *HTTPHandler) modern(p *parcel) {
 		h.violation(p, p.broken)
 		return
 	case p.m.Kind != jsonrpc.Request && p.m.Kind != jsonrpc.Notification:
-		refuse(p.w, http.StatusBadRequest, mcp.CodeInvalidRequest, "a client sends no responses in this revision")
+		h.refuse(p.w, p.r, badRequest(names.RefusalInvalid, "a client sends no responses in this revision"))
 		return
 	case p.m.Method == mcp.MethodSubscriptionsListen && !p.accept.stream:
-		refuseID(p.w, http.StatusNotAcceptable, p.m.ID, &mcp.Error{
-			Code: mcp.CodeInvalidRequest, Message: "the client must accept " + typeStream,
-		})
+		h.refuse(p.w, p.r, notAcceptable(p.m.ID, typeStream))
 		return
 	case p.m.Method == mcp.MethodSubscriptionsListen:
 		defer p.visit.linger()()
@@ -172,7 +176,7 @@ func (h *HTTPHandler) modern(p *parcel) {
 func (h *HTTPHandler) accept(p *parcel, err error) {
 	switch {
 	case errors.Is(err, errStore):
-		h.unavailable(p.w)
+		h.unavailable(p.w, p.r)
 		return
 	case err != nil:
 		h.refuseViolation(p, jsonrpc.ViolationOf(&p.m, err))

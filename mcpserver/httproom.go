@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -19,8 +18,6 @@ type room struct {
 
 // roomWait is how long a body waits for room.
 const roomWait = 5 * time.Second
-
-var errNoRoom = errors.New("too many large requests at once")
 
 // try takes so many bytes, and reports whether they were there. Nothing takes more than a quarter of what is left: so
 // what is small finds room where what is large finds none.

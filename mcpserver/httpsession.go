@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"cmp"
 	"container/list"
 	"context"
 	"crypto/rand"
@@ -18,8 +17,8 @@ import (
 type httpSession struct {
 	*connection
 	id     string
-	holder any    // of its events in a store in memory: its account, nil for none
-	stop   func() // ends the contexts of handlers
+	holder any                // of its events in a store in memory: its account, nil for none
+	stop   func(reason error) // ends the contexts of handlers; a nil reason is that of the client
 	cfg    *HTTPOptions
 	// of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
 	general  *stream
@@ -162,9 +161,9 @@ func (h *HTTPHandler) end(s *httpSession) {
 func (s *httpSession) shut() (left int) {
 	s.asks.close()
 	if s.front != nil {
-		s.leaveRelay(cmp.Or(s.public.why(), errLeft))
+		s.leaveRelay(s.public.why())
 	}
-	s.stop()
+	s.stop(s.public.why())
 	if s.general != nil {
 		s.general.close()
 	}

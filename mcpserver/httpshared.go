@@ -215,10 +215,13 @@ func (sh *shared) cancel(ctx context.Context, id jsonrpc.ID, reason string) erro
 }
 
 // deliver gives a response to the process that has sent the request.
-func (sh *shared) deliver(ctx context.Context, m *jsonrpc.Message) bool {
+func (sh *shared) deliver(ctx context.Context, m *jsonrpc.Message) (bool, error) {
 	process, ok := askedFrom(m.ID)
 	if !ok || process == sh.f.self {
-		return false
+		return false, nil
 	}
-	return sh.f.tell(ctx, process, signal{Kind: signalFrame, Session: sh.s.id, Frame: m.Frame}) == nil
+	if err := sh.f.tell(ctx, process, signal{Kind: signalFrame, Session: sh.s.id, Frame: m.Frame}); err != nil {
+		return false, &failure{errStore, err}
+	}
+	return true, nil
 }

@@ -28,12 +28,12 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 	resp := h.streamTo(w)
 	s := h.newSession(r, resp)
 	if s == nil {
-		h.full(w)
+		h.full(w, r)
 		return
 	}
 	if s.shared != nil {
 		if err := s.shared.create(r.Context()); err != nil {
-			h.unavailable(w)
+			h.unavailable(w, r)
 			resp.close()
 			s.release()
 			h.end(s)
@@ -101,9 +101,9 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
 	switch err := h.fleet.handOver(p.r, id, h.cfg.Principal(p.r), p.frame); {
 	case errors.Is(err, store.ErrNoSession):
-		h.sessionNotFound(p.w)
+		h.sessionNotFound(p.w, p.r)
 	case err != nil:
-		h.unavailable(p.w)
+		h.unavailable(p.w, p.r)
 	default:
 		p.w.WriteHeader(http.StatusAccepted)
 	}

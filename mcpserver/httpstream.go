@@ -53,6 +53,7 @@ type stream struct {
 	primed bool      // guarded by mu; its reader knows the id of an event
 	over   bool      // guarded by mu
 	latest int64     // guarded by mu; sequence number
+	unkept unkept    // guarded by mu
 }
 
 func (t *stream) notify(ctx context.Context, frame []byte) error {
@@ -65,6 +66,8 @@ func (t *stream) notify(ctx context.Context, frame []byte) error {
 		return errGone
 	case t.reader != nil && !t.reader.accept.stream:
 		return errNoPlace
+	case !t.affords(len(frame)):
+		return errStore
 	}
 	t.begin(ctx)
 	return t.append(ctx, frame, false)
@@ -136,13 +139,8 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 		kept = t.keep(ctx, store.Event{ID: store.EventID{Stream: t.number, Sequence: t.latest}, Data: frame, Final: final})
 		e.ID, e.HasID = t.id(t.latest), true
 	}
-	// this process was thought dead, and the client has been told so
-	if t.s.shared != nil && errors.Is(kept, store.ErrConflict) {
-		t.over = true
-		t.s.forget(t)
-		if t.reader != nil {
-			t.leave()
-		}
+	if errors.Is(kept, errGone) {
+		t.abandon()
 		return errGone
 	}
 	if t.reader == nil {
@@ -156,17 +154,6 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	}
 	t.primed = t.events != nil
 	return nil
-}
-
-// keep gives an event to the store. mu is held.
-func (t *stream) keep(ctx context.Context, e store.Event) error {
-	ctx = context.WithoutCancel(ctx)
-	if t.s.shared != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = bounded(ctx)
-		defer cancel()
-	}
-	return t.s.append(ctx, t.events, e)
 }
 
 // write writes an event to the reader, and gives it up if it takes nothing. mu is held.
@@ -251,6 +238,11 @@ func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	events, err := replay(ctx, t.events, t.s.id, store.EventID{Stream: t.number, Sequence: behind})
+	for _, e := range t.unkept.events {
+		if e.ID.Sequence == behind+int64(len(events))+1 {
+			events = append(events, e)
+		}
+	}
 	switch n := len(events); {
 	case err != nil:
 		return err

@@ -32,7 +32,8 @@ func (p *parts) methods(s *Server) (all []*method) {
 			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: find})
 	}
 	if p.completer != nil {
-		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions})
+		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions,
+			kind: instrument.Prompt, find: find})
 	}
 	return all
 }

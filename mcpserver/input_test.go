@@ -362,7 +362,7 @@ func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
 			t.Errorf("the answer is %s, %v, want -32603", m.Result, m.Error)
 		}
 		c.finish()
-		if text := rec.Log("mcp_server.request.exception").Text("error"); !strings.Contains(text,
+		if text := rec.Log("mcp_server.request.exception").Text("exception.message"); !strings.Contains(text,
 			"takes more than 1048576 bytes") {
 			t.Errorf("the log says %q, want why", text)
 		}

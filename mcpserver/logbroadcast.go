@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -48,7 +49,7 @@ func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 		for range c.logs.add(frame) {
 			c.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
-		c.notices.add(notice{method: mcp.NotificationMessage})
+		c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 	}
 }
 
@@ -64,7 +65,7 @@ func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
 		if c.tellQuietly(c.work, c.out, mcp.NotificationMessage, frame) != nil {
 			if !c.logs.empty() {
-				c.notices.add(notice{method: mcp.NotificationMessage})
+				c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 			}
 			return
 		}

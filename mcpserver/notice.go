@@ -28,14 +28,20 @@ func (n notice) params() (json.RawMessage, error) {
 	return mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: n.uri})
 }
 
+// queuedNotice is a notice in a backlog.
+type queuedNotice struct {
+	notice
+	parent instrument.Ref // the span of the change; zero if the notification begins a trace of its own
+}
+
 // backlog are notices that are yet to be sent, each once, in the order in which they came.
 type backlog struct {
-	order []notice
+	order []queuedNotice
 	known map[notice]struct{}
 }
 
-// push adds a notice, and reports false if it is there already.
-func (b *backlog) push(n notice) bool {
+// push adds a notice, and reports false if it is there already. Then the first parent stays.
+func (b *backlog) push(n notice, parent instrument.Ref) bool {
 	if _, there := b.known[n]; there {
 		return false
 	}
@@ -43,24 +49,24 @@ func (b *backlog) push(n notice) bool {
 		b.known = map[notice]struct{}{}
 	}
 	b.known[n] = struct{}{}
-	b.order = append(b.order, n)
+	b.order = append(b.order, queuedNotice{n, parent})
 	return true
 }
 
 // pop takes the first one, false if there is none.
-func (b *backlog) pop() (n notice, ok bool) {
+func (b *backlog) pop() (n queuedNotice, ok bool) {
 	if len(b.order) == 0 {
-		return notice{}, false
+		return queuedNotice{}, false
 	}
 	n, b.order = b.order[0], b.order[1:]
-	delete(b.known, n)
+	delete(b.known, n.notice)
 	return n, true
 }
 
 func (b *backlog) drop(n notice) {
 	if _, there := b.known[n]; there {
 		delete(b.known, n)
-		b.order = slices.DeleteFunc(b.order, func(other notice) bool { return other == n })
+		b.order = slices.DeleteFunc(b.order, func(other queuedNotice) bool { return other.notice == n })
 	}
 }
 
@@ -68,7 +74,7 @@ func (b *backlog) drop(n notice) {
 // meanwhile in a list or a resource. A task of the group sends them.
 type notices struct {
 	group *group
-	send  func(n notice)
+	send  func(n queuedNotice)
 
 	coalesced func(n notice) // hears of a notice like one that is waiting; may be nil
 
@@ -78,10 +84,10 @@ type notices struct {
 	held    bool    // guarded by mu; nothing is sent for now
 }
 
-// add sees to it that a notice is sent. It does not wait.
-func (n *notices) add(one notice) {
+// add queues a notice to be sent, with the span above that of its notification. It does not wait.
+func (n *notices) add(one notice, parent instrument.Ref) {
 	n.mu.Lock()
-	added := n.pending.push(one)
+	added := n.pending.push(one, parent)
 	n.begin()
 	n.mu.Unlock()
 	if !added && n.coalesced != nil {
@@ -136,7 +142,7 @@ func (n *notices) dropped() {
 }
 
 // next returns the next notice, false if there is none.
-func (n *notices) next() (one notice, ok bool) {
+func (n *notices) next() (one queuedNotice, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.held {
@@ -146,21 +152,66 @@ func (n *notices) next() (one notice, ok bool) {
 	return one, ok
 }
 
-// announce sends those notices that the client has been promised, if it has a session.
-func (c *connection) announce(some []notice) {
-	a := c.terms.agreed.Load()
-	if a == nil || !c.terms.confirmed.Load() {
-		return
+// change is a notice for all clients. The span of the change is above those of all its notifications, so that these are
+// one trace. It starts with the first client that wants the notice. One goroutine uses a change.
+type change struct {
+	notice
+	started bool
+	span    instrument.Change
+}
+
+// announceAll calls announce with a change for each notice, and ends their spans.
+func announceAll(some []notice, announce func([]change)) {
+	all := make([]change, len(some))
+	for i, n := range some {
+		all[i].notice = n
 	}
+	announce(all)
+	for i := range all {
+		all[i].span.End()
+	}
+}
+
+// parent returns the span of the change, for a client with this telemetry.
+func (c *change) parent(tel *instrument.Server) instrument.Ref {
+	if !c.started {
+		c.started, c.span = true, tel.StartChange(c.method, c.uri)
+	}
+	return c.span.Ref()
+}
+
+// wants reports whether the client has a session and has been promised a notice.
+func (c *connection) wants(n notice) bool {
+	a := c.terms.agreed.Load()
+	switch {
+	case a == nil || !c.terms.confirmed.Load():
+		return false
+	case n.uri != "":
+		return c.watched.has(n.uri)
+	}
+	return lists[n.method].declared(&a.declared)
+}
+
+// announce sends the client, and no other, the notices that it wants.
+func (c *connection) announce(some []notice) {
 	for _, n := range some {
-		if n.uri != "" && c.watched.has(n.uri) || n.uri == "" && lists[n.method].declared(&a.declared) {
-			c.notices.add(n)
+		if c.wants(n) {
+			c.notices.add(n, instrument.Ref{})
+		}
+	}
+}
+
+// announceChanges is announce for changes that other clients are told too.
+func (c *connection) announceChanges(some []change) {
+	for i := range some {
+		if n := &some[i]; c.wants(n.notice) {
+			c.notices.add(n.notice, n.parent(c.tel))
 		}
 	}
 }
 
 // tell sends a notice in a session.
-func (c *connection) tell(n notice) {
+func (c *connection) tell(n queuedNotice) {
 	switch n.method {
 	case mcp.NotificationMessage:
 		c.tellLogs()
@@ -209,12 +260,12 @@ var lists = map[string]struct {
 }
 
 // inform sends a notice. meta goes into its _meta.
-func (p *peer) inform(ctx context.Context, out sink, v mcp.Version, n notice, meta mcp.Meta) error {
+func (p *peer) inform(ctx context.Context, out sink, v mcp.Version, n queuedNotice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {
 		return err
 	}
-	return p.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri}, meta, params)
+	return p.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri, Parent: n.parent}, meta, params)
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.

@@ -47,14 +47,15 @@ func (o *observer) coalesced(n notice) {
 	}
 }
 
-// observe tells telemetry of a notification that the core deals with, which deal does.
-func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
+// observe tells telemetry of a notification that the core deals with, which deal does. The operation is nil without
+// telemetry.
+func (x *exchange) observe(m *jsonrpc.Message, deal func(*instrument.Op) error) error {
 	if x.tel == nil {
-		return deal()
+		return deal(nil)
 	}
 	_, op := x.tel.StartHandler(x.work, x.arrived(m))
 	defer op.End(brokenOff)
-	err := deal()
+	err := deal(&op)
 	op.End(outcome(nil, err))
 	return err
 }
@@ -63,12 +64,17 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
 	x.tellHTTP(&in)
+	p, err := m.Params()
+	if err == nil {
+		tellTrace(&in, &p)
+	}
 	if a := x.terms.agreed.Load(); a != nil {
 		in.Peer = x.seen(a.version)
 		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
-	}
-	if p, err := m.Params(); err == nil {
-		tellTrace(&in, &p)
+	} else if x.httpRequest != nil {
+		in.Peer = x.seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
+	} else if v, ok := x.s.speaks(p.ProtocolVersion); ok {
+		in.Peer = x.seen(v)
 	}
 	return in
 }

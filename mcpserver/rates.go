@@ -25,7 +25,7 @@ type Rate struct {
 // HTTP that have neither have no limits.
 //
 // A request beyond its rate is refused, and its handler not called: with -32603, and over HTTP with 429 and
-// Retry-After. A notification beyond its rate is not sent, and counted as mcp_server.notifications.dropped; the handler
+// Retry-After. A notification beyond its rate is not sent, and counted as mcp_server.notification.drops; the handler
 // that sends it gets no error. (specification 2026-07-28, server/utilities/completion, "Security"; server/tools,
 // "Security Considerations"; basic/patterns/progress)
 type Rates struct {

@@ -137,7 +137,7 @@ func TestNotificationsBeyondTheirRateAreNotSentAndCounted(t *testing.T) {
 			if n := strings.Count(sent, method); n != want {
 				t.Errorf("%d times %s, want %d of 10", n, method, want)
 			}
-			lost := rec.Value("mcp_server.notifications.dropped", "mcp.method.name", method, "mcp_server.drop.reason",
+			lost := rec.Value("mcp_server.notification.drops", "mcp.method.name", method, "mcp_server.drop.reason",
 				"rate_limited")
 			if lost != int64(10-want) {
 				t.Errorf("%d times %s are counted as dropped, want %d", lost, method, 10-want)

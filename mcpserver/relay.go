@@ -62,12 +62,17 @@ func relayless(o *Options) func(yield func(string) bool) {
 	}
 }
 
-// errLeft is why requests of a client end that has sent its last message, and those to it.
-var errLeft = errors.New("the client has left")
-
-// leaveRelay ends what the client has left behind, because of why: its requests, and then what is known of it
-// elsewhere.
-func (c *connection) leaveRelay(why error) {
+// leaveRelay ends what the client has left behind: its requests, and then what is known of it elsewhere. The reason is
+// nil if the client has left.
+func (c *connection) leaveRelay(reason error) {
+	why := reason
+	switch reason {
+	case nil:
+		why = relay.ErrLeft
+	case ErrSessionSilent, ErrSessionTimeout:
+	default:
+		why = errShuttingDown
+	}
 	for _, left := range c.table.all() {
 		left.cancel(why)
 	}

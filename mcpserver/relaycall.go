@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/internal/within"
@@ -25,6 +26,7 @@ type relayedCall struct {
 	call  *call
 	hello *agreement // what initialize says; nil for any other request
 	over  atomic.Bool
+	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
 	mu    sync.Mutex
 	ended func() // guarded by mu; tells telemetry that a subscription is over; nil before it is acknowledged
@@ -42,6 +44,9 @@ var relayedMethods = func() map[string]*method {
 		case mcp.TargetTool:
 			as.kind, as.find = instrument.Tool, anyName
 		case mcp.TargetPrompt:
+			as.kind, as.find = instrument.Prompt, anyName
+		}
+		if m.Name == mcp.MethodComplete {
 			as.kind, as.find = instrument.Prompt, anyName
 		}
 		known[m.Name] = as
@@ -124,7 +129,7 @@ func (r *relayedCall) handOn() {
 		usercode.Run(func() { c.x.s.receiver.ReceiveRequest(c.ctx, m, c.x.front, r.answered) },
 			func(f *usercode.Failure) {
 				c.x.failed(c.ctx, m.Method)(f)
-				r.answered(nil, errInternal)
+				r.answered(nil, errPanicked)
 			})
 	})
 	if err != nil {
@@ -172,9 +177,20 @@ func (r *relayedCall) close() bool {
 
 // answered is the [relay.Answer] to the request. Of several answers, the first one counts.
 func (r *relayedCall) answered(result json.RawMessage, err error) {
-	if r.close() {
+	if !r.close() {
+		return
+	}
+	conclude := func() {
 		defer r.call.x.calls.release()
 		r.conclude(result, err)
+	}
+	size := len(result)
+	if passed, ok := errors.AsType[*relay.Error](err); ok {
+		size = len(passed.Object)
+	}
+	if !r.call.x.front.post(r.call, size, 0, conclude) {
+		result, err = nil, errUnread
+		r.box.Put(0, 0, conclude)
 	}
 }
 
@@ -208,6 +224,7 @@ func (r *relayedCall) conclude(result json.RawMessage, err error) {
 	if r.hello != nil && err == nil {
 		c.x.conn.adopt(r.hello, result)
 	}
+	c.ended = interruption(c.ctx, nil, err)
 	v := verbatim{of: c.method, raw: result, apart: len(result) > maxKept}
 	buf := takeBuffer()
 	c.reply(buf, v.appendAnswer((*buf)[:0], c.info.ID, err), v, err)

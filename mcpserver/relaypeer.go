@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,37 @@ type front struct {
 	conn *connection // nil for modern clients over HTTP
 	tel  *instrument.Server
 	turn lock.Mutex // held while the receiver takes a message of the connection
+
+	unread room // memory of messages for modern clients over HTTP, until they have read them
+}
+
+// A modern client over HTTP that does not read may have so many bytes of notifications waiting, for each request.
+const maxUnreadNotices = 1 << 20
+
+// unreadFrames is how many frames of the FrameLimit may wait together for modern clients over HTTP that do not read.
+const unreadFrames = 16
+
+// post sends a message of n bytes by the stream of a request. Modern clients over HTTP share the goroutine that
+// received the message: it only queues the message, for the goroutine of the client's own request, so that a client
+// which does not read delays no other. post reports false, and sends nothing, if the queue of the request would take
+// more than limit bytes, 0 for any number, or the queues of all requests more than unreadFrames.
+func (f *front) post(by *call, n, limit int, send func()) bool {
+	if f.conn != nil {
+		send()
+		return true
+	}
+	who := by.x.who
+	if !f.unread.try(who, n) {
+		return false
+	}
+	queued := by.relayed.box.Put(n, limit, func() {
+		defer f.unread.give(who, n)
+		send()
+	})
+	if !queued {
+		f.unread.give(who, n)
+	}
+	return queued
 }
 
 // during returns the request of the client that ctx belongs to, nil for none, or if it has been answered.
@@ -67,17 +99,26 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 		uri, _ := mcp.Object(m.Params).Lookup("uri")
 		r.URI = text(uri)
 	}
-	var x *exchange
-	var out sink
-	v := f.conn.version()
-	if by := f.way(ctx); by != nil {
-		x, out, v = by.x, by.out, by.info.Version
-	} else if f.conn != nil {
-		x, out = f.conn.exchange, f.conn.out
-	} else {
+	by := f.way(ctx)
+	switch {
+	case by == nil && f.conn != nil:
+		return f.send(ctx, f.conn.exchange, f.conn.out, f.conn.version(), r, m)
+	case by == nil:
 		f.tel.NotificationDropped(m.Method, names.DropNoStream)
 		return nil
+	case f.conn != nil:
+		return f.send(ctx, by.x, by.out, by.info.Version, r, m)
 	}
+	m.Params = bytes.Clone(m.Params)
+	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, by.x, by.out, by.info.Version, r, m) }) {
+		f.tel.NotificationDropped(m.Method, names.DropQueueFull)
+	}
+	return nil
+}
+
+// send sends a notification by a sink of x.
+func (f *front) send(ctx context.Context, x *exchange, out sink, v mcp.Version, r instrument.Request,
+	m relay.Message) error {
 	ctx, cancel := joint(ctx, x.life)
 	defer cancel()
 	buf := takeBuffer()
@@ -223,7 +264,7 @@ type leaving struct{ *relayedAsk }
 
 func (q leaving) run() {
 	<-q.sent
-	q.conclude(nil, errLeft)
+	q.conclude(nil, relay.ErrLeft)
 }
 
 // withdrawing is the task that tells the client that an answer is not wanted any more, unless it is there.
@@ -251,7 +292,7 @@ func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
 		q.back()
 	}
 	if err == errOver {
-		err = errLeft
+		err = relay.ErrLeft
 	}
 	if m != nil {
 		q.op.Received(m.Size())

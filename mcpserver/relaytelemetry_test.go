@@ -144,13 +144,13 @@ func TestARelayedSubscriptionIsNoLongRequest(t *testing.T) {
 		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "subscriptions/listen"); n != 2 {
 			t.Errorf("%d of 2 requests are over with their acknowledgement", n)
 		}
-		if n := rec.Value("mcp_server.streams.active"); n != 2 {
+		if n := rec.Value("mcp_server.stream.active"); n != 2 {
 			t.Errorf("%d streams are open, want 2", n)
 		}
 		b.calls[0].answer(json.RawMessage(`{}`), nil)
 		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		b.calls[1].answer(json.RawMessage(`{}`), nil)
-		if n := rec.Value("mcp_server.streams.active"); n != 0 {
+		if n := rec.Value("mcp_server.stream.active"); n != 0 {
 			t.Errorf("%d streams are open, want none", n)
 		}
 		wantEnd(t, w)

@@ -184,7 +184,7 @@ func (r *resources) locate(uri string) (location, bool) {
 		return location{handle: known.handle, mimeType: known.MIMEType}, true
 	}
 	for _, t := range r.templates.all() {
-		if variables, ok := t.match(uri); ok {
+		if variables, ok := t.uris.Match(uri); ok {
 			return location{t.handle, t.MIMEType, variables}, true
 		}
 	}

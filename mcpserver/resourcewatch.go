@@ -20,6 +20,9 @@ const (
 // subscribed to it by resources/subscribe in a session, and modern ones that named it in subscriptions/listen. Updates
 // within 10 ms are told once, and a client that takes nothing meanwhile hears of each of its resources once.
 //
+// All notifications of an update are one trace, below one span. With a shared store, each process with subscribers has
+// one such trace.
+//
 // It does not wait, and may be called from any goroutine. The server need not have the resource any more. Who watches a
 // directory, say, is told by its URI, not by that of a file in it.
 // (specification 2026-07-28, server/resources, "Subscriptions")

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,9 +51,9 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	if conn.front != nil {
-		conn.leaveRelay(cmp.Or(err, errLeft))
+		conn.leaveRelay(context.Cause(ctx))
 	}
-	stop()
+	stop(context.Cause(ctx))
 	conn.public.because(err)
 	left := conn.close(lost && ctx.Err() == nil)
 	var closed error
@@ -107,10 +106,11 @@ type connection struct {
 }
 
 // open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. queued tells
-// how many messages wait to be sent, nil for none. stop ends the contexts of handlers.
+// how many messages wait to be sent, nil for none. stop ends the contexts of handlers for a reason, nil if the client
+// has left.
 func (s *Server) open(
 	ctx context.Context, p *peer, out sink, spare int, queued func() int,
-) (_ *connection, stop func()) {
+) (_ *connection, stop func(reason error)) {
 	g := newGroup(spare)
 	conn := &connection{
 		table: newCalls(&s.cfg, g, s.total), since: time.Now(),
@@ -127,12 +127,11 @@ func (s *Server) open(
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
-	conn.gone = p.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession})
+	conn.gone = p.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
-	shutDown := func() { end(errShuttingDown) }
-	unwatch := context.AfterFunc(ctx, shutDown)
+	unwatch := context.AfterFunc(ctx, func() { end(endCause(context.Cause(ctx))) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[conn] = struct{}{}
@@ -140,9 +139,9 @@ func (s *Server) open(
 	s.lastConn++
 	conn.number = s.lastConn
 	s.enlist()
-	return conn, func() {
+	return conn, func(reason error) {
 		unwatch()
-		shutDown()
+		end(endCause(reason))
 	}
 }
 
@@ -154,7 +153,7 @@ func (x *exchange) skipped(e *FrameTooLargeError) {
 	switch {
 	case v.ID.IsZero():
 	case v.Response:
-		x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
 	default:
 		x.answerViolation(v, x.out)
 	}
@@ -175,7 +174,7 @@ func (c *connection) close(lost bool) (left int) {
 		c.cut()
 		left = c.group.wait(settle)
 	}
-	c.table.close(errShuttingDown)
+	c.table.close(context.Cause(c.work))
 	c.group.close()
 	c.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.public.end(), nil)

@@ -259,7 +259,7 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("Serve returned after %v, want a bound of a few seconds", took)
 		}
-		if n := rec.Count("mcp.server.operation.duration", "error.type", "cancelled", "mcp.method.name",
+		if n := rec.Count("mcp.server.operation.duration", "error.type", "connection_lost", "mcp.method.name",
 			"tools/call"); n != 1 {
 			t.Errorf("%d calls were given up, want the one that waited", n)
 		}

@@ -188,12 +188,14 @@ func (s *Server) announce(some []notice) {
 	s.mu.Lock()
 	conns, audiences, fleets := maps.Clone(s.conns), maps.Clone(s.audiences), maps.Clone(s.fleets)
 	s.mu.Unlock()
-	for c := range conns {
-		c.announce(some)
-	}
-	for a := range audiences {
-		a.announce(some)
-	}
+	announceAll(some, func(all []change) {
+		for c := range conns {
+			c.announceChanges(all)
+		}
+		for a := range audiences {
+			a.announce(all)
+		}
+	})
 	for f := range fleets {
 		f.announce(some)
 	}
@@ -217,13 +219,17 @@ func (c *changes) note(n notice) {
 	if len(c.pending.order) == 0 {
 		time.AfterFunc(changeWindow, c.flush)
 	}
-	c.pending.push(n)
+	c.pending.push(n, instrument.Ref{})
 }
 
 func (c *changes) flush() {
 	c.mu.Lock()
-	some := c.pending.order
+	pending := c.pending.order
 	c.pending = backlog{}
 	c.mu.Unlock()
+	some := make([]notice, len(pending))
+	for i, n := range pending {
+		some[i] = n.notice
+	}
 	c.announce(some)
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -204,7 +205,7 @@ func scalarTypes(raw []byte) shapeTypes {
 	case 'n':
 		return nulls
 	}
-	if _, ok := jsonscan.Int(raw); ok {
+	if _, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // as encoding/json reads it
 		return integers | numbers
 	}
 	if _, ok := jsonscan.Float(raw); ok {

@@ -62,7 +62,7 @@ func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, reason := range []string{"late_timeout", "late_cancelled", "duplicate", "unknown_id"} {
-			if got := rec.Value("mcp_server.responses.dropped", "mcp_server.drop.reason", reason); got != 1 {
+			if got := rec.Value("mcp_server.response.drops", "mcp_server.drop.reason", reason); got != 1 {
 				t.Errorf("responses dropped as %s: got %d, want 1", reason, got)
 			}
 		}
@@ -86,7 +86,7 @@ func TestAnAnswerToAServerThatCannotAskIsUnexpected(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), &mcpserver.HTTPOptions{Stateless: true})
 	w.post(`{"jsonrpc":"2.0","id":1,"result":{}}`, "MCP-Protocol-Version", "2025-11-25")
 	w.end()
-	if got := rec.Value("mcp_server.responses.dropped", "mcp_server.drop.reason", "unexpected"); got != 1 {
+	if got := rec.Value("mcp_server.response.drops", "mcp_server.drop.reason", "unexpected"); got != 1 {
 		t.Errorf("responses dropped as unexpected: got %d, want 1", got)
 	}
 }
@@ -123,7 +123,7 @@ func TestANotificationThatIsLostIsAnError(t *testing.T) {
 			"connection_lost"); n != 1 {
 			t.Errorf("notifications lost: got %d, want 1", n)
 		}
-		if n := rec.Value("mcp_server.notifications", "mcp.method.name", mcp.NotificationToolListChanged); n != 0 {
+		if n := rec.Value("mcp_server.notification.messages", "mcp.method.name", mcp.NotificationToolListChanged); n != 0 {
 			t.Errorf("notifications counted as sent: got %d, want 0", n)
 		}
 	})

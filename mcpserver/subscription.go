@@ -126,11 +126,12 @@ func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
 		return err
 	}
 	c := sub.call
-	return c.x.notify(c.x.work, c.out, c.info.Version, mcp.NotificationSubscriptionsAcknowledged, sub.meta, params)
+	about := instrument.Request{Method: mcp.NotificationSubscriptionsAcknowledged, Parent: c.op.Ref()}
+	return c.x.send(c.x.work, c.out, c.info.Version, about, sub.meta, params)
 }
 
 // tell sends a notice, and ends the subscription if the client does not take it.
-func (sub *subscription) tell(n notice) {
+func (sub *subscription) tell(n queuedNotice) {
 	c := sub.call
 	sub.mu.Lock()
 	over := sub.over
@@ -223,12 +224,12 @@ func (a *audience) all() map[*subscription]struct{} {
 	return maps.Clone(a.subs)
 }
 
-// announce sends notices to those who want them.
-func (a *audience) announce(some []notice) {
+// announce sends changes to the subscriptions that want them.
+func (a *audience) announce(some []change) {
 	for sub := range a.all() {
-		for _, n := range some {
-			if sub.wants(n) {
-				sub.notices.add(n)
+		for i := range some {
+			if n := &some[i]; sub.wants(n.notice) {
+				sub.notices.add(n.notice, n.parent(sub.call.x.tel))
 			}
 		}
 	}

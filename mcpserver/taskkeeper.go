@@ -14,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -24,6 +25,7 @@ type taskKeeper struct {
 	owner string // names this server in the store
 	group *group // of handlers, and of errands to the store
 	once  sync.Once
+	own   ownTasks // the store, if no other server can have it; nil otherwise
 
 	ledger   *taskLedger
 	conflict bool // a method of tasks has another handler; set by offer
@@ -55,12 +57,39 @@ func (k *taskKeeper) offer() bool {
 	k.once.Do(func() {
 		if k.cfg.Store == nil {
 			k.cfg.Store = store.NewMemoryTasks(0, 0)
+			k.own, _ = k.cfg.Store.(ownTasks)
 		}
 		k.cfg.Store = k.s.guardTasks(k.cfg.Store)
 		k.conflict = !k.s.methods.add(feature{declare: declareTasks, methods: k.methods()})
 		k.offered.Store(!k.conflict)
 	})
 	return !k.conflict
+}
+
+// ownTasks is a store in memory that belongs to one server.
+type ownTasks interface{ Close(identity.Mark) }
+
+// lease returns the end of the lease of a task that this server runs, zero for none: only other servers need it.
+func (k *taskKeeper) lease(now time.Time) time.Time {
+	if k.own != nil {
+		return time.Time{}
+	}
+	return now.Add(k.cfg.Lease)
+}
+
+// orphaned reports whether the server that runs the task is gone. This server is never gone for itself: wall clocks
+// jump, processes pause, and stores are out of reach, so it renews the lease instead.
+func (k *taskKeeper) orphaned(r *store.Task, now time.Time) bool {
+	if !lapsed(r, now) {
+		return false
+	}
+	k.mu.Lock()
+	run := k.runs[r.ID]
+	k.mu.Unlock()
+	if run != nil {
+		run.errand.ask()
+	}
+	return run == nil
 }
 
 // declareTasks says that calls may become tasks, to clients that know tasks as an extension or as part of their
@@ -110,12 +139,12 @@ func (k *taskKeeper) change(ctx context.Context, id string, known *store.Task, f
 // load returns a task as it is, and sees to it that one whose server is gone fails.
 func (k *taskKeeper) load(ctx context.Context, id string) (*store.Task, error) {
 	r, err := k.cfg.Store.Load(ctx, id)
-	if err != nil || !orphaned(r, stamp()) {
+	if err != nil || !k.orphaned(r, stamp()) {
 		return r, err
 	}
 	return k.change(ctx, id, r, func(r *store.Task) bool {
 		now := stamp()
-		if !orphaned(r, now) {
+		if !lapsed(r, now) {
 			return false
 		}
 		abandonTask(r, errTaskLost, now)
@@ -208,6 +237,8 @@ func (k *taskKeeper) leave(r *taskRun) {
 // tasks, and the cause of ctx is returned; a handler that ignores that for a second is left behind, its task failed all
 // the same, and the error says how many there are. A server that never had tasks need not be shut down.
 //
+// The server forgets the tasks in a store of its own, one that [TaskOptions] do not name.
+//
 // A task whose process dies without that fails when its lease is over, if others share its store. See [TaskOptions].
 func (s *Server) Shutdown(ctx context.Context) error {
 	k := s.tasks
@@ -237,6 +268,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	k.group.close()
 	k.ledger.close()
+	if k.own != nil {
+		k.own.Close(identity.Mark{})
+	}
 	return err
 }
 

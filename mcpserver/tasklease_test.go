@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -131,6 +132,123 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 		if m := one.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError ||
 			strings.Contains(m.Error.Message, "database") {
 			t.Errorf("a handler that cannot begin its task is answered with %+v, want an internal error", m)
+		}
+	})
+}
+
+func TestAServerDoesNotTakeItselfForGone(t *testing.T) {
+	inTwoServers(t, func(t *testing.T, one, other *tasker, views [2]*countingStore) {
+		id := one.call("compute", `{"seconds":300}`).TaskID
+		views[0].broken.Store(true)
+		time.Sleep(time.Minute + 500*time.Millisecond)
+		views[0].broken.Store(false)
+		one.is(id, mcp.TaskWorking)
+		synctest.Wait()
+		other.is(id, mcp.TaskWorking) // the lease is renewed
+		time.Sleep(5 * time.Minute)
+		other.is(id, mcp.TaskCompleted)
+	})
+}
+
+// leapingStore shows its server the store as it would look if the wall clock had leapt forward.
+type leapingStore struct {
+	store.Tasks
+	leap atomic.Int64 // nanoseconds
+}
+
+// moved returns the task with its lease moved by d.
+func moved(r *store.Task, d time.Duration) *store.Task {
+	r = new(*r)
+	if !r.Lease.IsZero() {
+		r.Lease = r.Lease.Add(d)
+	}
+	return r
+}
+
+func (s *leapingStore) Load(ctx context.Context, id string) (*store.Task, error) {
+	r, err := s.Tasks.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return moved(r, -time.Duration(s.leap.Load())), nil
+}
+
+func (s *leapingStore) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) ([]*store.Task,
+	error) {
+	found, err := s.Tasks.List(ctx, principal, behind, limit)
+	for i, r := range found {
+		found[i] = moved(r, -time.Duration(s.leap.Load()))
+	}
+	return found, err
+}
+
+func (s *leapingStore) Save(ctx context.Context, r *store.Task) error {
+	return s.Tasks.Save(ctx, moved(r, time.Duration(s.leap.Load())))
+}
+
+func TestATaskOutlivesALeapOfTheClock(t *testing.T) {
+	for name, o := range map[string]mcpserver.TaskOptions{
+		"a store that others may share": {Store: store.NewMemoryTasks(0, 0)},
+		"a store of its own":            {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, mcpserver.Options{Tasks: &o}, func(t *testing.T, c *tasker) {
+				s := new(leapingStore)
+				c.server.WrapTasks(func(kept store.Tasks) store.Tasks {
+					s.Tasks = kept
+					return s
+				})
+				id := c.call("compute", `{"seconds":60}`).TaskID
+				s.leap.Store(int64(time.Hour))
+				for range 5 {
+					c.is(id, mcp.TaskWorking)
+					time.Sleep(11 * time.Second)
+				}
+				time.Sleep(6 * time.Second)
+				c.is(id, mcp.TaskCompleted)
+			})
+		})
+	}
+}
+
+func TestShutdownFreesTheTasksOfAStoreOfItsOwn(t *testing.T) {
+	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
+		const size = 32 << 20
+		err := mcpserver.AddTaskTool(c.server, &mcp.Tool{Name: "large"}, func(context.Context, struct{}) (string, error) {
+			return strings.Repeat("x", size/8), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heap := func() int64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return int64(m.HeapAlloc)
+		}
+		empty := heap()
+		for range 8 {
+			c.call("large", `{}`)
+		}
+		synctest.Wait()
+		full := heap()
+		if full-empty < size {
+			t.Fatalf("8 tasks keep %d bytes, want %d at least", full-empty, size)
+		}
+		if err := c.server.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // timers of what has ended keep memory too, but the tasks themselves would stay for an hour
+		left := heap() - empty
+		for range 10 { // a collection may have been under way
+			if left <= size/2 {
+				break
+			}
+			left = heap() - empty
+		}
+		if left > size/2 {
+			t.Errorf("after Shutdown %d bytes are left of %d", left, full-empty)
 		}
 	})
 }

@@ -45,7 +45,7 @@ func (k *taskKeeper) list(ctx context.Context, c *call) (any, error) {
 		result.NextCursor = new(taskCursor(found[size-1].Place()))
 	}
 	for _, t := range found {
-		if orphaned(t, stamp()) {
+		if k.orphaned(t, stamp()) {
 			if t, err = k.load(ctx, t.ID); errors.Is(err, store.ErrNoTask) {
 				continue
 			} else if err != nil {

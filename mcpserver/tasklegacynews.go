@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -57,7 +58,7 @@ func (n *notices) offer(one notice, most int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.pending.order) < most {
-		n.pending.push(one)
+		n.pending.push(one, instrument.Ref{})
 		n.begin()
 	}
 }
@@ -142,7 +143,7 @@ func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 		for range r.conn.logs.add(frame) {
 			r.peer.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
-		r.conn.notices.add(notice{method: mcp.NotificationMessage})
+		r.conn.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 	}
 	return err
 }

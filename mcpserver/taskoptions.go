@@ -10,8 +10,8 @@ import (
 
 // TaskOptions configure tasks, see [AddTaskTool]. The zero value of every field means the default stated here.
 type TaskOptions struct {
-	// Store keeps the tasks. Nil means [store.NewMemoryTasks] with its defaults. Servers that share a store, such as
-	// copies of one behind a load balancer, answer for each other's tasks.
+	// Store keeps the tasks. Nil means [store.NewMemoryTasks] with its defaults, until [Server.Shutdown].
+	// Servers that share a store, such as copies of one behind a load balancer, answer for each other's tasks.
 	Store store.Tasks
 
 	// TTL is how long a task and its outcome are kept, from its creation; then the task is forgotten, and the context of a
@@ -41,7 +41,7 @@ type TaskOptions struct {
 
 	// Lease is how long after the last sign of life of the server that runs a task the others, which share its store,
 	// take it for gone and the task for failed. The sign is given three times as often. The clocks of the servers must
-	// agree much better than that. Zero means 30 s.
+	// agree much better than that. A server never takes itself for gone. Zero means 30 s.
 	Lease time.Duration
 }
 

@@ -7,8 +7,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// orphaned reports whether the server that should finish the task is gone.
-func orphaned(r *store.Task, now time.Time) bool { return !r.Status.Terminal() && now.After(r.Lease) }
+// lapsed reports whether the lease of a running task is over. A task without a lease belongs to the only server that
+// uses its store.
+func lapsed(r *store.Task, now time.Time) bool {
+	return !r.Status.Terminal() && !r.Lease.IsZero() && now.After(r.Lease)
+}
 
 // endTask makes the status a final one.
 func endTask(r *store.Task, status mcp.TaskStatus, message string, now time.Time) {

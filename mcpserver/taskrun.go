@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -41,6 +42,8 @@ type taskRun struct {
 	within  context.Context // of the handler
 	started bool            // it runs, or is about to; set before there is more than one goroutine
 	errand  errand          // to the store: see sync
+
+	interrupted error // why the context of the failed handler had ended; owned by the handler's goroutine
 
 	turn     lock.Mutex      // held by who begins the task or ends the handling
 	begun    chan struct{}   // closed when the task is there, as
@@ -186,7 +189,7 @@ func (r *taskRun) newRecord(now time.Time) *store.Task {
 	record := &store.Task{
 		ID: r.id, Revision: 1, Change: 1, Principal: r.peer.principal, Version: r.info.Version, Method: r.info.Method,
 		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner,
-		Lease: now.Add(r.k.cfg.Lease),
+		Lease: r.k.lease(now),
 	}
 	if r.ttl > 0 {
 		record.Expires = now.Add(r.ttl)
@@ -196,7 +199,7 @@ func (r *taskRun) newRecord(now time.Time) *store.Task {
 
 // run calls the handler and concludes, whatever becomes of it: it may even end its goroutine.
 func (r *taskRun) run() {
-	result, err := any(nil), error(errInternal)
+	result, err := any(nil), error(errPanicked)
 	defer func() {
 		r.end(result, err)
 		r.cancel(nil)
@@ -208,7 +211,7 @@ func (r *taskRun) run() {
 
 // handle calls the handler, and turns a panic into an error.
 func (r *taskRun) handle(ctx context.Context) (result any, err error) {
-	err = errInternal
+	err = errPanicked
 	usercode.Run(func() { result, err = r.outcome(ctx) }, r.peer.failed(ctx, r.info.Method))
 	return result, err
 }
@@ -222,7 +225,9 @@ func (r *taskRun) outcome(ctx context.Context) (result any, err error) {
 	if r.legacy != nil {
 		err = r.legacyError(err)
 	}
-	return toolAnswer(r.ctx, out, err, r.info.Version)
+	result, err = toolAnswer(r.ctx, out, err, r.info.Version)
+	r.interrupted = interruption(r.ctx, result, err)
+	return result, err
 }
 
 // end answers the request, or finishes the task.
@@ -255,8 +260,8 @@ func (r *taskRun) finish(result any, err error) {
 		err = &failure{errTaskResult, lost}
 		record, lost = r.save(func(t *store.Task) { failTask(t, errTaskResult, stamp()) })
 	}
-	end := outcome(result, err)
-	end.ResultType = ""
+	end := interrupted(outcome(result, err), cmp.Or(r.interrupted, err))
+	end.ResultType, end.Told = "", err == errPanicked
 	status := mcp.TaskFailed
 	switch {
 	case lost != nil:
@@ -307,9 +312,10 @@ func settleTask(t *store.Task, payload json.RawMessage, err error, now time.Time
 	}
 }
 
-// save saves a final status as soon as the store takes it, as long as the task is still this server's.
+// save saves a final status as soon as the store takes it, unless another server has ended the task. It gives up when
+// the store has failed for as long as a lease.
 func (r *taskRun) save(settle func(*store.Task)) (*store.Task, error) {
-	known := r.latest()
+	known, giveUp := r.latest(), time.Now().Add(r.k.cfg.Lease)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
 		record, err := r.k.change(ctx, r.id, known, func(t *store.Task) bool {
@@ -322,7 +328,7 @@ func (r *taskRun) save(settle func(*store.Task)) (*store.Task, error) {
 		cancel()
 		known = nil
 		given := errors.Is(err, store.ErrNoTask) || errors.Is(err, store.ErrFull)
-		if err == nil || given || time.Now().Add(pause).After(r.latest().Lease) {
+		if err == nil || given || time.Now().Add(pause).After(giveUp) {
 			return record, err
 		}
 		time.Sleep(pause)
@@ -389,10 +395,11 @@ func (r *taskRun) sync() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
 	defer cancel()
 	t, err := r.k.change(ctx, r.id, nil, func(t *store.Task) bool {
-		if t.Status.Terminal() || message == nil && t.Lease.Sub(now) > r.k.cfg.Lease-r.k.beat() {
+		lease := r.k.lease(now)
+		if t.Status.Terminal() || message == nil && lease.Sub(t.Lease) < r.k.beat() {
 			return false
 		}
-		t.Lease = now.Add(r.k.cfg.Lease)
+		t.Lease = lease
 		if message != nil && *message != t.Message {
 			t.Message = *message
 			changeTask(t, t.Status, now)

@@ -22,7 +22,7 @@ func TestTheWorkOfATaskHasASpanOfItsOwn(t *testing.T) {
 		if !request.EndTime().Equal(request.StartTime()) {
 			t.Errorf("the span of the request took %v, want its end with the answer", request.EndTime().Sub(request.StartTime()))
 		}
-		if n := rec.Value("mcp_server.tasks.active"); n != 1 {
+		if n := rec.Value("mcp_server.task.active"); n != 1 {
 			t.Errorf("%d active tasks, want 1", n)
 		}
 		time.Sleep(time.Minute + time.Second)
@@ -33,7 +33,7 @@ func TestTheWorkOfATaskHasASpanOfItsOwn(t *testing.T) {
 			t.Errorf("the span of the work is %v to %v under %v, want the whole minute under that of the request",
 				work.StartTime(), work.EndTime(), work.Parent())
 		}
-		if n := rec.Value("mcp_server.tasks.active"); n != 0 {
+		if n := rec.Value("mcp_server.task.active"); n != 0 {
 			t.Errorf("%d active tasks, want 0", n)
 		}
 		for status, arguments := range map[string]string{"failed": `{"how":"panic"}`, "completed": `{"how":"error"}`} {

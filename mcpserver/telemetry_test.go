@@ -147,7 +147,7 @@ func TestCancelledRequestsInTelemetry(t *testing.T) {
 		if n := rec.Count("mcp.server.operation.duration", "error.type", "cancelled"); n != 2 {
 			t.Errorf("%d cancelled operations, want that which ran and that which waited", n)
 		}
-		if n := rec.Value("mcp_server.notifications", "mcp.method.name", "notifications/cancelled"); n != 2 {
+		if n := rec.Value("mcp_server.notification.messages", "mcp.method.name", "notifications/cancelled"); n != 2 {
 			t.Errorf("%d notifications counted, want 2", n)
 		}
 	})
@@ -169,7 +169,7 @@ func TestViolationsAndStraysInTelemetry(t *testing.T) {
 				t.Errorf("%d violations %s, want 1", n, reason)
 			}
 		}
-		if n := rec.Value("mcp_server.responses.dropped"); n != 2 {
+		if n := rec.Value("mcp_server.response.drops"); n != 2 {
 			t.Errorf("%d responses dropped, want 2", n)
 		}
 		if n := rec.Count("mcp.server.session.duration", "mcp.protocol.version", "2025-11-25"); n != 1 {
@@ -200,7 +200,8 @@ func TestNotificationsInTelemetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		for method, want := range map[string]int64{mcp.NotificationProgress: 2, mcp.NotificationToolListChanged: 1} {
-			if n := rec.Value("mcp_server.notifications", "mcp.method.name", method, "mcp_server.direction", "sent"); n != want {
+			if n := rec.Value("mcp_server.notification.messages", "mcp.method.name", method, "mcp_server.direction",
+				"sent"); n != want {
 				t.Errorf("%d notifications %s counted, want %d", n, method, want)
 			}
 		}

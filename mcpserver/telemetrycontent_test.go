@@ -248,8 +248,8 @@ func TestWhatTheRedactorReturnsIsKeptAndBounded(t *testing.T) {
 		t.Errorf("panics of the redactor on the client's side: got %d, want 1", n)
 	}
 	for _, r := range rec.Logs("mcp_client.request.exception") {
-		if r.Level == slog.LevelWarn && len(r.Text("error")) > 256 {
-			t.Errorf("the error of the record is cut at 256 bytes, got %d", len(r.Text("error")))
+		if r.Level == slog.LevelWarn && len(r.Text("exception.message")) > 256 {
+			t.Errorf("the error of the record is cut at 256 bytes, got %d", len(r.Text("exception.message")))
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestRecordsCarryTheIdsOfTheirSpans(t *testing.T) {
 			{"mcp_server.request.start", "SERVER", "tools/call greet", 5}, {"mcp_server.request.stop", "SERVER",
 				"tools/call greet", 5},
 			{"mcp_client.request.exception", "CLIENT", "tools/call fail", 13},
-			{"mcp_server.request.exception", "SERVER", "tools/call fail", 17}, {"mcp_server.handler.panic", "SERVER",
+			{"mcp_server.request.exception", "SERVER", "tools/call fail", 5}, {"mcp_server.handler.panic", "SERVER",
 				"tools/call fail", 17},
 			{"mcp_client.connection.attempt", "INTERNAL", "mcp_client.connect", 9},
 		} {

@@ -81,8 +81,8 @@ func TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
-		within(t, rec, "mcp.server.operation.duration", "mcp.client.operation.duration", "mcp_server.notifications",
-			"mcp_server.protocol.violations", "mcp_server.responses.dropped", "mcp_server.active_requests")
+		within(t, rec, "mcp.server.operation.duration", "mcp.client.operation.duration", "mcp_server.notification.messages",
+			"mcp_server.protocol.violations", "mcp_server.response.drops", "mcp_server.active_requests")
 	})
 }
 
@@ -157,11 +157,11 @@ func TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 	if err := c.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range rec.Points("mcp_client.notifications", "mcp_client.direction", "received") {
+	for _, p := range rec.Points("mcp_client.notification.messages", "mcp_client.direction", "received") {
 		if m, _ := p.Attrs.Value("mcp.method.name"); m.AsString() != "_OTHER" {
 			t.Errorf("a name that only a handler for everything hears is _OTHER, got %s", m.AsString())
 		}
 	}
-	within(t, rec, "mcp.client.operation.duration", "mcp.server.operation.duration", "mcp_client.notifications",
-		"mcp_client.protocol.violations", "mcp_client.responses.dropped", "mcp_client.active_requests")
+	within(t, rec, "mcp.client.operation.duration", "mcp.server.operation.duration", "mcp_client.notification.messages",
+		"mcp_client.protocol.violations", "mcp_client.response.drops", "mcp_client.active_requests")
 }

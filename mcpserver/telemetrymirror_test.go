@@ -30,7 +30,7 @@ func TestStreamsOfEachKindAreInTelemetry(t *testing.T) {
 		open["listen"].next() // the acknowledgement
 		synctest.Wait()
 		for kind := range open {
-			if n := rec.Value("mcp_server.streams.active", "mcp_server.stream.kind", kind); n != 1 {
+			if n := rec.Value("mcp_server.stream.active", "mcp_server.stream.kind", kind); n != 1 {
 				t.Errorf("open streams of kind %s: got %d, want 1", kind, n)
 			}
 		}
@@ -58,7 +58,7 @@ func TestOpenSessionsAreInTelemetry(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 		w := serveWeb(t, s, nil)
-		sessions := func() int64 { return rec.Value("mcp_server.sessions.active", "mcp_server.name", "test") }
+		sessions := func() int64 { return rec.Value("mcp_server.session.active", "mcp_server.name", "test") }
 		first := w.open("2025-11-25")
 		w.open("2025-06-18")
 		if n := sessions(); n != 2 {
@@ -154,13 +154,13 @@ func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
 			{"queue_full", mcp.NotificationMessage, 44},
 			{"coalesced", mcp.NotificationToolListChanged, 1},
 		} {
-			n := rec.Value("mcp_server.notifications.dropped", "mcp_server.drop.reason", want.reason, "mcp.method.name",
+			n := rec.Value("mcp_server.notification.drops", "mcp_server.drop.reason", want.reason, "mcp.method.name",
 				want.method)
 			if n != want.n {
 				t.Errorf("%s dropped as %s: got %d, want %d", want.method, want.reason, n, want.n)
 			}
 		}
-		if n := rec.Value("mcp_server.notifications", "mcp_server.direction", "sent"); n != 0 {
+		if n := rec.Value("mcp_server.notification.messages", "mcp_server.direction", "sent"); n != 0 {
 			t.Errorf("notifications counted as sent: got %d, want 0", n)
 		}
 	})

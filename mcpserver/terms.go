@@ -24,8 +24,9 @@ type others interface {
 	amend(ctx context.Context, change func()) error
 	// cancel passes on that the client has cancelled a request which is not answered here.
 	cancel(ctx context.Context, id jsonrpc.ID, reason string) error
-	// deliver passes on a response to a request from another process, and reports whether there is one.
-	deliver(ctx context.Context, m *jsonrpc.Message) bool
+	// deliver passes on a response to a request from another process, and reports whether there is one. The error says
+	// that the process is not known now or the store fails: the client may try again.
+	deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
 }
 
 // agreement is the outcome of initialize. It is immutable.

@@ -105,6 +105,10 @@ func aim(params mcp.Params) target {
 		return target{kind: instrument.Tool, name: p.Name}
 	case *mcp.GetPromptParams:
 		return target{kind: instrument.Prompt, name: p.Name}
+	case *mcp.CompleteParams:
+		if p.Ref != nil && p.Ref.Type == "ref/prompt" {
+			return target{kind: instrument.Prompt, name: p.Ref.Name}
+		}
 	case *mcp.ReadResourceParams:
 		return target{uri: p.URI}
 	case *mcp.SubscribeParams:

@@ -157,9 +157,10 @@ func TestProgressAndLogMessagesAreCountedOnly(t *testing.T) {
 	}
 	for method, want := range map[string]int64{"notifications/progress": 3, "notifications/message": 1} {
 		fleet.Until(t, method+" to be counted at both ends", func() bool {
-			return r.Value("mcp_server.notifications", "mcp.method.name", method, "mcp_server.direction", "sent") == want &&
-				r.Value("mcp_client.notifications", "mcp.method.name", method, "mcp_client.direction", "received") == want
-		}, func() string { return fmt.Sprint(r.Points("mcp_client.notifications")) })
+			return r.Value("mcp_server.notification.messages", "mcp.method.name", method, "mcp_server.direction",
+				"sent") == want &&
+				r.Value("mcp_client.notification.messages", "mcp.method.name", method, "mcp_client.direction", "received") == want
+		}, func() string { return fmt.Sprint(r.Points("mcp_client.notification.messages")) })
 		for _, span := range r.Spans() {
 			if span.Name() == method {
 				t.Errorf("want no span for %s", method)

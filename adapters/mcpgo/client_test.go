@@ -237,13 +237,15 @@ func TestNotificationsAreCountedAndHaveSpansAsTheSchemaSays(t *testing.T) {
 	<-got
 	spans := fleet.Spans{Recorded: []*telemetrytest.Recording{r}}
 	fleet.Until(t, "both to be counted, and one span", func() bool {
-		return r.Value("mcp_client.notifications", "mcp.method.name", "notifications/progress", "mcp_client.direction",
+		return r.Value("mcp_client.notification.messages", "mcp.method.name", "notifications/progress",
+			"mcp_client.direction",
 			"received") == 1 &&
-			r.Value("mcp_client.notifications", "mcp.method.name", "notifications/tools/list_changed") == 1 &&
+			r.Value("mcp_client.notification.messages", "mcp.method.name", "notifications/tools/list_changed") == 1 &&
 			len(fleet.Named(spans.All(), "SERVER", "notifications/tools/list_changed")) == 1 &&
 			len(fleet.Named(spans.All(), "SERVER", "notifications/progress")) == 0
-	}, func() string { return fmt.Sprint(r.Points("mcp_client.notifications"), spans.All()) })
-	if n := r.Value("mcp_client.notifications", "mcp.method.name", "notifications/initialized", "mcp_client.direction",
+	}, func() string { return fmt.Sprint(r.Points("mcp_client.notification.messages"), spans.All()) })
+	if n := r.Value("mcp_client.notification.messages", "mcp.method.name", "notifications/initialized",
+		"mcp_client.direction",
 		"sent"); n != 1 {
 		t.Errorf("want the client's own notification to be counted, got %d", n)
 	}
@@ -261,7 +263,7 @@ func TestASubscriptionIsAStreamAndNoLongSpan(t *testing.T) {
 	spans := fleet.Spans{Recorded: []*telemetrytest.Recording{r}}
 	fleet.Until(t, "the spans of subscriptions/listen to end while it goes on", func() bool {
 		return len(fleet.Named(spans.All(), "SERVER", "subscriptions/listen")) == 1 &&
-			len(fleet.Named(spans.All(), "CLIENT", "subscriptions/listen")) == 1 && r.Value("mcp_client.streams.active") == 1
+			len(fleet.Named(spans.All(), "CLIENT", "subscriptions/listen")) == 1 && r.Value("mcp_client.stream.active") == 1
 	}, func() string { return fmt.Sprint(spans.All()) })
 	stop()
 	if n := r.Count("mcp_client.stream.duration", "mcp_client.stream.kind", "listen"); n != 1 {

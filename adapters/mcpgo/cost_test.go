@@ -1,4 +1,8 @@
+//go:build !race
+
 package mcpgo_test
+
+// The race detector changes the number of allocations.
 
 import (
 	"context"
@@ -16,9 +20,6 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/fleet"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
-
-// raceDetector is true in a program that is built with it, whose allocations are not those of others.
-var raceDetector bool
 
 // observers are the ways to observe a call, from none to all.
 func observers() map[string]*telemetry.Telemetry {
@@ -56,9 +57,6 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 // TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 440 allocations of
 // mcp-go.
 func TestWhatACallCosts(t *testing.T) {
-	if raceDetector {
-		t.Skip("counts allocations, which the race detector changes")
-	}
 	all := observers()
 	base := testing.AllocsPerRun(300, once(t, all["absent"]))
 	for name, budget := range map[string]float64{"no SDK": 24, "unsampled": 48, "sampled": 58} {

@@ -40,6 +40,11 @@ func aim(params any) (t target) {
 	switch p := params.(type) {
 	case map[string]json.RawMessage:
 		text(p["name"], &t.Name)
+		if ref := p["ref"]; ref != nil {
+			var prompt mcp.PromptReference
+			_ = json.Unmarshal(ref, &prompt)
+			t.Name = promptOf(prompt)
+		}
 		text(p["uri"], &t.URI)
 		text(p["requestState"], &t.RequestState)
 		t.InputResponses = p["inputResponses"]
@@ -48,6 +53,8 @@ func aim(params any) (t target) {
 		t.Name = p.Name
 	case mcp.GetPromptParams:
 		t.Name = p.Name
+	case mcp.CompleteParams:
+		t.Name = promptOf(p.Ref)
 	case mcp.ReadResourceParams:
 		t.URI = p.URI
 	case mcp.SubscribeParams:
@@ -87,12 +94,24 @@ func text(raw json.RawMessage, s *string) {
 	}
 }
 
+// promptOf returns the name of the prompt that a completion is for, empty for a resource.
+func promptOf(ref any) string {
+	if p, ok := ref.(mcp.PromptReference); ok && p.Type == "ref/prompt" {
+		return p.Name
+	}
+	return ""
+}
+
 func (t *target) kind(method string) instrument.TargetKind {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall:
 		return instrument.Tool
 	case mcp.MethodPromptsGet:
 		return instrument.Prompt
+	case mcp.MethodCompletionComplete:
+		if t.Name != "" {
+			return instrument.Prompt
+		}
 	}
 	return instrument.NoTarget
 }

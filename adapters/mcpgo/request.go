@@ -110,6 +110,10 @@ func (r *request) aim(in *instrument.Incoming, session server.ClientSession, mes
 		}
 	case *mcp.GetPromptRequest:
 		in.TargetKind, in.Target, in.TargetKnown = instrument.Prompt, m.Params.Name, r.v.hasPrompt(m.Params.Name)
+	case *mcp.CompleteRequest:
+		if name := promptOf(m.Params.Ref); name != "" {
+			in.TargetKind, in.Target, in.TargetKnown = instrument.Prompt, name, r.v.hasPrompt(name)
+		}
 	case *mcp.ReadResourceRequest:
 		in.URI = m.Params.URI
 	case *mcp.SubscribeRequest:

@@ -179,6 +179,19 @@ func findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.
 	return nil, unknownTool(name, names)
 }
 
+// unlisted returns the error for a call that the server has refused: that there is no such tool, if the server does not
+// list it, otherwise err.
+func unlisted(ctx context.Context, client *mcpclient.Client, tool string, err error) error {
+	if !errors.Is(err, mcp.ErrInvalidParams) && !errors.Is(err, mcp.ErrMethodNotFound) {
+		return err
+	}
+	_, missing := findTool(ctx, client, tool)
+	if no, ok := errors.AsType[*exitError](missing); ok {
+		return &exitError{no.code, fmt.Errorf("%w: %w", no, err)}
+	}
+	return err
+}
+
 // unknownTool is the error for a tool that there is not, with one that is like it, or those that there are.
 func unknownTool(name string, known []string) error {
 	const most = 30

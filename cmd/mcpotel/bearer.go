@@ -15,7 +15,7 @@ type bearerFlags struct{ issuer, keys, resource string }
 
 func (b *bearerFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&b.issuer, "bearer-issuer", "", "with --listen, let only hosts in with an access token, a JWT, of the "+
-		"authorization server at this `URL`")
+		"authorization server at this `URL`. The server behind it sees one and the same client for all of them")
 	f.StringVar(&b.keys, "bearer-keys", "", "fetch the keys of that server from this `URL`, its jwks_uri")
 	f.StringVar(&b.resource, "bearer-resource", "", "the `URL` by which hosts know this server, which a token has to "+
 		"name as its audience")

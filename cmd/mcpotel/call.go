@@ -116,7 +116,7 @@ func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, too
 		result, err = client.CallTool(ctx, tool, arguments, options...)
 	}
 	if err != nil {
-		return c.failed(err)
+		return c.failed(unlisted(ctx, client, tool, err))
 	}
 	return c.printResult(tool, result)
 }

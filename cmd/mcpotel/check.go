@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +21,7 @@ type check struct {
 	connection
 	path   string // of the baseline
 	update bool
+	text   []byte // of the baseline, as it was read; nil if there was none
 }
 
 func newCheck(s streams) *cobra.Command {
@@ -60,7 +61,8 @@ func (c *check) baseline() (drift.Tools, error) {
 	if c.path == "" {
 		return nil, misuse("no baseline: give --baseline FILE, and --update to write it")
 	}
-	text, err := os.ReadFile(c.path)
+	var err error
+	c.text, _, err = readRegular(c.path, mostOfAFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.update:
 		return nil, nil
@@ -69,7 +71,7 @@ func (c *check) baseline() (drift.Tools, error) {
 	case err != nil:
 		return nil, misuse("--baseline: %w", err)
 	}
-	before, err := drift.ParseBaseline(text)
+	before, err := drift.ParseBaseline(c.text)
 	if err != nil {
 		return nil, misuse("--baseline: %s: %w", c.path, err)
 	}
@@ -96,7 +98,16 @@ func (c *check) compare(before, now drift.Tools) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(c.path, text, 0o666)
+		err = changeFile(c.path, 0, func(now []byte) ([]byte, error) {
+			if !bytes.Equal(now, c.text) && !bytes.Equal(now, text) {
+				return nil, errChanged
+			}
+			return text, nil
+		})
+		if err != nil {
+			return misuse("--baseline: %s: %w", c.path, err)
+		}
+		return nil
 	case len(found.Changes) > 0:
 		return &exitError{exitTool, fmt.Errorf("%s not as in %s; if that is right, --update writes it anew",
 			areTools(len(found.Changes)), c.path)}

@@ -94,7 +94,7 @@ func (c *connection) equip(o *observation, m *mcpclient.Member) (free func(), _ 
 			c.longest = max(c.longest, said.RequestTimeout)
 		}
 	}
-	m.Options = options
+	m.Options, m.Transport = options, o.exporting(m.Transport)
 	t, ok := m.Transport.(*transport.HTTP)
 	if !ok || !c.remote.auth {
 		return func() {}, nil

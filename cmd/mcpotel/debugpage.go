@@ -16,7 +16,7 @@ func withDebugPage(traces traceview.Options) http.Handler {
 	traces.Pages = []page.Link{{Text: "Clients and servers", Href: debugPath}}
 	mux := http.NewServeMux()
 	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly(), debugpage.WithTraceURL("/trace/{trace_id}"),
-		debugpage.WithLink("Traces", "/")))
+		debugpage.WithLink("Traces", "/"), debugpage.WithLink("Metrics", "/metrics"), debugpage.WithLink("Logs", "/logs")))
 	mux.Handle("/", traceview.New(traces))
 	return mux
 }

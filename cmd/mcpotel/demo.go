@@ -90,14 +90,10 @@ func (d *demo) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	environment := d.o.exporting()
-	if environment == nil {
-		environment = os.Environ()
-	}
-	environment = append(environment, "OTEL_SERVICE_NAME="+demoServer)
 	spanCtx, span := d.o.start(ctx, "demo: connect")
 	d.client, err = mcpclient.Connect(spanCtx,
-		transport.Stdio{Command: self, Args: []string{"serve-demo"}, Env: environment},
+		d.o.exporting(transport.Stdio{Command: self, Args: []string{"serve-demo"},
+			Env: append(os.Environ(), "OTEL_SERVICE_NAME="+demoServer)}),
 		&mcpclient.Options{
 			Name:         "demo",
 			ClientInfo:   mcp.Implementation{Name: "mcpotel-demo", Version: version()},

@@ -97,7 +97,12 @@ func (p *proxy) checkMany(members []mcpclient.Member) error {
 // plan may break it.
 func (p *proxy) connectTo(m *mcpclient.Member, prefix string) (err error) {
 	if t, ok := m.Transport.(transport.Stdio); ok {
-		t.Stderr = func(line string) { _ = printLine(p.streams.err, visible.Line(prefix+line)) } // hosts show it
+		t.Stderr = func(line string) { // hosts show it
+			if p.redact != nil {
+				line = p.redact(line)
+			}
+			_ = printLine(p.streams.err, visible.Line(prefix+line))
+		}
 		m.Transport = t
 	}
 	m.Transport, err = p.chaos.wrap(m.Transport)

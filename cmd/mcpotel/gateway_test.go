@@ -105,6 +105,15 @@ func TestAGatewayListens(t *testing.T) {
 	if r.StatusCode != http.StatusOK || !strings.Contains(string(text), `"name":"west","state":"ready"`) {
 		t.Errorf("the health is %d %s, want that of both servers", r.StatusCode, text)
 	}
+	foreign, err := http.NewRequest(http.MethodGet, strings.TrimSuffix(url, servedPath)+healthPath, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign.Host = "evil.example"
+	if r, err = http.DefaultClient.Do(foreign); err != nil || r.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("a page whose name leads to the loopback gets %v, %v, want 421", r.Status, err)
+	}
+	r.Body.Close()
 	if code := stop(); code != exitOK {
 		t.Errorf("exit code of what was stopped: got %d, want 0", code)
 	}
@@ -142,6 +151,13 @@ func TestOnlyHostsWithATokenAreLetIn(t *testing.T) {
 		issuer.URL + "/keys", "--bearer-resource", resource}, demoServerCommand(t)...)...)
 	if code, _, stderr := runs(t, "tools", "--url", url); code != exitConnection || !strings.Contains(stderr, "401") {
 		t.Errorf("without a token: got exit code %d and %s, want 401", code, stderr)
+	}
+	debug, err := http.Get(strings.TrimSuffix(url, servedPath) + debugPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if debug.Body.Close(); debug.StatusCode != http.StatusNotFound {
+		t.Errorf("the debug page without a token: got %s, want 404", debug.Status)
 	}
 	code, out, stderr := runs(t, "call", "--url", url, "--header", "Authorization=Bearer "+token, "divide", "a=6", "b=3")
 	if code != exitOK || out != "{\"quotient\":2}\n" {

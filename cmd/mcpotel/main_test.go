@@ -120,6 +120,28 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 	}
 }
 
+func TestTheTraceHasTheSpansOfEachServerThatTheCommandStarts(t *testing.T) {
+	noCollector(t)
+	atHome(t)
+	behind := demoServerCommand(t)
+	if code, _, stderr := runs(t, append([]string{"add", "stock"}, behind...)...); code != exitOK {
+		t.Fatalf("add: got %d, %s", code, stderr)
+	}
+	path := configFile(t, "")
+	noCollector(t) // a command without a trace has said that nothing is exported
+	for name, args := range map[string][]string{
+		"--":       append([]string{"call", "--trace", "divide", "a=6", "b=3"}, behind...),
+		"--server": {"call", "--trace", "--server", "stock", "divide", "a=6", "b=3"},
+		"--config": {"call", "--trace", "--config", path, "local_divide", "a=6", "b=3"},
+		"both":     {"call", "--trace", "--config", path, "--server", "local", "divide", "a=6", "b=3"},
+	} {
+		code, _, trace := runs(t, args...)
+		if code != exitOK || strings.Count(trace, "tools/call divide") != 2 || !strings.Contains(trace, "SERVER") {
+			t.Errorf("%s: want the call at both ends, got exit code %d and\n%s", name, code, trace)
+		}
+	}
+}
+
 func TestSpansAreLinesOnTheConsoleIfTheVariableSaysSo(t *testing.T) {
 	noCollector(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "console")
@@ -220,7 +242,11 @@ func TestExitCodes(t *testing.T) {
 			"division by zero"},
 		"a tool error as JSON": {append([]string{"call", "--json", "divide", `{"a":6,"b":0}`}, server...), exitTool,
 			`"isError": true`, ""},
-		"an unknown tool":   {append([]string{"call", "nosuch"}, server...), exitTool, "", "server error -32602"},
+		"an unknown tool": {append([]string{"call", "nosuch"}, server...), exitTool, "", "server error -32602"},
+		"the tools instead": {append([]string{"call", "nosuch"}, server...), exitTool, "",
+			`no tool "nosuch"; there are forecast, `},
+		"a tool misspelt": {append([]string{"call", "forcast", "{}"}, server...), exitTool, "",
+			`no tool "forcast" (did you mean forecast?)`},
 		"a lost connection": {append([]string{"call", "crash"}, server...), exitConnection, "", "SIGKILL"},
 		"a timeout": {append([]string{"call", "--timeout", "300ms", "wait", `{"seconds":30}`}, server...),
 			exitConnection, "", "the time of --timeout 300ms is over"},
@@ -253,6 +279,12 @@ func TestExitCodes(t *testing.T) {
 		"a surplus argument": {append([]string{"tools", "x"}, server...), exitUsage, "", "unexpected argument"},
 		"an unknown flag": {append([]string{"tools", "--frob"}, server...), exitUsage, "",
 			`mcpotel: unknown flag: --frob; "mcpotel help tools" lists the flags`},
+		"a flag misspelt": {append([]string{"tools", "--timout", "5s"}, server...), exitUsage, "",
+			"unknown flag: --timout (did you mean --timeout?);"},
+		"a duration without a unit": {append([]string{"tools", "--timeout", "5"}, server...), exitUsage, "",
+			"(did you mean 5s?)"},
+		"a duration that is none": {append([]string{"tools", "--timeout", "soon"}, server...), exitUsage, "",
+			`"soon" for "--timeout" flag: `},
 		"an unknown version": {append([]string{"tools", "--pin-version", "1999-01-01"}, server...), exitUsage, "",
 			"unknown protocol version"},
 		"demo with an argument": {[]string{"demo", "x"}, exitUsage, "", "unexpected argument"},

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // asked is what "mcpotel mcp" is told by its flags.
@@ -138,11 +139,38 @@ func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, erro
 	return explained(spans), err
 }
 
+// maxSearched bounds the services in which traces are looked for: each is asked for by itself.
+const maxSearched = 20
+
+// Recent searches each service. What is found first is of no special age.
+func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []string, _ error) {
+	services, err := j.Services(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]string{}
+	if q.Failed {
+		wanted["error"] = "true" // what Jaeger makes of a status in error
+	}
+	if q.Tool != "" {
+		wanted[names.KeyGenAIToolName] = q.Tool
+	}
+	for _, service := range services[:min(len(services), maxSearched)] {
+		found, err := j.Tagged(ctx, service, wanted, q.Since)
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, found...)
+	}
+	return ids, nil
+}
+
 // explained are spans as they are explained.
 func explained(spans []otlpsink.Span) (all []explain.Span) {
 	for _, s := range spans {
 		all = append(all, explain.Span{ID: s.SpanID, Parent: s.ParentID, Service: s.Service(), Name: s.Name, Kind: s.Kind,
-			Start: s.Start, End: s.End, Failed: s.Status == "ERROR", Message: s.StatusMessage,
+			Process: explain.ProcessOf(inspector.Attributes(s.Resource)),
+			Start:   s.Start, End: s.End, Failed: s.Status == "ERROR", Message: s.StatusMessage,
 			Attributes: inspector.Attributes(s.Attributes)})
 	}
 	return all

@@ -45,11 +45,19 @@ const recordedTrace = `{"result":{"resourceSpans":[{"resource":{"attributes":[{"
 func TestATraceOfJaegerIsExplained(t *testing.T) {
 	noCollector(t)
 	jaeger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/v3/traces/450a6458619ee611e4ea03ffb833d2db" {
+		switch r.URL.Path {
+		case "/api/v3/services":
+			_, _ = io.WriteString(w, `{"services":["mcpotel-demo-server"]}`)
+		case "/api/traces":
+			if tags := r.URL.Query().Get("tags"); !strings.Contains(tags, `"error":"true"`) {
+				t.Errorf("want a search for failures, got tags %s", tags)
+			}
+			_, _ = io.WriteString(w, `{"data":[{"traceID":"450a6458619ee611e4ea03ffb833d2db"}]}`)
+		case "/api/v3/traces/450a6458619ee611e4ea03ffb833d2db":
+			_, _ = io.WriteString(w, recordedTrace)
+		default:
 			http.NotFound(w, r)
-			return
 		}
-		_, _ = io.WriteString(w, recordedTrace)
 	}))
 	defer jaeger.Close()
 	agent, _ := servesBy(t, "mcp", "--listen", "0", "--jaeger", jaeger.URL)
@@ -60,6 +68,15 @@ func TestATraceOfJaegerIsExplained(t *testing.T) {
 	_, out, stderr = runs(t, "call", "--url", agent, "explain", `{"trace_id":"4711"}`)
 	if !strings.Contains(out, "Nothing is known of the trace") || !strings.Contains(out, "has no such trace") {
 		t.Errorf("of another trace: got %s%s", out, stderr)
+	}
+	_, out, stderr = runs(t, "call", "--url", agent, "recent_traces")
+	if !strings.Contains(out, "450a6458619ee611e4ea03ffb833d2db") ||
+		!strings.Contains(out, "does not have the tool divide") {
+		t.Errorf("of the latest failures: got %s%s", out, stderr)
+	}
+	_, out, stderr = runs(t, "call", "--url", agent, "explain", "tool=divide")
+	if !strings.Contains(out, "unknown_tool, certain") {
+		t.Errorf("of the last failure of a tool: got %s%s", out, stderr)
 	}
 }
 

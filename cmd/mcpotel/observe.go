@@ -20,6 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/waterfall"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // observation is where the telemetry of one run goes: to the console and, as OTLP, to the collector that the
@@ -88,14 +89,19 @@ func (o *observation) stay(ctx context.Context, w io.Writer) {
 	<-ctx.Done()
 }
 
-// exporting is the environment in which a child process exports to this one, if it exports and the environment names no
-// other receiver.
-func (o *observation) exporting() []string {
-	if o.sink == nil {
-		return nil
+// exporting makes the process that t starts export to this one, if it exports and neither environment names another
+// receiver. Every server that a command starts passes here. Other transports are returned as they are.
+func (o *observation) exporting(t transport.Transport) transport.Transport {
+	s, ok := t.(transport.Stdio)
+	if !ok || o.sink == nil || hasCollector(s.Env) {
+		return t
 	}
-	return append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
+	if s.Env == nil {
+		s.Env = os.Environ()
+	}
+	s.Env = append(slices.Clip(s.Env), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
 		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
+	return s
 }
 
 // hasCollector reports whether the environment names a collector, for all signals or for one.

@@ -131,6 +131,13 @@ func parsePolicy(text []byte) (mcpproxy.Policy, error) {
 	if err := decodeYAML(text, &f); err != nil {
 		return mcpproxy.Policy{}, err
 	}
+	var whole yaml.Node
+	if err := decodeYAML(text, &whole); err != nil {
+		return mcpproxy.Policy{}, err
+	}
+	if err := noValue(&whole); err != nil {
+		return mcpproxy.Policy{}, err
+	}
 	return mcpproxy.Policy{
 		AllowTools: f.Tools.Allow, DenyTools: f.Tools.Deny,
 		Timeout: f.Timeout, Timeouts: f.Timeouts,
@@ -139,6 +146,22 @@ func parsePolicy(text []byte) (mcpproxy.Policy, error) {
 			Keys: f.Redact.Keys, Patterns: f.Redact.Patterns, With: f.Redact.With, Arguments: f.Redact.Arguments,
 		},
 	}, nil
+}
+
+// noValue returns an error if a key has no value, such as one whose entries are all commented out. An allow list
+// without a value would allow all tools.
+func noValue(n *yaml.Node) error {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && child.ShortTag() == "!!null" {
+			key := n.Content[i-1]
+			return fmt.Errorf("line %d: %s has no value: remove the line if there is no such rule; an empty list is written "+
+				"as [], and allow: [] allows no tool", key.Line, key.Value)
+		}
+		if err := noValue(child); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rate is written as 10/s.

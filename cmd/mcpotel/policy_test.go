@@ -50,6 +50,24 @@ func TestAPolicyIsRead(t *testing.T) {
 	}
 }
 
+func TestAnAllowListWithoutEntriesAllowsNoTool(t *testing.T) {
+	got, err := parsePolicy([]byte("tools:\n  allow: []\n"))
+	if err != nil || got.AllowTools == nil || len(got.AllowTools) > 0 {
+		t.Errorf("an empty list: got %#v, %v, want an empty list", got.AllowTools, err)
+	}
+	for text, line := range map[string]string{
+		"tools:\n  allow:\n    # - read_*\n":          "line 2: allow has no value",
+		"tools:\n  # allow: [a]\ntimeout: 1s\n":       "line 1: tools has no value",
+		"tools:\n  allow: ~\n  deny: [a]\n":           "line 2: allow has no value",
+		"redact:\n  keys: [a]\n  patterns: null\n":    "line 3: patterns has no value",
+		"tools: &x\n  allow: &n\ntimeouts: {a: *n}\n": "has no value",
+	} {
+		if _, err := parsePolicy([]byte(text)); err == nil || !strings.Contains(err.Error(), line) {
+			t.Errorf("%q: got %v, want %q", text, err, line)
+		}
+	}
+}
+
 func TestAMistakeInAPolicyNamesItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"tools:\n  alow: []\n":           "line 2: unknown key alow",

@@ -19,10 +19,12 @@ type proxy struct {
 	connection
 	name      string // in telemetry
 	listen    string // address for hosts over HTTP; empty for one on standard input and output
+	most      int    // sessions of those at once
 	translate bool   // the server, of which there is one, may speak other revisions than the host
 	limits    policyFlags
 	record    recorder
 	bearer    bearerFlags
+	redact    func(string) string // redacts a line of a server's standard error; nil for no policy
 }
 
 // translateUsage describes --translate.
@@ -55,6 +57,8 @@ func newProxy(s streams) *cobra.Command {
 			"is mcp_server.name alone, \"gateway\" unless it is given")
 		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
 			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
+		f.IntVar(&p.most, "max-sessions", mcpproxy.DefaultMaxSessions, "with --listen, have `N` sessions at once at most. "+
+			"Each has a server of its own, and one user, or one address, gets half of them")
 		f.BoolVar(&p.translate, "translate", false, translateUsage)
 		p.bearer.flags(f)
 		p.limits.flags(f)
@@ -70,9 +74,17 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	if err := p.bearer.check(p.listen != ""); err != nil {
 		return err
 	}
+	if p.most < 1 {
+		return misuse("--max-sessions %d: want 1 at least", p.most)
+	}
 	policy, err := p.limits.policy()
 	if err != nil {
 		return err
+	}
+	if policy != nil {
+		if p.redact, err = policy.TextRedactor(); err != nil {
+			return misuse("%v", err)
+		}
 	}
 	o, err := observe(ctx, proxyService, p.level(), p.streams.err, p.web.wanted)
 	if err != nil {
@@ -112,7 +124,7 @@ func (p *proxy) run(ctx context.Context) (err error) {
 // serve serves hosts over HTTP, or the one on standard input and output. risk says what others can do over HTTP.
 func (p *proxy) serve(ctx context.Context, h handlers, stdio func(context.Context) error, risk string) error {
 	if p.listen != "" {
-		at := site{address: p.listen, risk: risk, bearer: p.bearer}
+		at := site{address: p.listen, risk: risk, bearer: p.bearer, most: p.most}
 		return interrupted(ctx, serveHTTP(ctx, h, at, p.streams.out, p.streams.err))
 	}
 	if p.console.person {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -93,8 +94,10 @@ func (s *saver) file(what, name, mimeType string, data []byte) (string, error) {
 	return visible.Line(fmt.Sprintf("[%s, %d bytes: saved as %s]", what, len(data), saved)), nil
 }
 
-// mostAlike bounds how many files of one name there may be.
-const mostAlike = 1000
+const (
+	mostAlike   = 1000 // files of one name
+	longestName = 255  // bytes of a name: as long as file systems allow
+)
 
 // write writes a file that is new: behind the name of one that exists there comes a number.
 func (s *saver) write(name string, data []byte) (path string, _ error) {
@@ -131,9 +134,8 @@ var extensions = map[string]string{
 }
 
 // fileName makes a name for a file of what a server calls it: letters, digits, dots, dashes and underscores, with an
-// extension, and none that a system takes for a device or hides.
+// extension, and none that a system takes for a device or hides. It has room for the number that write may add.
 func fileName(name, mimeType string) string {
-	const longest = 80
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
 			return r
@@ -147,13 +149,15 @@ func fileName(name, mimeType string) string {
 	if len(extension) > 10 {
 		extension = ".bin"
 	}
-	if r := []rune(safe); len(r) > longest {
-		safe = string(r[:longest])
-	}
 	device, _, _ := strings.Cut(strings.ToUpper(safe), ".")
 	switch strings.TrimRight(device, "0123456789¹²³") {
 	case "CON", "PRN", "AUX", "NUL", "COM", "LPT":
 		safe = "_" + safe
+	}
+	room := longestName - len(fmt.Sprintf("-%d", mostAlike)) - len(extension)
+	for len(safe) > room {
+		_, last := utf8.DecodeLastRuneInString(safe)
+		safe = safe[:len(safe)-last]
 	}
 	return safe + extension
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -89,7 +90,7 @@ func TestNothingIsSavedOutsideOfTheDirectory(t *testing.T) {
 		}
 	}
 	for _, name := range files(t, dir) {
-		if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\:\x00\n") || len(name) > 100 {
+		if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\:\x00\n") || len(name) > 255 {
 			t.Errorf("%q is no sensible name", name)
 		}
 	}
@@ -102,6 +103,19 @@ func TestNothingIsSavedOutsideOfTheDirectory(t *testing.T) {
 	}
 	if got := files(t, outside); !slices.Equal(got, want) {
 		t.Errorf("beside the directory: got %v, want %v", got, want)
+	}
+}
+
+// TestLongNamesAreSaved saves files whose names have more bytes than a file system takes, several of one name.
+func TestLongNamesAreSaved(t *testing.T) {
+	s := saver{t.TempDir()}
+	for _, r := range []string{"a", "é", "漢", "𝔞"} {
+		for range 3 {
+			saved, err := s.write(fileName(strings.Repeat(r, 300), "application/json"), []byte("x"))
+			if name := filepath.Base(saved); err != nil || len(name) > 255 || len(name) < 240 || !utf8.ValidString(name) {
+				t.Errorf("%s: got %q of %d bytes, %v", r, name, len(name), err)
+			}
+		}
 	}
 }
 

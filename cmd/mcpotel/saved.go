@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -91,17 +89,10 @@ const mostOfAFile = 64 << 20
 
 // savedIn returns the servers of one file, none if there is no file.
 func savedIn(h *host, path string) (all []*saved, _ error) {
-	info, err := os.Stat(path)
+	raw, _, err := readRegular(path, mostOfAFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular(), info.Size() > mostOfAFile:
-		return nil, errors.New("not a file of a usual size")
-	}
-	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -180,13 +171,21 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	if err != nil {
 		return "", misuse("nowhere to save servers: %w", err)
 	}
-	top := []member{}
-	raw, err := os.ReadFile(path)
-	if err == nil {
-		top, err = membersOf(raw)
+	err = changeFile(path, 0o600, func(now []byte) ([]byte, error) { return edited(now, edit) })
+	if _, own := errors.AsType[*exitError](err); err != nil && !own {
+		err = misuse("%s: %w", path, err)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", misuse("%s: %w", path, err)
+	return path, err
+}
+
+// edited returns the text of a file, nil for none, with other servers.
+func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte, error) {
+	top := []member{}
+	if text != nil {
+		var err error
+		if top, err = membersOf(text); err != nil {
+			return nil, err
+		}
 	}
 	i := find(top, "mcpServers")
 	if i < 0 {
@@ -195,36 +194,18 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	}
 	servers, err := membersOf(top[i].value)
 	if err != nil {
-		return "", misuse("%s: mcpServers: %w", path, err)
+		return nil, fmt.Errorf("mcpServers: %w", err)
 	}
 	if servers, err = edit(servers); err != nil {
-		return "", err
+		return nil, err
 	}
 	top[i].value = object(servers)
 	var b bytes.Buffer
 	if err := json.Indent(&b, object(top), "", "  "); err != nil {
-		return "", err
+		return nil, err
 	}
 	b.WriteByte('\n')
-	return path, replaceFile(path, b.Bytes(), 0o600)
-}
-
-// replaceFile writes a file at once or not at all.
-func replaceFile(path string, data []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".mcpotel-*.json") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // when it has not been renamed
-	err = errors.Join(printBytes(f, data), f.Sync(), f.Close(), os.Chmod(f.Name(), mode))
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return b.Bytes(), nil
 }
 
 // way says how a server is reached, without what may be secret: arguments, headers, variables and queries.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -110,6 +112,53 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file: got %v, %v, want that only its user can read it", info.Mode(), err)
 		}
+	}
+	if left := files(t, filepath.Dir(file(ours))); len(left) != 1 {
+		t.Errorf("beside the file: got %v, want nothing", left)
+	}
+}
+
+// TestParallelChangesOfAFileAreAllKept has processes change one file at the same time.
+func TestParallelChangesOfAFileAreAllKept(t *testing.T) {
+	file := atHome(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(asCommand, "1")
+	parallel := func(n int, args func(i int) []string) {
+		t.Helper()
+		results := make(chan error, n)
+		for i := range n {
+			go func() {
+				out, err := exec.Command(self, args(i)...).CombinedOutput()
+				if err != nil {
+					err = fmt.Errorf("%v: %w: %s", args(i), err, out)
+				}
+				results <- err
+			}()
+		}
+		for range n {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	saved := func() int {
+		all, err := savedIn(&hosts[0], file(ours))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	const n = 12
+	parallel(n, func(i int) []string { return []string{"add", fmt.Sprint("s", i), "--", "true"} })
+	if got := saved(); got != n {
+		t.Errorf("after %d additions at the same time, %d are saved", n, got)
+	}
+	parallel(n, func(i int) []string { return []string{"remove", fmt.Sprint("s", i)} })
+	if got := saved(); got != 0 {
+		t.Errorf("after %d removals at the same time, %d are left", n, got)
 	}
 	if left := files(t, filepath.Dir(file(ours))); len(left) != 1 {
 		t.Errorf("beside the file: got %v, want nothing", left)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/loopback"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -32,6 +33,7 @@ type site struct {
 	address string
 	risk    string // what a program can do that reaches it
 	bearer  bearerFlags
+	most    int // sessions at once; 0 means the default of the proxy or gateway
 }
 
 // healthPath is where what has servers behind it says whether they can be used.
@@ -50,7 +52,10 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 	if a := l.Addr(); !hostname.LoopbackAddr(a) && at.bearer == (bearerFlags{}) {
 		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can %s", a, at.risk))
 	}
-	handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}) // who started it wants whole traces
+	handler := s.HTTPHandler(&mcpserver.HTTPOptions{
+		TrustTraceContext: true, // who started it wants whole traces
+		MaxSessions:       at.most,
+	})
 	mux := http.NewServeMux()
 	guarded, err := at.bearer.protect(mux, handler)
 	if err != nil {
@@ -58,9 +63,11 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 	}
 	mux.Handle(servedPath, guarded)
 	if h, ok := s.(interface{ HealthHandler() http.Handler }); ok {
-		mux.Handle(healthPath, h.HealthHandler())
+		mux.Handle(healthPath, loopback.Named(h.HealthHandler()))
 	}
-	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
+	if at.bearer == (bearerFlags{}) { // a page that asks for no token is no place beside a server that does
+		mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
+	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(lines{stderr}, "", 0)}
 	served := make(chan error, 1) // one result
 	go func() { served <- server.Serve(l) }()

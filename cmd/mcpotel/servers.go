@@ -87,7 +87,7 @@ func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err
 		m.Transport, free, err = c.remote.transport(o, c.console)
 		return m, free, err
 	}
-	m.Transport = transport.Stdio{Command: c.server[0], Args: c.server[1:], Env: o.exporting()}
+	m.Transport = o.exporting(transport.Stdio{Command: c.server[0], Args: c.server[1:]})
 	return m, func() {}, nil
 }
 

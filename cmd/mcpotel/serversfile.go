@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,38 +33,29 @@ func readServersFile(path string) (*serversFile, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	f := &serversFile{path: path}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a file")
-	case info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows": // where modes say nothing of others
-		return nil, errors.New("others can write it, and what it says is run: chmod go-w takes that from them")
-	}
-	f.mode = info.Mode().Perm()
-	if f.text, err = f.read(); err != nil {
+	text, info, err := readRegular(path, mostToChange)
+	if err != nil {
 		return nil, err
 	}
+	if err := onlyMine(info, os.Geteuid()); err != nil {
+		return nil, err
+	}
+	f := &serversFile{path: path, text: text, mode: info.Mode().Perm()}
 	f.servers, err = serversIn(f.text)
 	return f, err
 }
 
-// read reads what the file has now.
-func (f *serversFile) read() ([]byte, error) { return readAtMost(f.path) }
-
-func readAtMost(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// onlyMine returns an error if another user can write a file: by its mode, or as its owner, who can change the
+// mode.
+func onlyMine(info fs.FileInfo, user int) error {
+	if info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" { // where modes say nothing of others
+		return errors.New("others can write it, and what it says is run: chmod go-w takes that from them")
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostToChange+1))
-	if len(text) > mostToChange {
-		return nil, fmt.Errorf("larger than %d MiB", mostToChange>>20)
+	if uid, known := owner(info); known && uid != user && uid != 0 { // root can do so anyway
+		return fmt.Errorf("it is a file of another user, number %d, who can change it, and what it says is run: copy it, or "+
+			"chown it to you", uid)
 	}
-	return text, err
+	return nil
 }
 
 // serversIn returns the servers of a file, with their places in it.
@@ -103,22 +93,20 @@ func (f *serversFile) with(changes []rewrite) []byte {
 }
 
 // write keeps the file as it is beside it, and puts text in its place, at once or not at all.
-func (f *serversFile) write(text []byte) (backup string, _ error) {
-	now, err := f.read()
-	if err == nil && !bytes.Equal(now, f.text) {
-		err = errors.New("it has changed meanwhile, so nothing was written: try again")
-	}
-	if err != nil {
-		return "", err
-	}
-	backup = f.path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
-	if _, err := os.Lstat(backup); err == nil {
-		return "", fmt.Errorf("%s exists: try again", backup)
-	}
-	if err := replaceFile(backup, f.text, f.mode&0o600); err != nil {
-		return "", err
-	}
-	return backup, replaceFile(f.path, text, f.mode)
+func (f *serversFile) write(text []byte) (backup string, err error) {
+	err = changeFile(f.path, f.mode, func(now []byte) ([]byte, error) {
+		if !bytes.Equal(now, f.text) {
+			return nil, errChanged
+		}
+		backup = f.path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
+		return text, replaceFile(backup, f.text, f.mode&0o600, func() error {
+			if _, err := os.Lstat(backup); err == nil {
+				return fmt.Errorf("%s exists: try again", backup)
+			}
+			return nil
+		})
+	})
+	return backup, err
 }
 
 // The names of backups are those of their files, with the time between these; so later ones sort behind.
@@ -154,7 +142,7 @@ func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]by
 		if len(found) == len(wrapped) {
 			break
 		}
-		text, err := readAtMost(path)
+		text, _, err := readRegular(path, mostToChange)
 		if err != nil {
 			continue
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,8 @@ func newTree(s streams) *cobra.Command {
 	root.SetHelpCommand(newHelp(s))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = printText(s.out, helpOf(cmd)) })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misuse(`%w; "mcpotel help%s" lists the flags`, err, strings.TrimPrefix(cmd.CommandPath(), root.Name()))
+		return misuse(`%w%s; "mcpotel help%s" lists the flags`, err, flagHint(cmd, err),
+			strings.TrimPrefix(cmd.CommandPath(), root.Name()))
 	})
 	root.AddCommand(
 		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
@@ -53,6 +56,25 @@ func newTree(s streams) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	knowFlags(root)
 	return root
+}
+
+// flagHint suggests what was meant by a flag that does not exist, or by a duration without a unit; empty for nothing.
+func flagHint(cmd *cobra.Command, err error) string {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, "--"+f.Name)
+			}
+		})
+		return hint("--"+unknown.GetSpecifiedName(), known)
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
+		if _, bare := strconv.ParseFloat(invalid.GetValue(), 64); bare == nil {
+			return " (did you mean " + invalid.GetValue() + "s?)"
+		}
+	}
+	return ""
 }
 
 // knowFlags lets a command that has others below it know their flags, so that these may stand in front of the name of

@@ -107,6 +107,20 @@ func TestDemoKeepsItsPageOpen(t *testing.T) {
 			t.Errorf("want the trace of %s with the spans of client and server, got %v", scene, all)
 		}
 	}
+	answer, err := http.Get(url + strings.TrimPrefix(debugPath, "/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"of this process ended", `href="/metrics"`, `href="/logs"`} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("the page of clients, when the demo's has ended: want %q, got\n%s", want, body)
+		}
+	}
 	code, text := stop()
 	if code != exitOK || !strings.Contains(text, "What they export is shown at "+url) {
 		t.Errorf("want exit code 0, and the page announced at the beginning, got %d:\n%s", code, text)

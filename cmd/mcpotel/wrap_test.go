@@ -330,6 +330,35 @@ func TestTheFileAndItsBackupKeepTheirModes(t *testing.T) {
 	}
 }
 
+func TestAFileOfAnotherUserIsNotWrapped(t *testing.T) {
+	noCollector(t)
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	writeAt(t, path, ofCursor)
+	root := os.Geteuid() == 0
+	if root { // which alone can give a file to another user
+		if err := os.Chown(path, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := owner(info); !known {
+		return // a system whose files have no owners of this kind
+	}
+	const want = "it is a file of another user, number "
+	if err := onlyMine(info, os.Geteuid()+1); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("for another user: got %v, want %s…", err, want)
+	}
+	if root {
+		steps(t, []step{
+			{[]string{"wrap", "--config", path, "--yes"}, exitUsage, "", want + "12345"},
+			{[]string{"unwrap", "--config", path, "--yes"}, exitUsage, "", want + "12345"},
+		})
+	}
+}
+
 func writeMode(t *testing.T, path string, mode fs.FileMode) {
 	t.Helper()
 	if err := os.Chmod(path, mode); err != nil {
@@ -364,7 +393,7 @@ func TestAFileThatChangesMeanwhileIsLeftAlone(t *testing.T) {
 	var out, stderr buffer
 	in := &changing{*strings.NewReader("yes\n"), func() { writeAt(t, path, ofCursor+" ") }}
 	code := run(t.Context(), streams{in, &out, &stderr, true}, []string{"wrap", "cursor"})
-	if code != exitUsage || !strings.Contains(stderr.String(), "changed meanwhile, so nothing was written") {
+	if code != exitUsage || !strings.Contains(stderr.String(), "another process has changed it, so nothing was written") {
 		t.Errorf("got exit code %d, %s", code, stderr.String())
 	}
 	if got := content(t, path); got != ofCursor+" " || len(files(t, filepath.Dir(path))) != 1 {

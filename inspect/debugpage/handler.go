@@ -62,12 +62,16 @@ func leads(to string) bool {
 // WithClients shows these clients, in this order, also when they have ended, instead of all that run in the process.
 // None means none.
 func WithClients(clients ...Client) Option {
-	return func(h *handler) { h.clients = func() []Client { return clients } }
+	return func(h *handler) {
+		h.clients, h.endedClients = func() []Client { return clients }, none
+	}
 }
 
 // WithServers shows these servers, in this order, instead of all that run in the process. None means none.
 func WithServers(servers ...Server) Option {
-	return func(h *handler) { h.servers = func() []Server { return servers } }
+	return func(h *handler) {
+		h.servers, h.endedServers = func() []Server { return servers }, none
+	}
 }
 
 // LocalOnly refuses requests that do not come to an address of the loopback under a name of it. The name matters
@@ -76,7 +80,9 @@ func LocalOnly() Option { return func(h *handler) { h.local = true } }
 
 // Handler returns the debug page.
 func Handler(options ...Option) http.Handler {
-	h := &handler{clients: runningClients, servers: runningServers}
+	running.Watch()
+	h := &handler{clients: runningClients, servers: runningServers, endedClients: running.Clients.Ended,
+		endedServers: running.Servers.Ended}
 	for _, o := range options {
 		o(h)
 	}
@@ -87,12 +93,17 @@ func Handler(options ...Option) http.Handler {
 }
 
 type handler struct {
-	clients  func() []Client
-	servers  func() []Server
+	clients func() []Client
+	servers func() []Server
+
+	endedClients, endedServers func() int // how many are not shown because they have ended
+
 	traceURL string // with traceID in it; empty for none
 	links    []page.Link
 	local    bool
 }
+
+func none() int { return 0 }
 
 func runningClients() (all []Client) {
 	for _, c := range running.Clients.All() {

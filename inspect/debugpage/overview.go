@@ -3,6 +3,7 @@ package debugpage
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,7 +80,9 @@ func (c chosenOverview) MarshalJSON() ([]byte, error) {
 // overviewModel is what the overview shows.
 type overviewModel struct {
 	overview
-	Up          time.Duration
+	Up                         time.Duration
+	EndedClients, EndedServers int // that are not shown; counted when none runs
+
 	Tiles       []tile
 	ServerTiles []tile
 	Clients     []clientRow
@@ -118,7 +121,8 @@ type serverRow struct {
 }
 
 func (h *handler) overviewPage(o *overview, chosen choice) *overviewModel {
-	m := &overviewModel{overview: *o, Up: o.Time.Sub(o.Process.Since), Fleet: fleetModel{choice: chosen}}
+	m := &overviewModel{overview: *o, Up: o.Time.Sub(o.Process.Since), Fleet: fleetModel{choice: chosen},
+		EndedClients: h.endedClients(), EndedServers: h.endedServers()}
 	var unready, inFlight int
 	var sum traffic
 	var wanted []*inspect.Client
@@ -156,6 +160,15 @@ func (h *handler) overviewPage(o *overview, chosen choice) *overviewModel {
 	m.Calls = inFlight - len(m.Oldest)
 	m.addServers(o)
 	return m
+}
+
+// NoneRuns says that the process has no client, or no server, and how many have ended.
+func (m *overviewModel) NoneRuns(kind string, ended int) string {
+	if ended == 0 {
+		return "No " + kind + " runs in this process."
+	}
+	return fmt.Sprintf("No %s runs now: %d %s of this process ended. This page shows those that run; what the others did "+
+		"is in their traces and logs.", kind, ended, plural(ended, kind))
 }
 
 func (m *overviewModel) addServers(o *overview) {

@@ -34,6 +34,7 @@ func New(o *Options) (*mcpserver.Server, error) {
 	if o == nil {
 		o = &Options{}
 	}
+	running.Watch()
 	version := o.Version
 	if version == "" {
 		version = "1"

@@ -64,6 +64,14 @@ var clientArea = area{
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
+			what:  "What the pages of the latest list of tools take of a model's context, if a meter or an inspection asks",
+			where: []string{"mcpclient.knownTools.weighed"},
+			bound: "sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost the sizes of the tools whose names " +
+				"metrics tell apart, for each page",
+			full: "pages beyond are weighed each time",
+			test: "mcpclient.TestAListThatIsTheSameIsWeighedOnce",
+		},
+		{
 			what: "Calls in which a loop is looked for, with UseLoopDetection", where: []string{
 				"mcpclient/internal/loops.Ring.calls", "mcpclient/internal/loops.Talks.all"},
 			bound: "hashes of {mcpclient/internal/loops.Size} calls, for each of {mcpclient/internal/loops.MaxTalks} " +
@@ -79,6 +87,14 @@ var clientArea = area{
 				"refused, and for the list being fetched, whose definitions are kept until it has been compared",
 			full: "the others are taken for tools that the server does not have",
 			test: "mcpclient.TestFingerprintsOfAListAreBounded",
+		},
+		{
+			what:  "Replaced subscriptions that a client still reads, and the changes that newer ones have brought",
+			where: []string{"mcpclient.opening.replaced", "mcpclient.replaced.heard"},
+			bound: "{mcpclient.maxReplaced} subscriptions, each for {time mcpclient.overlap}, with the lists and the URIs of " +
+				"its filter",
+			full: "the oldest ends, and counts as a gap",
+			test: "mcpclient.TestReplacedSubscriptionsAreBounded",
 		},
 		{
 			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},

@@ -18,9 +18,36 @@ var proxyArea = area{
 			full: "the call is answered with an error", test: "mcpproxy.TestWhatWaitsForItsTurnIsBounded",
 		},
 		{
+			what:  "Messages for modern hosts over HTTP that do not read",
+			where: []string{"internal/mailbox.Box.queue"},
+			bound: "{mcpserver.unreadFrames} frames of the FrameLimit for all hosts; {bytes mcpserver.maxUnreadNotices} of " +
+				"notifications for each request, {bytes mcpproxy.maxNews} in a gateway",
+			full: "a notification is dropped, an answer becomes an error",
+			test: "mcpserver.TestUnreadMessagesForModernClientsHaveABound",
+		},
+		{
 			what: "Lines of a recording that wait to be written", where: []string{"internal/recording.Writer.queue"},
 			bound: "{bytes internal/recording.maxQueued}, or one that is larger by itself",
 			full:  "the recording ends, and says so", test: "internal/recording.TestARecordingEndsWhereItCannotBeWritten",
+		},
+		{
+			what: "Lists that a gateway puts together, those of all members for all hosts and requests",
+			bound: "{bytes mcpproxy.maxListed}, by three times the text of each page and {mcpproxy.listedItem} bytes for each " +
+				"thing in it; beyond, one page of each list that is under way. One list of one member has " +
+				"{bytes mcpproxy.maxListBytes} and {mcpproxy.maxListPages} pages",
+			where: []string{"mcpproxy.list.items"},
+			full:  "the host's request is answered with an error, and may be sent again",
+			test:  "mcpproxy.TestListsTakeMemoryWithinABound",
+		},
+		{
+			what: "Sessions of hosts over HTTP, each with a process or connection to each server, from initialize on; in a " +
+				"gateway from the first request behind it",
+			where:  []string{"mcpproxy.Proxy.pairs", "mcpproxy.Gateway.groups"},
+			bound:  "{mcpproxy.DefaultMaxSessions}; one account has half of them",
+			option: "mcpserver.HTTPOptions.MaxSessions",
+			full: "the oldest session ends that has sent nothing but initialize; if there is none, the next is refused " +
+				"with 503",
+			test: "mcpproxy.TestHostsThatOnlyInitializeStartFewServers",
 		},
 		{
 			what:  "Who of the members has listed which resources and templates, for each host of a gateway",

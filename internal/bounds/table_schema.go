@@ -71,6 +71,20 @@ var viewerArea = area{
 			full: "it is refused; more wait", test: "internal/otlpsink.TestWhatIsUnpackedIsBounded",
 		},
 		{
+			what: "An answer of a Jaeger", where: []string{"internal/traceview.maxAnswer", "internal/traceview.maxValues"},
+			bound: "{bytes internal/traceview.maxAnswer} of text, {bytes internal/traceview.maxValues} as values, all its " +
+				"parts together",
+			full: "it is an error", test: "internal/traceview.TestAnAnswerOfJaegerIsBoundedInMemory",
+		},
+		{
+			what:  "Answers of a debug page or a page of traces to an inspector",
+			where: []string{"internal/inspector.maxPages", "internal/inspector.maxValues"},
+			bound: "{bytes internal/inspector.maxPages} of text, {bytes internal/inspector.maxValues} as values, for all " +
+				"answers to one question; one question at a time",
+			full: "the source is missing from the answer, which says so",
+			test: "internal/inspector.TestADebugPageIsBoundedInMemory",
+		},
+		{
 			what: "Spans, points and records", where: []string{"internal/otlpsink.quota.messages"},
 			bound: "{internal/otlpsink.defaultLimit} of each, and {bytes internal/otlpsink.maxBytes} of each as they " +
 				"were sent",

@@ -99,7 +99,7 @@ var serverArea = area{
 		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
 			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
-			full:  "the oldest are dropped, counted as mcp_server.notifications.dropped",
+			full:  "the oldest are dropped, counted as mcp_server.notification.drops",
 			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Options.FrameLimit",
 			holder: ofStream,
 		},
@@ -136,9 +136,9 @@ var serverArea = area{
 		},
 		{
 			what:  "A URI that is matched with templates",
-			where: []string{"mcpserver.maxURI"},
-			bound: "{bytes mcpserver.maxURI}, {mcpserver.maxParts} separators",
-			full:  "no template matches", test: "mcpserver.FuzzTemplates",
+			where: []string{"internal/uritemplate.MaxURI"},
+			bound: "{bytes internal/uritemplate.MaxURI}",
+			full:  "no template matches", test: "internal/uritemplate.TestTemplatesMatchWhatTheyCanBeExpandedTo",
 		},
 		{
 			what:  "Goroutines of a client that wait for tasks",
@@ -320,6 +320,13 @@ var httpArea = area{
 			option: "mcpserver.Options.FrameLimit",
 			full:   "they are lost to a client that takes none",
 			test:   "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
+		},
+		{
+			what: "Events of a stream that wait for a shared store", where: []string{"mcpserver.unkept.events"},
+			bound:  "{mcpserver.maxUnkept} a stream, and one FrameLimit together, besides the answer",
+			option: "mcpserver.Options.FrameLimit",
+			full:   "notifications are refused",
+			test:   "mcpserver.TestAFaultOfTheStoreEndsNoStream",
 		},
 		{
 			what:  "Streams that a process reads for another",

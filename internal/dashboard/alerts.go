@@ -28,6 +28,10 @@ const (
 // runbook is where the runbook is.
 const runbook = "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md"
 
+// OfPipeline reports whether the alert is about how telemetry gets to its backends, and not about MCP. A game day
+// raises none.
+func (a Alert) OfPipeline() bool { return a.Name == "MCPTelemetryDropped" }
+
 // RunbookURL is where the alert's section of the runbook is.
 func (a Alert) RunbookURL() string {
 	return runbook + "#" + strings.ToLower(a.Name)
@@ -35,6 +39,14 @@ func (a Alert) RunbookURL() string {
 
 // Alerts returns the alerts.
 func Alerts() []Alert {
+	all := alerts()
+	for i := range all {
+		all[i].Summary += `{{ with $labels.deployment_environment_name }} ({{ . }}){{ end }}`
+	}
+	return all
+}
+
+func alerts() []Alert {
 	return []Alert{
 		burn("MCPClientErrorBudgetFast", "job_client:mcp_client", 14.4, "1h", "5m", 5, Critical,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the requests fail`,
@@ -60,10 +72,10 @@ func Alerts() []Alert {
 		{"MCPToolErrors", toolErrors, "5m", Info,
 			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} reports an error in {{ $value | ` +
 				`humanizePercentage }} of its results`,
-			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the " +
-				"connection."},
+			"The tool says that it could not do it, or the server refuses the arguments or the name (-32602). This is no " +
+				"failure of the protocol or the connection: a model made a mistake, or was misled."},
 		{"MCPToolLoop",
-			sumBy("job, mcp_client_name, gen_ai_tool_name, mcp_client_loop_kind",
+			sumBy(service+", mcp_client_name, gen_ai_tool_name, mcp_client_loop_kind",
 				growth(series{name: "mcp_client_tool_loops_total"}, "15m")) + " > 10", "", Warning,
 			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} is called in a loop by {{ $labels.job }}: {{ ` +
 				`$labels.mcp_client_loop_kind }} ({{ $value | humanize }} calls in 15 minutes)`,
@@ -73,92 +85,137 @@ func Alerts() []Alert {
 			"The definitions of all tools of this server are in the context of a model with every turn. They take more than a " +
 				"quarter more than for most of the last day."},
 		{"MCPToolChanged", positive(
-			sumBy("job, mcp_client_name, mcp_client_tool_change_kind",
+			sumBy(service+", mcp_client_name, mcp_client_tool_change_kind",
 				growth(series{name: "mcp_client_tool_changes_total"}, "10m"))), "", Warning,
 			`{{ $value | humanize }} tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} were ` +
 				`{{ $labels.mcp_client_tool_change_kind }}`,
 			"The server lists tools otherwise than before, or than the baseline. What it says of them is text that a model " +
 				"obeys."},
 		{"MCPClientNotReady", positive(
-			sumBy("job, instance, mcp_client_name, mcp_client_group",
+			sumBy(service+", instance, mcp_client_name, mcp_client_group",
 				series{name: "mcp_client_connection_state", labels: notReady}.String())),
 			"90s", Warning,
 			`{{ $labels.mcp_client_name }}{{ with $labels.mcp_client_group }} in {{ . }}{{ end }} of {{ $labels.job }} has ` +
 				`not been ready for more than a minute`,
 			"Calls wait for the connection until they time out, or fail with not_ready."},
 		{"MCPClientReconnectLoop",
-			sumBy("job, instance, mcp_client_name",
+			sumBy(service+", instance, mcp_client_name",
 				growth(series{name: "mcp_client_connection_transitions_total", labels: `mcp_client_connection_to="ready"`},
 					"15m")) + " > 5", "", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }} became ready {{ $value | humanize }} times in 15 minutes`,
 			"The connection comes up and breaks again; calls that are under way are lost each time."},
 		{"MCPProtocolViolations", either(
-			positive(sumBy("job, mcp_client_name, mcp_client_violation_reason, mcp_client_direction",
+			positive(sumBy(service+", mcp_client_name, mcp_client_violation_reason, mcp_client_direction",
 				growth(series{name: "mcp_client_protocol_violations_total"}, "5m"))),
-			positive(sumBy("job, mcp_server_name, mcp_server_violation_reason, mcp_server_direction",
+			positive(sumBy(service+", mcp_server_name, mcp_server_violation_reason, mcp_server_direction",
 				growth(series{name: "mcp_server_protocol_violations_total"}, "5m")))), "", Warning,
 			`{{ $labels.job }}: frames that break the protocol: {{ $labels.mcp_client_violation_reason }}{{ ` +
 				`$labels.mcp_server_violation_reason }} ({{ $value | humanize }} in 5 minutes)`,
 			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} sends what MCP does not allow, or " +
 				"something else writes into the pipe."},
 		{"MCPTransportBusy",
-			sumBy("job, mcp_client_name, mcp_client_retry_reason",
+			sumBy(service+", mcp_client_name, mcp_client_retry_reason",
 				growth(series{name: "mcp_client_transport_send_retries_total",
 					labels: `mcp_client_retry_reason=~"busy|server_busy"`}, "5m")) + " > 30", "10m", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }} sends again and again: {{ $labels.mcp_client_retry_reason }}`,
 			"busy: the transport has no room. server_busy: the server answers 429 or 503."},
+		{"MCPServerRefusals",
+			sumBy(service+", mcp_server_name, mcp_server_refusal_reason",
+				growth(series{name: "mcp_server_request_refused_total",
+					labels: `mcp_server_refusal_reason!~"method|header|version|session|unauthorized|shutdown"`}, "5m")) + " > 10",
+			"10m", Warning,
+			`{{ $labels.mcp_server_name }} of {{ $labels.job }} turns requests away: {{ $labels.mcp_server_refusal_reason }}`,
+			"No handler sees these requests, so they are in no rate of failures unless they came as far as MCP."},
+		{"MCPServerNearLimit", either(
+			fullest(service+", instance, mcp_server_name, mcp_server_capacity_kind", anyServer, "mcp_server_capacity_usage",
+				"mcp_server_capacity_limit")+" > 0.8",
+			fullest(service+", instance, mcp_server_name, mcp_server_memory_kind", anyServer, "mcp_server_memory_usage_bytes",
+				"mcp_server_memory_limit_bytes")+" > 0.8"), "5m", Warning,
+			`{{ $labels.mcp_server_name }} of {{ $labels.job }} uses {{ $value | humanizePercentage }} of a limit: {{ ` +
+				`$labels.mcp_server_capacity_kind }}{{ $labels.mcp_server_memory_kind }}`,
+			"At the limit, the server refuses requests as overloaded."},
 		{"MCPStuckInFlight", either(
-			stuck("job, instance, mcp_client_name, mcp_method_name", series{name: "mcp_client_active_requests"}, clientRequests),
-			stuck("job, instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"},
+			stuck(service+", instance, mcp_client_name, mcp_method_name", series{name: "mcp_client_active_requests"},
+				clientRequests),
+			stuck(service+", instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"},
 				serverRequests)), "10m", Warning,
 			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} under way, ` +
 				`and none has come to an end for 10 minutes`,
 			"Requests of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} are stuck."},
 		{"MCPNotificationsDropped", either(
-			positive(sumBy("job, mcp_client_name, mcp_method_name, mcp_client_drop_reason",
-				growth(series{name: "mcp_client_notifications_dropped_total", labels: `mcp_client_drop_reason!="coalesced"`},
+			positive(sumBy(service+", mcp_client_name, mcp_method_name, mcp_client_drop_reason",
+				growth(series{name: "mcp_client_notification_drops_total", labels: `mcp_client_drop_reason!="coalesced"`},
 					"5m"))),
-			positive(sumBy("job, mcp_server_name, mcp_method_name, mcp_server_drop_reason",
-				growth(series{name: "mcp_server_notifications_dropped_total", labels: `mcp_server_drop_reason="queue_full"`},
+			positive(sumBy(service+", mcp_server_name, mcp_method_name, mcp_server_drop_reason",
+				growth(series{name: "mcp_server_notification_drops_total", labels: `mcp_server_drop_reason="queue_full"`},
 					"5m")))), "10m", Warning,
 			`{{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} of {{ $labels.job }} drops {{ ` +
 				`$labels.mcp_method_name }}: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }}`,
 			"Notifications do not reach their handlers, or are not sent because the peer does not read."},
 		{"MCPResponsesDropped", either(
-			positive(sumBy("job, mcp_client_name, mcp_client_drop_reason",
-				growth(series{name: "mcp_client_responses_dropped_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate"`},
+			positive(sumBy(service+", mcp_client_name, mcp_client_drop_reason",
+				growth(series{name: "mcp_client_response_drops_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate"`},
 					"5m"))),
-			positive(sumBy("job, mcp_server_name, mcp_server_drop_reason",
-				growth(series{name: "mcp_server_responses_dropped_total",
+			positive(sumBy(service+", mcp_server_name, mcp_server_drop_reason",
+				growth(series{name: "mcp_server_response_drops_total",
 					labels: `mcp_server_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m")))), "", Warning,
 			`{{ $labels.job }}: answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ ` +
 				`$labels.mcp_server_drop_reason }} ({{ $value | humanize }} in 5 minutes)`,
 			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} invents or repeats answers. Late ones, " +
 				"which follow timeouts, are not meant."},
 		{"MCPSendQueueWait", either(
-			quantile(.99, "job, mcp_client_name", series{name: "mcp_client_send_queue_wait_seconds"}, "5m")+" > 0.5",
-			quantile(.99, "job, mcp_server_name", series{name: "mcp_server_send_queue_wait_seconds"}, "5m")+" > 0.5"), "5m",
-			Warning,
+			above(quantile(.99, service+", mcp_client_name", series{name: "mcp_client_send_queue_wait_seconds"}, "5m"), 0.5),
+			above(quantile(.99, service+", mcp_server_name", series{name: "mcp_server_send_queue_wait_seconds"}, "5m"), 0.5)),
+			"5m", Warning,
 			`{{ $labels.job }}: messages of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} wait {{ $value | ` +
 				`humanizeDuration }} to be written`,
 			"The peer reads more slowly than this side writes."},
 		{"MCPHandlerPanics", either(
-			positive(sumBy("job, mcp_client_name, mcp_method_name",
+			positive(sumBy(service+", mcp_client_name, mcp_method_name",
 				growth(series{name: "mcp_client_handler_panics_total"}, "15m"))),
-			positive(sumBy("job, mcp_server_name, mcp_method_name",
+			positive(sumBy(service+", mcp_server_name, mcp_method_name",
 				growth(series{name: "mcp_server_handler_panics_total"}, "15m")))), "", Warning,
 			`A handler of {{ $labels.mcp_method_name }} panicked in {{ $labels.job }}`,
 			"A bug in a handler of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }}. The process goes on; the " +
 				"request failed."},
 		{"MCPCardinalityOverflow",
-			`count by (job, metric) (label_replace({__name__=~"mcp_(client|server)_.+",otel_metric_overflow="true"}, ` +
+			`count by (` + service +
+				`, metric) (label_replace({__name__=~"mcp_(client|server)_.+",otel_metric_overflow="true"}, ` +
 				`"metric", "$1", "__name__", "(.+?)(?:_bucket|_sum|_count)?"))`, "", Warning,
 			`{{ $labels.metric }} of {{ $labels.job }} has more series than its SDK allows`,
 			"What came after the limit is in one series with otel_metric_overflow, and cannot be told apart."},
-		{"MCPTelemetryAbsent", lines(`last_over_time(%[1]s[6h])`, `unless %[1]s`)(present), "5m", Warning,
+		{"MCPTelemetryAbsent", lines(`last_over_time(%[2]s[6h]) > %[3]d`, `unless %[1]s`)(present, uptime, lasting), "5m",
+			Warning,
 			`{{ $labels.job }} sends no telemetry any more`,
 			"The service has ended, or its telemetry does not arrive. What else is wrong with it is not seen."},
+		{"MCPTelemetryDropped", telemetryDropped, "5m", Warning,
+			`{{ $labels.job }} {{ $labels.instance }} drops telemetry, or is about to{{ with $labels.exporter }}: {{ . }}{{ ` +
+				`end }}`,
+			"The queue of a Collector's exporter is more than 80 % full, or a queue in a Collector or a service has turned " +
+				"data away. What is shown is not everything."},
 	}
+}
+
+// anyServer returns the series of a name, of all servers.
+func anyServer(name string) series { return series{name: name} }
+
+// telemetryDropped is about the pipeline: Collectors, and the SDKs of services.
+var telemetryDropped = func() string {
+	var all []string
+	for _, q := range fullQueues {
+		all = append(all, positive(sumBy(q.labels, "increase("+q.selector()+"[5m])")))
+	}
+	return strings.Join(append(all,
+		"max by (job, instance, exporter) (otelcol_exporter_queue_size / otelcol_exporter_queue_capacity) > 0.8"), "\nor\n")
+}()
+
+// lasting is for how many seconds a service has to run before its end is an alert. One-off jobs and runs of a command
+// end sooner.
+const lasting = 10 * 60
+
+// above compares a value that has two forms with a limit.
+func above(expr string, limit float64) string {
+	return fmt.Sprintf("(\n%s\n) > %v", indent(expr), limit)
 }
 
 // lines joins the lines of a format.
@@ -178,10 +235,10 @@ func burn(name, prefix string, factor float64, long, short string, least int, s 
 
 // toolErrors is the part of a tool's results that report an error, of tools that are called at all.
 var toolErrors = func() string {
-	calls := series{name: "mcp_client_operation_duration_seconds_count", labels: `mcp_client_name!="",` + isToolCall}
-	by := "job, mcp_client_name, gen_ai_tool_name"
+	calls := series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isToolCall}.count()
+	by := service + ", mcp_client_name, gen_ai_tool_name"
 	return lines("%s / %[2]s > 0.5", "and %[2]s >= 10")(
-		sumBy(by, growth(calls.with(toolError), "30m")), sumBy(by, growth(calls, "30m")))
+		sumBy(by, growth(calls.with(`error_type=~"tool_error|-32602"`), "30m")), sumBy(by, growth(calls, "30m")))
 }()
 
 // toolListGrew is by which part the list of a server's tools has grown, of one that is large: it takes a quarter more

@@ -14,7 +14,7 @@ var (
 var connections = Dashboard{
 	UID: "connections", Title: "MCP connections",
 	Description: "Which clients are ready, which are not, why connections end and how they come back.",
-	Variables:   []Variable{clientService, clientName},
+	Variables:   variables(clientService, clientName),
 	Rows: []Row{
 		{"Now", []Panel{
 			firing,
@@ -65,16 +65,16 @@ var connections = Dashboard{
 				}},
 		}},
 		{"Why connections end, and how they come back", []Panel{
-			{Title: "Lost connections by reason", Unit: "short", Empty: "none was lost", Steps: bad(1, 5),
-				Text: "Within the rate window. transport_down: the process ended or the network broke. session_gone: the " +
+			{Title: "Lost connections by reason", Unit: "cpm", Empty: "none was lost",
+				Text: "In a minute. transport_down: the process ended or the network broke. session_gone: the " +
 					"server forgot the session, as after a restart. invalid_streak, frame_too_large: the peer broke the protocol, " +
 					"see frames and decode.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_client_connection_reason",
-					growth(transitions.with(isLost), perPoint)), Legend: "{{mcp_client_name}} {{mcp_client_connection_reason}}"}}},
-			{Title: "Attempts", Unit: "short", Empty: "no attempts",
-				Text: "Attempts to connect within the rate window, by what came of them. Many good ones, one after the " +
+				Queries: []Query{{Expr: perMinute("mcp_client_name, mcp_client_connection_reason", transitions.with(isLost)),
+					Legend: "{{mcp_client_name}} {{mcp_client_connection_reason}}"}}},
+			{Title: "Attempts", Unit: "cpm", Empty: "no attempts",
+				Text: "Attempts to connect in a minute, by what came of them. Many good ones, one after the " +
 					"other: the connection comes up and breaks again.",
-				Queries: []Query{{Expr: sumBy("mcp_client_connection_attempt_kind, error_type", growth(attempts.count(), perPoint)),
+				Queries: []Query{{Expr: perMinute("mcp_client_connection_attempt_kind, error_type", attempts.count()),
 					Legend: "{{mcp_client_connection_attempt_kind}} {{error_type}}"}}},
 			{Title: "Transitions", Kind: Table, Empty: "no connection moved", Width: 24,
 				Text: "Every way in which connections moved in the time shown. Read the reasons of moves to backoff first.",
@@ -138,24 +138,24 @@ var connections = Dashboard{
 				}},
 		}},
 		{"Sessions and streams", []Panel{
-			{Title: "Sessions that ended", Unit: "short", Empty: "none ended",
-				Text: "Within the rate window, by error; without one they were closed in order.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name, error_type", growth(sessions.count(), perPoint)),
+			{Title: "Sessions that ended", Unit: "cpm", Empty: "none ended",
+				Text: "In a minute, by error; without one they were closed in order.",
+				Queries: []Query{{Expr: perMinute("mcp_client_name, error_type", sessions.count()),
 					Legend: "{{mcp_client_name}} {{error_type}}"}}},
 			{Title: "Length of sessions, mean", Unit: "s", Empty: "none ended",
 				Text: "How long the sessions lasted that ended. All of the same short length: something on the way, such as " +
 					"a proxy, ends them after a fixed time.",
-				Queries: []Query{{Expr: mean("mcp_client_name", sessions, perPoint), Legend: "{{mcp_client_name}}"}}},
+				Queries: []Query{{Expr: mean("mcp_client_name", sessions, perPoint), Legend: "mean {{mcp_client_name}}"}}},
 			{Title: "Open streams", Unit: "short", Empty: "no streams",
 				Text: "Streams that serve no single request, by kind. Fewer than clients over HTTP that should be told " +
 					"things: notifications of those servers are missed.",
 				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_client_stream_kind",
-					clientSeries("mcp_client_streams_active").String()), Legend: "{{mcp_client_name}} {{mcp_client_stream_kind}}"}}},
+					clientSeries("mcp_client_stream_active").String()), Legend: "{{mcp_client_name}} {{mcp_client_stream_kind}}"}}},
 			{Title: "Length of streams, mean", Unit: "s", Empty: "none ended",
 				Text: "How long the streams were open that ended, by error. All of the same short length: a proxy's idle " +
 					"timeout.",
 				Queries: []Query{{Expr: mean("mcp_client_stream_kind, error_type", streams, perPoint),
-					Legend: "{{mcp_client_stream_kind}} {{error_type}}"}}},
+					Legend: "mean {{mcp_client_stream_kind}} {{error_type}}"}}},
 		}},
 	},
 }

@@ -21,7 +21,7 @@ func (d Dashboard) JSON() ([]byte, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	err := e.Encode(object{
-		"annotations":          object{"list": []object{builtInAnnotations}},
+		"annotations":          object{"list": d.annotations()},
 		"description":          d.Description,
 		"editable":             true,
 		"fiscalYearStartMonth": 0,
@@ -47,6 +47,19 @@ func (d Dashboard) JSON() ([]byte, error) {
 var builtInAnnotations = object{
 	"builtIn": 1, "datasource": object{"type": "grafana", "uid": "-- Grafana --"}, "enable": true, "hide": true,
 	"iconColor": "rgba(0, 211, 255, 1)", "name": "Annotations & Alerts", "type": "dashboard",
+}
+
+// annotations are marks in all graphs.
+func (d Dashboard) annotations() []object {
+	all := []object{builtInAnnotations}
+	for _, a := range d.Annotations() {
+		all = append(all, object{
+			"datasource": prometheusSource, "enable": true, "hide": false, "iconColor": a.Color, "name": a.Name,
+			"target":      object{"refId": "Anno", "expr": a.Expr, "interval": "1m", "legendFormat": ""},
+			"titleFormat": a.Title, "textFormat": a.Text, "tagKeys": "", "useValueForTime": false,
+		})
+	}
+	return all
 }
 
 // otherDashboards leads to the others and takes the time and the variables along.

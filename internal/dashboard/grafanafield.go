@@ -45,7 +45,7 @@ var kinds = map[Kind]kindOf{
 var lastValue = object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false}
 
 // softMax is how far the axis of a unit reaches at least, so that a line at zero looks like one.
-var softMax = map[string]float64{"percentunit": .1, "short": 1, "reqps": 1, "cps": 1}
+var softMax = map[string]float64{"percentunit": .1, "short": 1, "reqps": 1, "cps": 1, "cpm": 1}
 
 func noCustom(Panel) object { return nil }
 

@@ -1,12 +1,18 @@
 package dashboard
 
+import "slices"
+
 // What the operations dashboard looks at.
 var (
 	sent     = methodSeries("mcp_client_operation_duration_seconds")
 	requests = sent.with(isRequest)
+	timely   = requests.with(answeredAtAll)
 	handled  = rare(clientSeries("mcp_server_operation_duration_seconds"))
 
-	clientSeries = func(name string) series { return series{name: name, labels: `job=~"$job",mcp_client_name=~"$client"`} }
+	clientSeries = func(name string) series {
+		return series{name: name, labels: inClients +
+			`,mcp_client_name=~"$client"`}
+	}
 	methodSeries = func(name string) series { return clientSeries(name).with(`mcp_method_name=~"$method"`) }
 )
 
@@ -14,7 +20,7 @@ var operations = Dashboard{
 	UID: "operations", Title: "MCP operations",
 	Description: "Start here: what MCP clients ask of their servers, how often that fails and how long it takes; " +
 		"then why.",
-	Variables: []Variable{clientService, clientName, clientMethod},
+	Variables: variables(clientService, clientName, clientMethod),
 	Rows: []Row{
 		{"Rate, errors, duration", []Panel{
 			firing,
@@ -28,9 +34,10 @@ var operations = Dashboard{
 				Queries: []Query{{Expr: ratio(sumBy("", growth(requests.with(failed).count(), perRange)),
 					sumBy("", growth(requests.count(), perRange)))}}},
 			{Title: "p95", Kind: Stat, Unit: "s", Empty: "no requests", Steps: bad(2, 5),
-				Text: "19 of 20 requests took at most this long. Above 5 s: look at the duration by method below, then at " +
+				Text: "19 of 20 requests took at most this long, without those that timed out or were cancelled. Above 5 s: " +
+					"look at the duration by method below, then at " +
 					"the tools dashboard.",
-				Queries: []Query{{Expr: quantile(.95, "", requests, perRange)}}},
+				Queries: []Query{{Expr: quantile(.95, "", timely, perRange)}}},
 			{Title: "Timed out", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 10),
 				Text: "Requests without an answer in time. Open a trace of one: a server span that goes on means a slow " +
 					"server, none at all that the request or the answer was lost.",
@@ -52,29 +59,32 @@ var operations = Dashboard{
 				Queries: []Query{{Expr: ratio(sumBy("job, mcp_client_name", rate(requests.with(failed).count(), perPoint)),
 					sumBy("job, mcp_client_name", rate(requests.count(), perPoint))), Legend: "{{job}} {{mcp_client_name}}"}}},
 			{Title: "Duration", Width: 8, Unit: "s", Empty: "no requests",
-				Text: "Half, 19 of 20 and 99 of 100 requests took at most this long. The points are single requests: click one " +
+				Text: "Half, 19 of 20 and 99 of 100 requests took at most this long; those that timed out are apart. The points " +
+					"are single requests: click one " +
 					"to open its trace. Only p99 is high: a few slow tools. All are: the server or the network.",
 				Queries: []Query{
-					{Expr: quantile(.5, "", requests, perPoint), Legend: "p50"},
-					{Expr: quantile(.95, "", requests, perPoint), Legend: "p95", Exemplars: true},
-					{Expr: quantile(.99, "", requests, perPoint), Legend: "p99"},
+					{Expr: quantile(.5, "", timely, perPoint), Legend: "p50"},
+					{Expr: quantile(.95, "", timely, perPoint), Legend: "p95", Exemplars: true},
+					{Expr: quantile(.99, "", timely, perPoint), Legend: "p99"},
 				}},
 		}},
 		{"Why", []Panel{
-			{Title: "Failures by type", Unit: "short", Empty: "no failures",
-				Text: "Failures within the rate window. timeout: no answer in time. connection_lost, not_ready: see " +
+			{Title: "Failures by type", Unit: "cpm", Empty: "no failures",
+				Text: "Failures in a minute. timeout: no answer in time. connection_lost, not_ready: see " +
 					"connections. transport_busy, protocol_violation: see frames and decode. A number is the server's JSON-RPC " +
 					"error or its HTTP status: read it in a trace.",
-				Queries: []Query{{Expr: sumBy("error_type", growth(requests.with(failed).count(), perPoint)),
+				Queries: []Query{{Expr: perMinute("error_type", requests.with(failed).count()),
 					Legend: "{{error_type}}"}}},
-			{Title: "Cancelled, and errors of tools", Unit: "short", Empty: "none",
+			{Title: "Cancelled, and errors of tools", Unit: "cpm", Empty: "none",
 				Text: "What is kept apart from failures. Cancelled by the caller: many mean impatient users or deadlines too " +
-					"short. Errors of tools: see the tools dashboard.",
+					"short. Errors of tools: see the tools dashboard. Mistakes: a model calls what the server does not know, " +
+					"or with wrong arguments (-32602, -32002).",
 				Queries: []Query{
-					{Expr: sumBy("mcp_client_name", growth(sent.with(cancelled).count(), perPoint)),
+					{Expr: perMinute("mcp_client_name", sent.with(cancelled).count()),
 						Legend: "cancelled, {{mcp_client_name}}"},
-					{Expr: sumBy("mcp_client_name", growth(sent.with(toolError).count(), perPoint)),
+					{Expr: perMinute("mcp_client_name", sent.with(toolError).count()),
 						Legend: "tool error, {{mcp_client_name}}"},
+					{Expr: perMinute("mcp_client_name", sent.with(mistaken).count()), Legend: "mistake, {{mcp_client_name}}"},
 				}},
 			{Title: "Failures", Kind: Table, Empty: "no failures", Width: 24,
 				Text: "Every kind of failure in the time shown. Begin with the most frequent; the link in the column Error " +
@@ -97,7 +107,7 @@ var operations = Dashboard{
 			{Title: "Duration by method, p95", Unit: "s", Empty: "no requests",
 				Text: "19 of 20 requests of each method took at most this long. tasks/result waits for a task to end and may " +
 					"be slow by design.",
-				Queries: []Query{{Expr: quantile(.95, "mcp_method_name", requests, perPoint), Legend: "{{mcp_method_name}}",
+				Queries: []Query{{Expr: quantile(.95, "mcp_method_name", timely, perPoint), Legend: "p95 {{mcp_method_name}}",
 					Exemplars: true}}},
 			{Title: "In flight by method", Unit: "short", Empty: "no client",
 				Text: "Requests that wait. A line that stays up while requests of its method come to an end nowhere: those " +
@@ -115,26 +125,34 @@ var operations = Dashboard{
 			{Title: "Mean duration by client", Unit: "s", Empty: "no requests",
 				Text: "A client that is slower than others at the same server: its network, or its write queue on the frames " +
 					"dashboard.",
-				Queries: []Query{{Expr: mean("job, mcp_client_name", requests, perPoint), Legend: "{{job}} {{mcp_client_name}}"}}},
+				Queries: []Query{{Expr: mean("job, mcp_client_name", timely, perPoint), Legend: "mean {{job}} " +
+					"{{mcp_client_name}}"}}},
 		}},
+		{"Which instance, which version", slices.Concat(
+			dividedBy("instance", "job, instance", "{{job}} {{instance}}", requests,
+				"One instance alone: its machine, or what it is connected to."),
+			dividedBy("version", "job, service_version", "{{job}} {{service_version}}", requests,
+				"The newer version of the service alone is high: it regressed."),
+			byServersVersion(requests))},
+		{"What changed", []Panel{versionsSeen("job"), serversSeen()}},
 		{"What servers ask of and tell the clients", []Panel{
-			{Title: "Answered by the client", Unit: "short", Empty: "servers asked nothing",
+			{Title: "Answered by the client", Unit: "cpm", Empty: "servers asked nothing",
 				Text: "Requests of servers, such as for sampling, elicitation or roots, and notifications that a handler " +
-					"took, within the rate window.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_method_name", growth(handled.count(), perPoint)),
+					"took, in a minute.",
+				Queries: []Query{{Expr: perMinute("mcp_client_name, mcp_method_name", handled.count()),
 					Legend: "{{mcp_client_name}} {{mcp_method_name}}"}}},
 			{Title: "Answered by the client, p95", Unit: "s", Empty: "servers asked nothing",
 				Text: "How long the client's handlers took. Long ones hold up the server's tools: an elicitation waits for a " +
 					"person, sampling for a model.",
 				Queries: []Query{{Expr: quantile(.95, "mcp_client_name, mcp_method_name", handled, perPoint),
-					Legend: "{{mcp_client_name}} {{mcp_method_name}}", Exemplars: true}}},
-			{Title: "Handlers that failed or panicked", Unit: "short", Empty: "none", Steps: bad(1, 10),
-				Text: "Events within the rate window. A panic is a bug in this program: its log record mcp_client.handler.panic " +
+					Legend: "p95 {{mcp_client_name}} {{mcp_method_name}}", Exemplars: true}}},
+			{Title: "Handlers that failed or panicked", Unit: "cpm", Empty: "none",
+				Text: "Events in a minute. A panic is a bug in this program: its log record mcp_client.handler.panic " +
 					"has the stack.",
 				Queries: []Query{
-					{Expr: sumBy("mcp_method_name, error_type", growth(handled.with(`error_type!~"|cancelled"`).count(), perPoint)),
+					{Expr: perMinute("mcp_method_name, error_type", handled.with(`error_type!~"|cancelled"`).count()),
 						Legend: "{{error_type}}, {{mcp_method_name}}"},
-					{Expr: sumBy("mcp_method_name", growth(clientSeries("mcp_client_handler_panics_total"), perPoint)),
+					{Expr: perMinute("mcp_method_name", clientSeries("mcp_client_handler_panics_total")),
 						Legend: "panic, {{mcp_method_name}}"},
 				}},
 			{Title: "Handlers at work", Unit: "short", Empty: "servers asked nothing",
@@ -147,7 +165,7 @@ var operations = Dashboard{
 				Text: "Notifications in a second, both ways. A flood of one method slows its handlers down: see what was " +
 					"dropped on the frames dashboard.",
 				Queries: []Query{{Expr: sumBy("mcp_client_direction, mcp_method_name",
-					rate(clientSeries("mcp_client_notifications_total"), perPoint)),
+					rate(clientSeries("mcp_client_notification_messages_total"), perPoint)),
 					Legend: "{{mcp_client_direction}} {{mcp_method_name}}"}}},
 		}},
 	},

@@ -2,7 +2,9 @@ package dashboard
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Windows of panels. Grafana replaces them.
@@ -11,13 +13,20 @@ const (
 	perRange = "$__range"         // all that the dashboard shows
 )
 
-// memory is how far back growth looks to know a series again. Within it, a scrape that fails makes no counter newborn.
+// memory is how far before its window growth looks for a series. A failed scrape within it makes no series a new one.
 const memory = "1h"
 
-// Matchers. An error type that is not there is the empty one.
+// startTimes are the times at which processes began to count. Each process exports them with its counters.
+const startTimes = `{__name__=~"mcp_(client|server)_start_time_seconds"}`
+
+// Matchers. An absent error type is the empty one. Not a failure are calls that the caller cancelled, errors that a
+// tool reports, calls that the loop breaker stopped, requests for what the server has not declared, and mistakes of a
+// model: arguments, a tool or a resource that the server does not know.
 const (
 	succeeded  = `error_type=""`
-	failed     = `error_type!~"|cancelled|tool_error|loop"`
+	failed     = `error_type!~"|cancelled|tool_error|loop|unsupported|-32602|-32002"`
+	ownFailure = `error_type!~"|cancelled|tool_error|connection_lost|shutdown|rate_limited"` // of a server
+	mistaken   = `error_type=~"-32602|-32002"`
 	cancelled  = `error_type="cancelled"`
 	toolError  = `error_type="tool_error"`
 	timedOut   = `error_type="timeout"`
@@ -32,7 +41,8 @@ const (
 // series are the time series of a name with some labels.
 type series struct {
 	name, labels string
-	rare         bool // often one event in a window or less, so that the first of its kind matters
+	suffix       string // of one part of a histogram: "_count", "_sum" or "_bucket"
+	rare         bool   // often one event in a window or less, so that the first of its kind matters
 }
 
 // with adds matchers.
@@ -50,9 +60,9 @@ func rare(s series) series {
 	return s
 }
 
-// part is the series with a suffix.
+// part is one part of a histogram.
 func (s series) part(suffix string) series {
-	s.name += suffix
+	s.suffix = suffix
 	return s
 }
 
@@ -63,25 +73,98 @@ func (s series) bucket() series { return s.part("_bucket") }
 
 func (s series) String() string {
 	if s.labels == "" {
-		return s.name
+		return s.name + s.suffix
 	}
-	return s.name + "{" + s.labels + "}"
+	return s.name + s.suffix + "{" + s.labels + "}"
+}
+
+// forms calls f with the classic form of a series and, for a part of a histogram, with the native form, in which the
+// histogram is one series and the part is a function of it. An instance has either, and a query takes both.
+func (s series) forms(f func(selector, part string) string) string {
+	classic := f(s.String(), "")
+	switch s.suffix {
+	case "_count":
+		return classic + "\nor " + f(s.part("").String(), "histogram_count")
+	case "_sum":
+		return classic + "\nor " + f(s.part("").String(), "histogram_sum")
+	}
+	return classic
 }
 
 // rate is how fast a counter grows in a second. It suits what happens all the time.
-func rate(s series, window string) string { return fmt.Sprintf("rate(%s[%s])", s, window) }
-
-// growth is by how much a counter grew. Unlike increase it counts the event that a series is born with: a series that
-// was not there before the window grew by all it has.
-func growth(s series, window string) string {
-	return fmt.Sprintf("(%[1]s unless last_over_time(%[1]s[%[3]s] offset %[2]s))\nor increase(%[1]s[%[2]s])", s, window,
-		memory)
+func rate(s series, window string) string {
+	return s.forms(func(selector, part string) string { return call(part, fmt.Sprintf("rate(%s[%s])", selector, window)) })
 }
+
+// call applies a function, if any.
+func call(function, arg string) string {
+	if function == "" {
+		return arg
+	}
+	return function + "(" + arg + ")"
+}
+
+// growth is the number of events that a counter counted within a window. OpenTelemetry's counters have no zero before
+// the first event, which increase needs. A series counts from zero within the window
+//
+//   - if its process started in the window, unless an earlier process of the instance left the value behind,
+//   - if the process was scraped in the window without the series, which was not there before either.
+//
+// So the first event counts, and a counter that Prometheus sees for the first time, or again after a gap, does not.
+func growth(s series, window string) string {
+	return s.forms(func(selector, part string) string {
+		now := call(part, selector)
+		before := call(part, "last_over_time("+selector+"["+memory+"] offset "+window+")")
+		started := lines("(%[1]s unless %[1]s >= %[2]s)", "and on (job, instance) %[3]s > time() - %[4]s")(
+			now, before, startTimes, seconds(window))
+		seen := lines("(%[1]s unless %[2]s)", "and count_over_time(%[3]s[%[4]s]) < on (job, instance) group_left () "+
+			"max by (job, instance) (%[5]s)")(now, before, selector, window, startsIn(window))
+		increase := call(part, "increase("+selector+"["+window+"])")
+		return "max without (fresh) (\n" +
+			indent(fresh("started", started)+"\nor "+fresh("seen", seen)+"\nor "+increase) + "\n)"
+	})
+}
+
+// fresh marks values, so that they do not replace others of the same series.
+func fresh(why, expr string) string {
+	return "label_replace(\n" + indent(expr) + `, "fresh", "` + why + `", "", "")`
+}
+
+// startsIn is how often a process was scraped within a window. A process with a client and a server has two series, of
+// which one is enough.
+func startsIn(window string) string {
+	return fmt.Sprintf("count_over_time(mcp_client_start_time_seconds[%[1]s]) or "+
+		"count_over_time(mcp_server_start_time_seconds[%[1]s])",
+		window)
+}
+
+// seconds is the length of a window as a number.
+func seconds(window string) string {
+	switch window {
+	case perPoint:
+		return "$__rate_interval_ms / 1000"
+	case perRange:
+		return "$__range_s"
+	}
+	d, err := time.ParseDuration(window)
+	if err != nil {
+		panic("dashboard: window " + window)
+	}
+	return strconv.Itoa(int(d / time.Second))
+}
+
+// perMinute is how often something happens in a minute, by labels. Unlike a count within the window around each point,
+// it does not depend on how long a time a graph shows.
+func perMinute(labels string, s series) string {
+	return sumBy(labels, growth(s, perPoint)) + " * 60 / (" + seconds(perPoint) + ")"
+}
+
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
 // sumBy adds up by labels; without any, everything.
 func sumBy(labels, expr string) string {
 	if strings.Contains(expr, "\n") {
-		expr = "\n  " + strings.ReplaceAll(expr, "\n", "\n  ") + "\n"
+		expr = "\n" + indent(expr) + "\n"
 	}
 	if labels == "" {
 		return fmt.Sprintf("sum(%s)", expr)
@@ -91,6 +174,11 @@ func sumBy(labels, expr string) string {
 
 // maxBy is the largest by labels, of gauges that say the same in several processes.
 func maxBy(labels string, s series) string { return fmt.Sprintf("max by (%s) (%s)", labels, s) }
+
+// fullest is the largest share of limits that is used, by labels.
+func fullest(labels string, of func(name string) series, usage, limit string) string {
+	return fmt.Sprintf("max by (%s) (%s / (%s > 0))", labels, of(usage), of(limit))
+}
 
 // positive keeps what is greater than zero, so that a graph shows no series of which nothing happened.
 func positive(expr string) string { return expr + " > 0" }
@@ -109,13 +197,25 @@ func pace(s series, window string) string {
 	return rate(s, window)
 }
 
-// quantile estimates a quantile of a histogram by labels.
+// quantile estimates a quantile of a histogram by labels, from buckets or from a native histogram.
 func quantile(q float64, labels string, s series, window string) string {
 	by := "le"
 	if labels != "" {
 		by += ", " + labels
 	}
-	return fmt.Sprintf("histogram_quantile(%v, %s)", q, sumBy(by, pace(s.bucket(), window)))
+	return fmt.Sprintf("histogram_quantile(%v, %s)\nor histogram_quantile(%[1]v, %[3]s)", q,
+		sumBy(by, pace(s.bucket(), window)), sumBy(labels, nativePace(s, window)))
+}
+
+// nativePace is the pace of a native histogram as a histogram. A new one is taken as it is: there is no greater one of
+// two histograms.
+func nativePace(s series, window string) string {
+	selector := s.part("").String()
+	if s.rare || window == perRange {
+		return selector + " and on (job, instance) " + startTimes + " > time() - " + seconds(window) +
+			"\nor increase(" + selector + "[" + window + "])"
+	}
+	return "rate(" + selector + "[" + window + "])"
 }
 
 // mean is the mean of a histogram by labels.

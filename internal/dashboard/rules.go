@@ -20,8 +20,9 @@ const (
 	failureBudget = "mcp:failure_budget:ratio"
 	slowBudget    = "mcp:slow_budget:ratio"
 	present       = "job:mcp_telemetry:present"
+	uptime        = "job:mcp_telemetry:uptime"
 	slowClient    = "job_client:mcp_client_slow_requests:ratio"
-	toolListSize  = "job_client:mcp_client_tools_list_size:max"
+	toolListSize  = "job_client:mcp_client_tool_list_size:max"
 )
 
 // end of a connection as rules see it: no variables.
@@ -39,6 +40,9 @@ const slowSeconds = 5
 // inTime matches its bucket. Prometheus 3 writes the bound as 5.0, 2 as it finds it.
 var inTime = fmt.Sprintf(`le=~"%[1]d|%[1]d[.]0"`, slowSeconds)
 
+// service are the labels of a service in an environment: staging and production do not share a budget.
+const service = "deployment_environment_name, job"
+
 // burnWindows are those over which failures are added up: two pairs, each of a long window that says that it matters
 // and of a short one that says that it goes on.
 var burnWindows = []string{"5m", "30m", "1h", "6h"}
@@ -51,34 +55,40 @@ func Recordings() []RecordingGroup {
 			[]Recording{{failureBudget, "vector(0.01)"}, {slowBudget, "vector(0.05)"}}},
 		{"mcp-client", "Requests of clients and those that failed, for each client of a service. Without notifications, " +
 			"the probe for the\n" +
-			"server's era, calls that the caller cancelled and errors that tools report.",
-			append(failures("job_client:mcp_client", "job, mcp_client_name", clientRequests), slow("5m"), slow("1h"))},
-		{"mcp-server", "The same as servers see it. What a client did wrong is no failure of its server.",
-			failures("job_server:mcp_server", "job, mcp_server_name", serverRequests)},
+			"server's era, calls that the caller cancelled, errors that tools report, loops, and mistakes of a model.",
+			append(failures("job_client:mcp_client", service+", mcp_client_name", clientRequests, failed), slow("5m"),
+				slow("1h"))},
+		{"mcp-server", "The same as servers see it. A client that asks for something wrong or too often, or that leaves, " +
+			"is no\nfailure of its server, and neither is a server that is stopped.",
+			failures("job_server:mcp_server", service+", mcp_server_name", serverRequests, ownFailure)},
 		{"mcp-tools", "What the tools of a client's server take of the context of a model, whichever of several processes " +
 			"lists them.\nClients that are counted by group come and go.",
-			[]Recording{{toolListSize, maxBy("job, mcp_client_name",
-				series{name: "mcp_client_tools_list_size_bytes", labels: `mcp_client_name!="_OTHER"`})}}},
-		{"mcp-telemetry", "Which services there is telemetry of.",
-			[]Recording{{present, `group by (job) ({__name__=~"mcp_client_connection_state|mcp_server_active_requests"})`}}},
+			[]Recording{{toolListSize, maxBy(service+", mcp_client_name",
+				series{name: "mcp_client_tool_list_size_bytes", labels: `mcp_client_name!="_OTHER"`})}}},
+		{"mcp-telemetry", "Which services there is telemetry of, and for how long their oldest processes have been there.",
+			[]Recording{{present, "group by (" + service + ") (" + startTimes + ")"},
+				{uptime, "time() - min by (" + service + ") (" + startTimes + ")"}}},
 	}
 }
 
-// failures are the rules for the requests of one end of connections.
-func failures(prefix, labels string, s series) (rules []Recording) {
+// failures are the rules for the requests of one end of connections, of which those that match have failed.
+func failures(prefix, labels string, s series, matching string) (rules []Recording) {
 	for _, w := range burnWindows {
 		all, bad := prefix+"_requests:increase"+w, prefix+"_failures:increase"+w
 		rules = append(rules,
 			Recording{all, sumBy(labels, growth(s.count(), w))},
-			Recording{bad, sumBy(labels, growth(s.with(failed).count(), w))},
+			Recording{bad, sumBy(labels, growth(s.with(matching).count(), w))},
 			Recording{prefix + "_failures:ratio" + w, ratio(bad, all)},
 		)
 	}
 	return rules
 }
 
+// slow is the part of the answers that took longer than slowSeconds, from buckets or from native histograms.
 func slow(window string) Recording {
-	all := sumBy("job, mcp_client_name", growth(answered.count(), window))
-	soon := sumBy("job, mcp_client_name", growth(answered.bucket().with(inTime), window))
-	return Recording{slowClient + window, "1 - " + soon + " / (" + all + " > 0)"}
+	by := service + ", mcp_client_name"
+	all, soon := sumBy(by, growth(answered.count(), window)), sumBy(by, growth(answered.bucket().with(inTime), window))
+	return Recording{slowClient + window, "1 - " + soon + " / (" + all + " > 0)" +
+		fmt.Sprintf("\nor 1 - histogram_fraction(0, %d, %s)", slowSeconds, sumBy(by,
+			"increase("+answered.String()+"["+window+"])"))}
 }

@@ -3,10 +3,10 @@ package dashboard
 // firing stands first on every dashboard.
 var firing = Panel{
 	Title: "Alerts", Kind: Stat, Unit: "short", Empty: "none fires", Steps: never,
-	Text: "Alerts of alerts.yaml that fire now, of all services. Each has a section in the runbook. None can fire " +
-		"where Prometheus has not loaded the rules.",
+	Text: "Alerts of alerts.yaml that fire now, of all services of the environment. Each has a section in the runbook. " +
+		"None can fire where Prometheus has not loaded the rules.",
 	Links: []Link{{"Runbook", runbook}},
-	Queries: []Query{{Expr: `count(ALERTS{alertname=~"MCP.+",alertstate="firing"})`,
+	Queries: []Query{{Expr: `count(ALERTS{alertname=~"MCP.+",alertstate="firing",` + inEnvironment + `})`,
 		Zero: "nothing may be wrong long enough for an alert"}},
 }
 
@@ -18,13 +18,16 @@ var which = Panel{
 	Title: "Alerts that fire", Kind: Table, Empty: "none fires", Width: 24, Height: 5,
 	Text:  "Look up each in the runbook: its section says what it means, how to look and what to do.",
 	Links: []Link{{"Runbook", runbook}},
-	Queries: []Query{{Expr: `max by (alertname, severity, job, mcp_client_name, mcp_server_name, mcp_method_name) ` +
-		`(ALERTS{alertname=~"MCP.+",alertstate="firing"})`,
+	Queries: []Query{{Expr: `max by (alertname, severity, deployment_environment_name, job, instance, mcp_client_name, ` +
+		`mcp_server_name, mcp_method_name) ` +
+		`(ALERTS{alertname=~"MCP.+",alertstate="firing",deployment_environment_name=~"$environment"})`,
 		Zero: "nothing may be wrong long enough for an alert"}},
 	Columns: []Column{
 		{Field: "alertname", Title: "Alert", Links: []Link{{"Runbook", runbook}}},
 		{Field: "severity", Title: "Severity"},
+		{Field: "deployment_environment_name", Title: "Environment"},
 		{Field: "job", Title: "Service"},
+		{Field: "instance", Title: "Instance"},
 		{Field: "mcp_client_name", Title: "Client"},
 		{Field: "mcp_server_name", Title: "Server"},
 		{Field: "mcp_method_name", Title: "Method"},

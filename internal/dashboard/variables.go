@@ -1,6 +1,9 @@
 package dashboard
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // prometheusVariable and jaegerVariable choose data sources. Every dashboard has both, and resolutionVariable.
 var (
@@ -24,26 +27,62 @@ const (
 	named    = ".+"
 )
 
+// Labels that the Collector copies from the resource to each series.
+const (
+	environmentLabel = "deployment_environment_name"
+	versionLabel     = "service_version"
+)
+
+// inService selects the series of services, and of instances, by the dashboard's variables. The argument is the
+// variable of services.
+func inService(job string) string {
+	return `deployment_environment_name=~"$environment",job=~"$` + job +
+		`",instance=~"$instance",service_version=~"$version"`
+}
+
+// Variables of every dashboard. An environment and a version may be unknown.
+var (
+	environmentVariable = values("environment", "Environment", environmentLabel, startTimes, anything)
+	inEnvironment       = `deployment_environment_name=~"$environment"`
+)
+
+// ofService are the variables that divide a service.
+func ofService(job string) []Variable {
+	of := `{__name__=~"mcp_(client|server)_start_time_seconds",` + inEnvironment + `,job=~"$` + job + `"}`
+	return []Variable{values("instance", "Instance", "instance", of, anything),
+		values("version", "Version", versionLabel, of, anything)}
+}
+
 // Variables of clients and of servers. Dashboards that lead to one another share names, and only these travel: the
 // services of clients and of servers are not the same, so they are two variables.
 var (
-	clientService = values("job", "Service", "job", "mcp_client_connection_state", anything)
-	clientName    = values("client", "Client", "mcp_client_name", `mcp_client_connection_state{job=~"$job"}`, named)
-	clientMethod  = values("method", "Method", "mcp_method_name",
-		`mcp_client_operation_duration_seconds_count{job=~"$job",mcp_client_name=~"$client"}`, named)
-	clientTool = values("tool", "Tool", "gen_ai_tool_name",
-		`mcp_client_operation_duration_seconds_count{job=~"$job",mcp_client_name=~"$client"}`, named)
+	inClients = inService("job")
+	inServers = inService("server_job")
+
+	clientService = values("job", "Service", "job", "mcp_client_connection_state{"+inEnvironment+"}", anything)
+	clientName    = values("client", "Client", "mcp_client_name", "mcp_client_connection_state{"+inClients+"}", named)
+	clientMethod  = values("method", "Method", "mcp_method_name", clientOperations, named)
+	clientTool    = values("tool", "Tool", "gen_ai_tool_name", clientOperations, named)
+
+	clientOperations = `{__name__=~"mcp_client_operation_duration_seconds(_count)?",` + inClients +
+		`,mcp_client_name=~"$client"}`
 
 	serverService = values("server_job", "Service", "job",
-		`mcp_server_operation_duration_seconds_count{mcp_server_name!=""}`, anything)
+		`{__name__=~"mcp_server_operation_duration_seconds(_count)?",`+inEnvironment+`,mcp_server_name!=""}`, anything)
 	serverName = values("server", "Server", "mcp_server_name",
-		`mcp_server_operation_duration_seconds_count{job=~"$server_job",mcp_server_name!=""}`, named)
+		`{__name__=~"mcp_server_operation_duration_seconds(_count)?",`+inServers+`,mcp_server_name!=""}`, named)
 	serverMethod = values("server_method", "Method", "mcp_method_name",
-		`mcp_server_operation_duration_seconds_count{job=~"$server_job",mcp_server_name=~"$server"}`, named)
+		`{__name__=~"mcp_server_operation_duration_seconds(_count)?",`+inServers+`,mcp_server_name=~"$server"}`, named)
 
-	eitherClient = values("client", "Client", "mcp_client_name", `mcp_client_message_size_bytes_count{job=~"$job"}`,
-		named)
-	eitherServer = values("server", "Server", "mcp_server_name", `mcp_server_message_size_bytes_count{job=~"$job"}`,
-		named)
-	eitherService = values("job", "Service", "job", `{__name__=~"mcp_(client|server)_message_size_bytes_count"}`, anything)
+	eitherClient = values("client", "Client", "mcp_client_name",
+		`{__name__=~"mcp_client_message_size_bytes(_count)?",`+inClients+`}`, named)
+	eitherServer = values("server", "Server", "mcp_server_name",
+		`{__name__=~"mcp_server_message_size_bytes(_count)?",`+inClients+`}`, named)
+	eitherService = values("job", "Service", "job",
+		`{__name__=~"mcp_(client|server)_message_size_bytes(_count)?",`+inEnvironment+`}`, anything)
 )
+
+// variables are those of a dashboard: the environment, the service, what divides it, and others.
+func variables(job Variable, others ...Variable) []Variable {
+	return slices.Concat([]Variable{environmentVariable, job}, ofService(job.Name), others)
+}

@@ -248,7 +248,10 @@ func joined(f *facts) answer {
 	}
 	if f.url != nil {
 		return answer{Note, fmt.Sprintf("not seen from here; traceparent was sent, in _meta%s, with trace id %s",
-			map[bool]string{true: " and as a header"}[f.modern()], f.trace), "look for that trace where the server exports to"}
+			map[bool]string{true: " and as a header"}[f.modern()], f.trace),
+			"look for that trace where the server exports to. If the server's spans are in another trace, with a link to " +
+				"this one, it does not know its client: a server of this module joins the two with " +
+				"HTTPOptions.TrustTraceContext, or a principal as behind bearer.Require"}
 	}
 	if f.command.sinkErr != nil {
 		return answer{Skipped, "no receiver for the server's spans: " + f.command.sinkErr.Error(), ""}

@@ -112,3 +112,10 @@ func TestThePageHasEachCheck(t *testing.T) {
 		t.Errorf("docs/doctor.md has %d rows, want those of %v", n, Names())
 	}
 }
+
+func TestOverHTTPTheDoctorNamesTheOptionThatJoinsTraces(t *testing.T) {
+	got := joined(&facts{trace: "0af7651916cd43dd8448eb211c80319c", url: &urlFacts{}, session: &session{}})
+	if !strings.Contains(got.do, "HTTPOptions.TrustTraceContext") {
+		t.Errorf("got %+v, want the option", got)
+	}
+}

@@ -65,7 +65,8 @@ func (w *witness) keep(r slog.Record) {
 		w.violations[fields[names.KeyMCPClientViolationReason].String()] += n
 	case names.EventMCPClientToolRejected:
 		if len(w.rejected) < maxRejected {
-			w.rejected = append(w.rejected, rejection{fields[names.KeyGenAIToolName].String(), fields[names.KeyError].String()})
+			w.rejected = append(w.rejected, rejection{fields[names.KeyGenAIToolName].String(),
+				fields[names.KeyExceptionMessage].String()})
 		}
 	}
 }

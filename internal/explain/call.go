@@ -151,6 +151,36 @@ type view struct {
 	subject *operation              // what the question is about; nil if nothing is known
 	far     *operation              // its other end, as the server tells of it; nil if that is not seen
 	near    []telemetry.FlightEntry // of the subject's peer, while it went on and shortly after
+
+	origin  string // the process that has begun the trace
+	between bool   // the trace has several beginnings in different processes: any of them may be a peer's
+}
+
+// atMost returns sure, or Likely if the span of an operation may be a peer's: every process that a trace passes through
+// may export spans with any content into it. Only spans of the process that began the trace are proof.
+func (v *view) atMost(sure Sure, o *operation) Sure {
+	if o.span != nil && (v.between || o.span.Process != v.origin) {
+		return Likely
+	}
+	return sure
+}
+
+// begun finds the process that began the trace: its spans are those without a parent in the trace.
+func (v *view) begun() {
+	there := map[string]bool{}
+	for i := range v.Spans {
+		there[v.Spans[i].ID] = true
+	}
+	first := true
+	for i := range v.Spans {
+		s := &v.Spans[i]
+		if s.Parent != "" && there[s.Parent] {
+			continue
+		}
+		v.between = v.between || !first && s.Process != v.origin
+		v.origin, first = s.Process, false
+	}
+	v.between = v.between || first && len(v.Spans) > 0 // a circle of parents
 }
 
 // shortly is how long after a call its end may still be told of.
@@ -159,6 +189,7 @@ const shortly = 2 * time.Second
 func look(f *Facts) *view {
 	v := &view{Facts: f, all: operations(f)}
 	v.subject = subjectOf(v.all)
+	v.begun()
 	if v.subject == nil {
 		return v
 	}
@@ -202,7 +233,7 @@ func (v *view) belongs(e *telemetry.FlightEntry) bool {
 // that failed began later than the call.
 func subjectOf(all []*operation) (subject *operation) {
 	for i, o := range all {
-		if o.reason == inputRequired && wentOn(o, all[i+1:]) {
+		if o.wantsInput() && wentOn(o, all[i+1:]) {
 			continue
 		}
 		if subject == nil || rank(o) > rank(subject) || rank(o) == rank(subject) && (rank(o) > 0 || o.took > subject.took) {
@@ -238,8 +269,14 @@ func rank(o *operation) int {
 	return 0
 }
 
-// inputRequired is the reason of a request whose server asks for something first.
+// inputRequired is the type of the result of a server that asks for something first.
 const inputRequired = "input_required"
+
+// wantsInput reports whether the server has answered by asking for something first. If the client could not give it,
+// the request has an error besides.
+func (o *operation) wantsInput() bool {
+	return o.reason == inputRequired || o.attribute(names.KeyMCPClientResultType) == inputRequired
+}
 
 // entry is the first entry near the subject of which is holds; nil for none.
 func (v *view) entry(is func(*telemetry.FlightEntry) bool) *telemetry.FlightEntry {

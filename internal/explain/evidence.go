@@ -23,13 +23,13 @@ func (o *operation) ended() string {
 // record says what an entry of the subject's flight recorder is, as evidence.
 func (v *view) record(e *telemetry.FlightEntry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the %s recorded: %s", v.subject.peer.Side(), e.Kind)
+	fmt.Fprintf(&b, "the %s recorded: %s", v.subject.peer.Side(), name(e.Kind))
 	add := func(format string, args ...any) { fmt.Fprintf(&b, " "+format, args...) }
 	if e.Method != "" {
 		add("of %s", name(e.Method))
 	}
 	if e.From != "" {
-		add("from %s to %s", e.From, e.To)
+		add("from %s to %s", name(e.From), name(e.To))
 	}
 	if e.Reason != "" {
 		add("(%s)", name(e.Reason))

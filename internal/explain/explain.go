@@ -104,6 +104,10 @@ func (v *view) parts() (all []Part) {
 		}
 	}
 	s := v.subject
+	if v.unsent() {
+		add("waiting for a connection, without being sent", v.whole())
+		return all
+	}
 	add("waiting for the connection", v.waited())
 	if v.far == nil || v.far.pending {
 		add("from sending to the end", s.took)

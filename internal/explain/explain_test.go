@@ -87,6 +87,133 @@ func TestTheOtherEndIsThatOfTheSameCall(t *testing.T) {
 	}
 }
 
+// TestSpansAloneSayThatACallWasNeverSent is about a program of which only the traces are seen.
+func TestSpansAloneSayThatACallWasNeverSent(t *testing.T) {
+	const refused = "cannot connect to 127.0.0.1:8080: connection refused; is the server running, and is this its port?"
+	attributes := func(more ...string) map[string]string {
+		a := map[string]string{names.KeyMCPMethodName: "tools/call", names.KeyGenAIToolName: "radar",
+			names.KeyMCPClientName: "weather", names.KeyMCPClientInstanceID: "1"}
+		for i := 0; i < len(more); i += 2 {
+			a[more[i]] = more[i+1]
+		}
+		return a
+	}
+	sent := []string{names.KeyJSONRPCRequestID, "7", names.KeyMCPProtocolVersion, "2026-07-28"}
+	for name, tt := range map[string]struct {
+		message    string
+		attributes map[string]string
+		id, says   string
+		sure       explain.Sure
+	}{
+		"waited in vain, with the reason": {"client is not ready in time; the last attempt to connect: " + refused,
+			attributes(names.KeyErrorType, "timeout"), "nothing_listens", "never sent: the call waited 2.00s", explain.Certain},
+		"waited in vain": {"client is not ready in time", attributes(names.KeyErrorType, "timeout"), "never_sent",
+			"never sent: the call waited 2.00s", explain.Certain},
+		"waited, without a text": {"", attributes(names.KeyErrorType, "timeout"), "never_sent", "never sent", explain.Likely},
+		"the address is not reached": {refused, attributes(append(sent, names.KeyErrorType, "connection_lost")...),
+			"nothing_listens", "never sent: the client could not connect", explain.Certain},
+		"the server only quotes such words": {`the server says "cannot connect to db: connection refused"`,
+			attributes(append(sent, names.KeyErrorType, "connection_lost")...), "connection_closed", "before the answer",
+			explain.Certain},
+		"sent, and no answer": {"", attributes(append(sent, names.KeyErrorType, "timeout")...), "no_answer",
+			"did not answer", explain.Likely},
+		"another client, which shows no ids": {"", attributes(names.KeyErrorType, "timeout", names.KeyMCPProtocolVersion,
+			"2025-11-25"), "no_answer", "did not answer", explain.Likely},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := explain.Explain(&explain.Facts{TraceID: traceID, Spans: []explain.Span{{ID: "1", Kind: "CLIENT", Failed: true,
+				Start: noon, End: noon.Add(2 * time.Second), Message: tt.message, Attributes: tt.attributes}}})
+			if c := x.Causes[0]; c.ID != tt.id || c.Sure != tt.sure || !strings.Contains(c.Text, tt.says) {
+				t.Errorf("want %s, %s, saying %q, got\n%s", tt.id, tt.sure, tt.says, x)
+			}
+			if unsent := strings.Contains(x.Causes[0].Text, "waited"); unsent == strings.Contains(x.String(), "from sending") {
+				t.Errorf("want the time of a call that was not sent to be waiting, got\n%s", x)
+			}
+		})
+	}
+}
+
+// TestAServersWordSaysWhoEndedTheRequest is about a server, alone and as the other end of a client's call.
+func TestAServersWordSaysWhoEndedTheRequest(t *testing.T) {
+	for word, id := range map[string]string{
+		names.ErrorTimeout: "server_timeout", names.ErrorShutdown: "server_stopped", names.ErrorOverloaded: "server_busy",
+		names.ErrorConnectionLost: "client_left", names.ErrorCancelled: "client_cancelled",
+		names.ErrorRateLimited: "rate_limited",
+	} {
+		handled := telemetry.FlightEntry{Time: noon, Kind: "handler", Direction: "received", Method: "tools/call",
+			Target: "radar", ID: "1", TraceID: traceID, Failed: true, Reason: word, Elapsed: time.Second}
+		server := explain.Peer{Name: "shop", Recent: []telemetry.FlightEntry{handled}}
+		x := explain.Explain(&explain.Facts{TraceID: traceID, Peers: []explain.Peer{server}})
+		if len(x.Causes) == 0 || x.Causes[0].ID != id || x.Causes[0].Sure != explain.Certain {
+			t.Errorf("%s, by the server alone: want %s, got\n%s", word, id, x)
+		}
+		both := recorded(failed("-32603"))
+		both.Peers = append(both.Peers, server)
+		if x := explain.Explain(both); x.Causes[0].ID != id {
+			t.Errorf("%s, with the client: want %s, got\n%s", word, id, x)
+		}
+	}
+}
+
+// TestTimeThatIsOverBeforeTheRequestIsNoLackOfAConnection is about a call whose list of tools took all its time.
+func TestTimeThatIsOverBeforeTheRequestIsNoLackOfAConnection(t *testing.T) {
+	call := failed(names.ErrorTimeout)
+	call.ID = ""
+	ready := telemetry.FlightEntry{Time: noon.Add(-time.Minute), Kind: "transition", From: "initializing", To: "ready"}
+	x := explain.Explain(recorded(ready, call))
+	if c := x.Causes[0]; c.ID != "never_sent" || !strings.Contains(c.Text, "what came before") {
+		t.Errorf("want that it was not sent, and no word of a connection, got\n%s", x)
+	}
+}
+
+// TestAPeersSpanIsNoProof has the process of a server export spans into the trace of a client.
+func TestAPeersSpanIsNoProof(t *testing.T) {
+	client, server := explain.ProcessOf(map[string]string{"service.instance.id": "1"}),
+		explain.ProcessOf(map[string]string{"service.instance.id": "2"})
+	span := func(id, parent, kind, process string, from time.Duration, more ...string) explain.Span {
+		s := explain.Span{ID: id, Parent: parent, Kind: kind, Process: process, Start: noon.Add(from),
+			End: noon.Add(2*time.Second - from), Attributes: map[string]string{names.KeyMCPMethodName: "tools/call",
+				names.KeyGenAIToolName: "radar", names.KeyJSONRPCRequestID: "1", names.KeyMCPClientName: "weather"}}
+		if kind == "SERVER" {
+			delete(s.Attributes, names.KeyMCPClientName)
+			s.Attributes[names.KeyMCPServerName] = "shop"
+		}
+		for i := 0; i < len(more); i += 2 {
+			s.Attributes[more[i]] = more[i+1]
+		}
+		return s
+	}
+	const fault, decision = names.KeyMCPClientFaultKind, names.KeyMCPServerPolicyDecision
+	call, handler := span("a", "", "CLIENT", client, 0), span("b", "a", "SERVER", server, 1)
+	for name, tt := range map[string]struct {
+		spans []explain.Span
+		sure  explain.Sure
+	}{
+		"the client's own": {[]explain.Span{span("a", "", "CLIENT", client, 0, fault, "latency"), handler}, explain.Certain},
+		"below the server": {[]explain.Span{call, handler, span("c", "b", "CLIENT", server, 2, fault, "latency")},
+			explain.Likely},
+		"in place of the client's": {[]explain.Span{span("c", "a", "CLIENT", server, 2, fault, "latency"), call, handler},
+			explain.Likely},
+		"as the beginning of the trace": {[]explain.Span{span("a", "", "CLIENT", client, 0, fault, "latency"), handler,
+			span("c", "elsewhere", "CLIENT", server, -1)}, explain.Likely},
+		"as a decision of a policy": {[]explain.Span{call, span("b", "a", "SERVER", server, 1, decision, names.PolicyDenied)},
+			explain.Likely},
+	} {
+		x := explain.Explain(&explain.Facts{TraceID: traceID, Spans: tt.spans})
+		found := false
+		for _, c := range x.Causes {
+			if strings.HasPrefix(c.ID, "injected_") || strings.HasPrefix(c.ID, "policy_") {
+				if found = true; c.Sure != tt.sure {
+					t.Errorf("%s: %s is %s, want %s", name, c.ID, c.Sure, tt.sure)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: want the cause that the span names, got\n%s", name, x)
+		}
+	}
+}
+
 func TestNothingIsSaidOfATraceThatIsNotKnown(t *testing.T) {
 	x := explain.Explain(&explain.Facts{TraceID: traceID})
 	if x.Outcome != explain.Unknown || len(x.Causes) > 0 || !strings.Contains(x.String(), "Nothing is known") {

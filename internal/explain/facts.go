@@ -1,7 +1,11 @@
 package explain
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
@@ -26,12 +30,24 @@ func (f *Facts) of(e *telemetry.FlightEntry) bool { return isOf(e, f.TraceID) ||
 type Span struct {
 	ID, Parent string
 	Service    string
+	Process    string // what its resource says of where it was recorded, all of it: see [ProcessOf]
 	Name       string
 	Kind       string // CLIENT, SERVER or INTERNAL
 	Start, End time.Time
 	Failed     bool
 	Message    string // description of its status, which may have words of the peer
 	Attributes map[string]string
+}
+
+// ProcessOf returns the identity of the process whose resource has these attributes. A peer may export spans under any
+// resource, but knows that of another process only by guessing all of it, such as the random service.instance.id.
+func ProcessOf(resource map[string]string) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(resource)) {
+		fmt.Fprintf(&b, "%q=%q,", key, resource[key])
+	}
+	hash := sha256.Sum256([]byte(b.String()))
+	return string(hash[:])
 }
 
 // Peer is a client or a server with its flight recorder.

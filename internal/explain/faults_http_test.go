@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpproxy"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -86,6 +87,16 @@ var webCalls = []fault{
 	{"the proxy did not get the request", "http_timeout", "", true, with(408)},
 	{"a teapot", "http_refused", "418", true, with(418)},
 	{"the session has expired", "session_expired", "", true, with(404)},
+	{"the server is gone, and does not come back in time", "nothing_listens", "never sent", true, func(l *lab) {
+		site := httptest.NewServer(l.server(mcpserver.Options{}).Server.HTTPHandler(nil))
+		c := l.ready(&transport.HTTP{URL: site.URL}, mcpclient.Options{BackoffMin: 100 * time.Millisecond})
+		site.CloseClientConnections()
+		site.Close()
+		for c.Status().State == connstate.Ready { // as long as a connection that is closed is used again
+			_, _ = c.CallTool(l.Context(), "forecast", oslo)
+		}
+		l.fails(c, "forecast", oslo, mcpclient.WithTimeout(time.Second), mcpclient.WaitForReady(), mcpclient.Retry(3))
+	}},
 	{"a page of HTML in place of the answer", "message_no_answer", "", true,
 		typed("text/html", func(string) string { return "<h1>Sign in</h1>" })},
 	{"the answer to another request", "message_foreign_answer", "", true, typed("text/event-stream", func(string) string {

@@ -2,7 +2,9 @@ package explain_test
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -101,6 +103,28 @@ var connections = []fault{
 		c := l.client(script, mcpclient.Options{})
 		script.Accept().Expect(mcp.MethodDiscover)
 		l.fails(c, "forecast", nil)
+	}},
+	{"no connection in time, for nothing listens", "nothing_listens", "never sent", false, func(l *lab) {
+		s := l.server(mcpserver.Options{})
+		c := l.ready(s, mcpclient.Options{})
+		s.Refuse(errors.New("connect to mcp.example.com: connection refused"))
+		s.Kill()
+		synctest.Wait()
+		l.fails(c, "forecast", oslo, mcpclient.WaitForReady(), mcpclient.WithTimeout(5*time.Second))
+	}},
+	{"no connection in time, for the server is silent", "never_sent", "waited 2.00s", false, func(l *lab) {
+		script := mcptest.NewScript(l)
+		c := l.client(script, mcpclient.Options{})
+		script.Accept().Expect(mcp.MethodDiscover)
+		l.fails(c, "forecast", oslo, mcpclient.WaitForReady(), mcpclient.WithTimeout(2*time.Second))
+	}},
+	{"the caller leaves while it waits for a connection", "never_sent", "its caller cancelled it", false, func(l *lab) {
+		script := mcptest.NewScript(l)
+		c := l.client(script, mcpclient.Options{})
+		script.Accept().Expect(mcp.MethodDiscover)
+		ctx, cancel := context.WithCancel(l.ctx)
+		time.AfterFunc(time.Second, cancel)
+		_, _ = c.CallTool(ctx, "forecast", oslo, mcpclient.WaitForReady())
 	}},
 	{"the client is stopped", "client_stopped", "", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})

@@ -190,7 +190,7 @@ func decided(v *view) *Cause {
 				"ask for less at once; the proxy's operator decides (its timeouts)"},
 		}[o.attribute(names.KeyMCPServerPolicyDecision)]
 		if known {
-			return m.cause(Certain, "the span of "+o.name()+" has "+names.KeyMCPServerPolicyDecision+"="+
+			return m.cause(v.atMost(Certain, o), "the span of "+o.name()+" has "+names.KeyMCPServerPolicyDecision+"="+
 				o.attribute(names.KeyMCPServerPolicyDecision))
 		}
 	}
@@ -200,7 +200,7 @@ func decided(v *view) *Cause {
 // inputMissing judges a call that did not go on after the server had asked for something.
 func inputMissing(v *view) *Cause {
 	s := v.subject
-	if s.reason != inputRequired {
+	if !s.wantsInput() {
 		return nil
 	}
 	for _, o := range v.all {

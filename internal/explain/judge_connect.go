@@ -32,7 +32,7 @@ var failures = []struct {
 		"read its last words, which stand with the error; often an environment variable or an argument is missing"}},
 	{"was ended by", meaning{"killed_at_once", "The server's process is killed as soon as it has been started.",
 		"look for who kills it: the kernel for lack of memory, a sandbox, a supervisor"}},
-	{"connection refused", meaning{"nothing_listens", "Nothing listens at the server's address.",
+	{"connection refused", meaning{"nothing_listens", "Nothing listens at the server's address (connection refused).",
 		"start the server, or correct host and port of the URL"}},
 	{"no such host", meaning{"no_such_host", "The name of the server's host cannot be resolved.",
 		"correct the URL, or look at DNS"}},

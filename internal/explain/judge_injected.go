@@ -32,14 +32,15 @@ func injection(kind string) meaning {
 			"how its caller took it"}
 }
 
-// injected tells of a fault that was done on purpose to the subject, or to a request of a client that is below it.
+// injected finds a fault that was injected into the subject, or into a request of a client below it. A
+// server can export such a span too, to hide a fault of its own.
 func injected(v *view) *Cause {
 	for _, o := range v.all {
 		kind := o.attribute(names.KeyMCPClientFaultKind)
 		if o.side == clientSide && injections[kind] != "" && (o == v.subject || v.below(o)) {
 			m := injection(kind)
 			m.text += " Any cause behind this one is what came of that."
-			return m.cause(Certain, "the span of "+o.name()+" has "+names.KeyMCPClientFaultKind+"="+kind,
+			return m.cause(v.atMost(Certain, o), "the span of "+o.name()+" has "+names.KeyMCPClientFaultKind+"="+kind,
 				v.subject.ended())
 		}
 	}

@@ -41,9 +41,12 @@ type lab struct {
 }
 
 // run provokes the fault and returns what is known of it then.
-func (f *fault) run(t *testing.T) (facts explain.Facts) {
+func (f *fault) run(t *testing.T) explain.Facts { return f.watched(t, nil) }
+
+// watched is run that notes what is emitted, unless seen is nil.
+func (f *fault) watched(t *testing.T, seen *emissions) (facts explain.Facts) {
 	t.Helper()
-	in := func(t *testing.T) { facts = f.provoked(t) }
+	in := func(t *testing.T) { facts = f.provoked(t, seen) }
 	if f.real {
 		in(t)
 	} else {
@@ -52,7 +55,7 @@ func (f *fault) run(t *testing.T) (facts explain.Facts) {
 	return facts
 }
 
-func (f *fault) provoked(t *testing.T) explain.Facts {
+func (f *fault) provoked(t *testing.T, seen *emissions) explain.Facts {
 	l := &lab{T: t, rec: telemetrytest.Recorder(t)}
 	l.ctx, l.span = l.rec.TracerProvider().Tracer("agent").Start(t.Context(), "agent")
 	f.provoke(l)
@@ -61,8 +64,14 @@ func (f *fault) provoked(t *testing.T) explain.Facts {
 		synctest.Wait()
 	}
 	facts := l.facts()
+	if seen != nil {
+		seen.note(f.name, l.rec) // gauges of clients end with these
+	}
 	for _, c := range l.clients {
 		_ = c.Stop(context.WithoutCancel(t.Context()))
+	}
+	if seen != nil {
+		seen.note(f.name, l.rec)
 	}
 	return facts
 }

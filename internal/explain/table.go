@@ -14,8 +14,11 @@ var rules = []rule{
 	{judge: decided},                // the policy of a proxy did it
 	{judge: attempt},                // there was no connection to be had: judge_connect.go
 	{judge: notReady},               // there was no connection at that moment
+	{judge: endedByServer},          // the server says who or what ended the request: judge_server.go
 	{judge: stopped},                // this end was stopped
 	{judge: loop},                   // the client did not send it
+	{judge: neverSent},              // there was no connection to send it on: judge_unsent.go
+	{judge: notReached},             // the server's address could not be reached
 	{judge: left},                   // the caller left
 	{judge: exited},                 // the server's process ended: judge_connection.go
 	{judge: tooLarge},               // a message over the limit
@@ -44,7 +47,7 @@ var rules = []rule{
 	{judge: lostNotices, beside: true},
 }
 
-// judge has each rule look at the facts.
+// judge has each rule look at the facts. A cause is not more certain than the telemetry of its subject.
 func judge(v *view) (causes []Cause) {
 	found := false
 	for _, r := range rules {
@@ -52,6 +55,9 @@ func judge(v *view) (causes []Cause) {
 			continue
 		}
 		if c := r.judge(v); c != nil {
+			if v.subject.peer == nil { // spans alone tell of it
+				c.Sure = v.atMost(c.Sure, v.subject)
+			}
 			causes = append(causes, *c)
 			found = found || !r.beside
 		}

@@ -38,27 +38,13 @@ func afterQuote(text string) string {
 const maxQuote = 300
 
 // shown is a text of a peer as one line that is safe to show, up to n bytes of it.
-func shown(text string, n int) string {
-	text = visible.Line(text[:min(len(text), 4*n)]) // the rest would not be shown, however long it is
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
-}
+func shown(text string, n int) string { return visible.Short(text, n) }
 
 // name is a name that a peer may have chosen, within a sentence: between quotation marks unless it is one plain word.
-func name(text string) string {
-	if len(text) <= maxName && strings.Trim(text, plain) == "" {
-		return text
-	}
-	return strconv.Quote(shown(text, maxName))
-}
+func name(text string) string { return visible.Word(text, maxName) }
 
 // maxName bounds names, in bytes.
 const maxName = 80
-
-// plain are the characters of names that cannot be taken for a sentence.
-const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:"
 
 func number(text string) int {
 	n, err := strconv.Atoi(text)

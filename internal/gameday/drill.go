@@ -76,6 +76,10 @@ func Drills() []Drill {
 			Trace: map[string]string{faultKind: string(chaos.Garbage)}, open: faulty(chaos.Garbage)},
 		{Alert: "MCPTransportBusy", Does: "the server turns calls away: 429", Takes: 17 * time.Minute,
 			Trace: map[string]string{faultKind: string(chaos.Busy)}, every: 5 * time.Second, open: busy},
+		{Alert: "MCPServerRefusals", Does: "the server has more calls than it takes", Takes: 17 * time.Minute,
+			Trace: map[string]string{errorType: names.ErrorOverloaded}, server: true, every: 2 * time.Second, open: full(true)},
+		{Alert: "MCPServerNearLimit", Does: "the server has as many calls as it takes", Takes: 8 * time.Minute,
+			server: true, open: full(false)},
 		{Alert: "MCPStuckInFlight", Does: "a call is not answered", Takes: 12 * time.Minute,
 			Trace: map[string]string{errorType: names.ErrorCancelled}, open: stuck},
 		{Alert: "MCPNotificationsDropped", Does: "a handler of notifications does not return", Takes: 17 * time.Minute,
@@ -87,7 +91,7 @@ func Drills() []Drill {
 			Trace: internal, server: true, every: 5 * time.Second, open: panicking},
 		{Alert: "MCPCardinalityOverflow", Does: "a process has more series than its SDK allows", Takes: 7 * time.Minute,
 			service: Overflows, unnamed: true, open: overflowing},
-		{Alert: "MCPTelemetryAbsent", Does: "a process ends, and starts again", Takes: 15 * time.Minute,
-			service: Absent, unnamed: true, warm: 2 * time.Minute, open: absent},
+		{Alert: "MCPTelemetryAbsent", Does: "a process ends, and starts again", Takes: 24 * time.Minute,
+			service: Absent, unnamed: true, warm: 11 * time.Minute, open: absent},
 	}
 }

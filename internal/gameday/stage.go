@@ -53,8 +53,13 @@ func ok(context.Context) (string, error) { return "as it should be", nil }
 
 // serve returns a server with these tools and fine.
 func (s *stage) serve(tools map[string]tool) (*mcpserver.Server, error) {
-	server := mcpserver.New(mcp.Implementation{Name: s.name, Version: "1"},
-		&mcpserver.Options{Name: s.name, Telemetry: s.service.Telemetry()})
+	return s.serveWith(mcpserver.Options{}, tools)
+}
+
+// serveWith is serve with other options.
+func (s *stage) serveWith(o mcpserver.Options, tools map[string]tool) (*mcpserver.Server, error) {
+	o.Name, o.Telemetry = s.name, s.service.Telemetry()
+	server := mcpserver.New(mcp.Implementation{Name: s.name, Version: "1"}, &o)
 	s.closing = append(s.closing, server.Shutdown)
 	failed := []error{add(server, fine, "", ok)}
 	for name, t := range tools {

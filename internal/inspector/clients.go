@@ -91,7 +91,7 @@ func (l *clientLine) text() string {
 		fmt.Fprintf(&b, " at %s", l.Source)
 	}
 	if l.State != "" {
-		fmt.Fprintf(&b, ": %s for %ds (%s), %d calls in flight", l.State, l.Seconds, l.Reason, l.InFlight)
+		fmt.Fprintf(&b, ": %s for %ds (%s), %d calls in flight", word(l.State), l.Seconds, word(l.Reason), l.InFlight)
 	}
 	if l.Server != "" {
 		fmt.Fprintf(&b, "; its server calls itself %q", l.Server)
@@ -152,7 +152,7 @@ func (in *inspector) get(ctx context.Context, a getArguments) (*getAnswer, error
 	var found []*explain.Peer
 	for i := range peers {
 		p := &peers[i]
-		if p.Client != nil && strings.EqualFold(p.Name, a.Name) && (a.Source == "" || a.Source == p.Source) {
+		if p.Client != nil && strings.EqualFold(line(p.Name), line(a.Name)) && (a.Source == "" || a.Source == p.Source) {
 			found = append(found, p)
 		}
 	}
@@ -175,7 +175,8 @@ func (in *inspector) get(ctx context.Context, a getArguments) (*getAnswer, error
 func callsOf(c *inspect.Client) []callLine {
 	all := []callLine{}
 	for _, call := range c.Calls[:min(few, len(c.Calls))] {
-		all = append(all, callLine{call.Method, line(call.Target), call.Age.Milliseconds(), call.TraceID, call.Retries})
+		all = append(all, callLine{line(call.Method), line(call.Target), call.Age.Milliseconds(), line(call.TraceID),
+			call.Retries})
 	}
 	return all
 }
@@ -194,10 +195,11 @@ func (a *getAnswer) text() string {
 	b.WriteString(a.Client.text())
 	fmt.Fprintf(&b, "It has been ready %d times.\n", a.Sessions)
 	for _, c := range a.Calls {
-		fmt.Fprintf(&b, "In flight: %s %q for %s, trace %s\n", c.Method, c.Target, milliseconds(c.AgeMS), c.TraceID)
+		fmt.Fprintf(&b, "In flight: %s %q for %s, trace %s\n", word(c.Method), c.Target, milliseconds(c.AgeMS),
+			word(c.TraceID))
 	}
 	for _, o := range a.Operations {
-		fmt.Fprintf(&b, "%s %q: %d of %d failed", o.Method, o.Target, o.Failed, o.Count)
+		fmt.Fprintf(&b, "%s %q: %d of %d failed", word(o.Method), o.Target, o.Failed, o.Count)
 		if len(o.Errors) > 0 {
 			fmt.Fprintf(&b, " (%s)", counts(o.Errors))
 		}

@@ -27,13 +27,13 @@ func (x *explanation) text() string { return x.String() }
 func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanation, error) {
 	id := a.TraceID
 	if id == "" {
-		h, missing, err := in.lastFailure(ctx, a)
+		last, missing, err := in.lastFailure(ctx, a)
 		if err != nil {
 			return nil, err
 		}
-		if id = h.id(); id == "" {
-			f := alone(h, missing)
-			return &explanation{*explain.Explain(&f)}, nil
+		if id = last.facts.TraceID; id == "" {
+			last.facts.Missing = append(missing, last.facts.Missing...)
+			return &explanation{*explain.Explain(&last.facts)}, nil
 		}
 	}
 	id, ok := hexadecimal(id)
@@ -51,12 +51,10 @@ func alone(h *happening, missing []string) explain.Facts {
 }
 
 // lastFailure is the latest operation that failed, of those that are wanted.
-func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*happening, []string, error) {
-	peers, missing := in.peers(ctx)
-	for _, h := range happenings(peers, filter{peer: a.Peer, tool: a.Tool, failed: true}) {
-		if h.operation() {
-			return &h, missing, nil
-		}
+func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*call, []string, error) {
+	found, missing := in.calls(ctx, filter{peer: a.Peer, tool: a.Tool, failed: true}, 1)
+	if len(found) > 0 {
+		return &found[0], missing, nil
 	}
 	what := "no failure"
 	if a.Tool != "" {
@@ -65,7 +63,7 @@ func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*happ
 	if a.Peer != "" {
 		what += fmt.Sprintf(" of %q", line(a.Peer))
 	}
-	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; flight_recorder shows what is. " + notes(missing)))
+	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; recent_traces shows what is. " + notes(missing)))
 }
 
 // hexadecimal reads an id as people write it.

@@ -84,7 +84,8 @@ type filter struct {
 
 func (f *filter) wants(h *happening) bool {
 	e := h.entry
-	return (f.peer == "" || strings.EqualFold(f.peer, h.peer.Name)) && (f.tool == "" || f.tool == e.Target) &&
+	return (f.peer == "" || strings.EqualFold(line(f.peer), line(h.peer.Name))) &&
+		(f.tool == "" || line(f.tool) == line(e.Target)) &&
 		(f.id == "" || f.id == e.TraceID || f.id == e.CorrID) && (!f.failed || e.Failed)
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -35,6 +37,10 @@ const instructions = "Shows what MCP clients and servers are doing, and why call
 type inspector struct {
 	sources  Sources
 	instance string // of the server, which is left out
+
+	// turn is held while a question is answered: answers of sources take the memory of one question, however many an
+	// agent asks at once.
+	turn lock.Mutex
 }
 
 // New returns the server. o may be nil; without its Telemetry, there is none.
@@ -50,22 +56,22 @@ func New(s Sources, version string, o *mcpserver.Options) (*mcpserver.Server, er
 	server := mcpserver.New(mcp.Implementation{Name: Name, Title: "What MCP clients and servers are doing",
 		Version: version},
 		&options)
-	in := &inspector{s, server.Inspect().InstanceID}
+	in := &inspector{sources: s, instance: server.Inspect().InstanceID}
 	return server, errors.Join(
-		add(server, toolList, "Clients and servers", listDescription, in.list),
-		add(server, toolGet, "One client", getDescription, in.get),
-		add(server, toolFlight, "What happened last", flightDescription, in.flight),
-		add(server, toolTraces, "Calls that failed", tracesDescription, in.traces),
-		add(server, toolExplain, "Why a call failed", explainDescription, in.explain),
+		add(server, &in.turn, toolList, "Clients and servers", listDescription, in.list),
+		add(server, &in.turn, toolGet, "One client", getDescription, in.get),
+		add(server, &in.turn, toolFlight, "What happened last", flightDescription, in.flight),
+		add(server, &in.turn, toolTraces, "Calls that failed", tracesDescription, in.traces),
+		add(server, &in.turn, toolExplain, "Why a call failed", explainDescription, in.explain),
 		in.addResources(server),
 	)
 }
 
-// answer is what a tool says.
+// answer is the result of a tool. It is a pointer.
 type answer interface{ text() string }
 
 // add adds a tool that changes nothing: its answer is a text, and the same as structured content.
-func add[In any, Out answer](s *mcpserver.Server, name, title, description string,
+func add[In any, Out answer](s *mcpserver.Server, turn *lock.Mutex, name, title, description string,
 	h func(context.Context, In) (Out, error)) error {
 	output, err := mcpserver.SchemaOf[Out]()
 	if err != nil {
@@ -76,10 +82,15 @@ func add[In any, Out answer](s *mcpserver.Server, name, title, description strin
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes,
 			OpenWorldHint: &no}}
 	return mcpserver.AddTool(s, t, func(ctx context.Context, in In) (*mcp.CallToolResult, error) {
-		out, err := h(ctx, in)
-		if err != nil {
+		if err := turn.LockContext(ctx); err != nil {
 			return nil, err
 		}
+		defer turn.Unlock()
+		out, err := h(ctx, in)
+		if err != nil {
+			return nil, errors.New(visible.Line(err.Error()))
+		}
+		visible.Clean(out, maxString) // and the text is made of that
 		raw, err := json.Marshal(out)
 		if err != nil {
 			return nil, err

@@ -46,6 +46,8 @@ type kept struct {
 func (k *kept) Name() string                                          { return "the Jaeger" }
 func (k *kept) Trace(context.Context, string) ([]explain.Span, error) { return k.spans, k.err }
 
+func (k *kept) Recent(context.Context, inspector.Query) ([]string, error) { return nil, k.err }
+
 // agent is a client of an inspector that looks at these sources.
 func agent(t *testing.T, s inspector.Sources) *mcpclient.Client {
 	t.Helper()

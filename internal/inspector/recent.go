@@ -24,8 +24,8 @@ const (
 // counts are words with how often each came, in the order of the words.
 func counts(m map[string]uint64) string {
 	var all []string
-	for _, word := range slices.Sorted(maps.Keys(m)) {
-		all = append(all, fmt.Sprintf("%s × %d", line(word), m[word]))
+	for _, reason := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, fmt.Sprintf("%s × %d", word(reason), m[reason]))
 	}
 	return strings.Join(all, ", ")
 }
@@ -55,8 +55,8 @@ type entryLine struct {
 
 func entryOf(h *happening) entryLine {
 	e := h.entry
-	l := entryLine{Time: e.Time, Peer: line(h.peer.Name), Side: h.peer.Side(), Kind: e.Kind, Outcome: "ok",
-		Reason: line(e.Reason), MS: e.Elapsed.Milliseconds(), Count: e.Count, TraceID: h.id()}
+	l := entryLine{Time: e.Time, Peer: line(h.peer.Name), Side: h.peer.Side(), Kind: line(e.Kind), Outcome: "ok",
+		Reason: line(e.Reason), MS: e.Elapsed.Milliseconds(), Count: e.Count, TraceID: line(h.id())}
 	switch {
 	case e.Failed:
 		l.Outcome = "failed"
@@ -64,20 +64,20 @@ func entryOf(h *happening) entryLine {
 		l.Outcome = "pending"
 	}
 	if l.What = line(strings.TrimSpace(e.Method + " " + e.Target)); e.From != "" {
-		l.What = e.From + " to " + e.To
+		l.What = line(e.From) + " to " + line(e.To)
 	}
 	return l
 }
 
 func (l *entryLine) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %q: %s", l.Time.UTC().Format("15:04:05.000"), l.Side, l.Peer, l.Kind)
+	fmt.Fprintf(&b, "%s %s %q: %s", l.Time.UTC().Format("15:04:05.000"), l.Side, l.Peer, word(l.Kind))
 	if l.What != "" {
 		fmt.Fprintf(&b, " %q", l.What)
 	}
 	fmt.Fprintf(&b, " %s", l.Outcome)
 	if l.Reason != "" {
-		fmt.Fprintf(&b, " (%s)", l.Reason)
+		fmt.Fprintf(&b, " (%s)", word(l.Reason))
 	}
 	if l.MS > 0 {
 		fmt.Fprintf(&b, " after %s", milliseconds(l.MS))
@@ -86,7 +86,7 @@ func (l *entryLine) text() string {
 		fmt.Fprintf(&b, " × %d", l.Count)
 	}
 	if l.TraceID != "" {
-		fmt.Fprintf(&b, " trace %s", l.TraceID)
+		fmt.Fprintf(&b, " trace %s", word(l.TraceID))
 	}
 	return b.String() + "\n"
 }
@@ -128,7 +128,7 @@ type traceLine struct {
 	Peer      string          `json:"peer"`
 	Operation string          `json:"operation"`
 	Outcome   explain.Outcome `json:"outcome"`
-	Cause     string          `json:"cause,omitempty" jsonschema:"id of the cause, as far as the flight recorders show it"`
+	Cause     string          `json:"cause,omitempty" jsonschema:"id of the cause, as far as it is known"`
 	Text      string          `json:"text,omitempty" jsonschema:"the cause in a sentence"`
 }
 
@@ -138,40 +138,12 @@ type tracesAnswer struct {
 }
 
 func (in *inspector) traces(ctx context.Context, a tracesArguments) (*tracesAnswer, error) {
-	peers, missing := in.peers(ctx)
+	found, missing := in.calls(ctx, filter{peer: a.Peer, tool: a.Tool, failed: !a.All}, cmp.Or(a.Limit, 10))
 	out := &tracesAnswer{Traces: []traceLine{}, Missing: missing}
-	limit := cmp.Or(a.Limit, 10)
-	seen := map[string]bool{}
-	for _, h := range happenings(peers, filter{peer: a.Peer, tool: a.Tool, failed: !a.All}) {
-		if id := h.id(); id != "" && seen[id] || !h.operation() {
-			continue
-		}
-		seen[h.id()] = true
-		if len(out.Traces) == limit {
-			break
-		}
-		out.Traces = append(out.Traces, traceOf(peers, &h))
+	for i := range found {
+		out.Traces = append(out.Traces, found[i].line())
 	}
 	return out, nil
-}
-
-// traceOf explains a trace by the flight recorders alone, which are there already.
-func traceOf(peers []explain.Peer, h *happening) traceLine {
-	f := explain.Facts{TraceID: h.id()}
-	if f.TraceID == "" {
-		f = alone(h, nil)
-	}
-	for _, p := range peers {
-		if p.Has(f.TraceID) {
-			f.Peers = append(f.Peers, p)
-		}
-	}
-	x := explain.Explain(&f)
-	l := traceLine{TraceID: f.TraceID, Time: h.entry.Time, Peer: x.Peer, Operation: x.Operation, Outcome: x.Outcome}
-	if len(x.Causes) > 0 {
-		l.Cause, l.Text = x.Causes[0].ID, x.Causes[0].Text
-	}
-	return l
 }
 
 func (a *tracesAnswer) text() string {
@@ -180,10 +152,13 @@ func (a *tracesAnswer) text() string {
 		b.WriteString("No call that failed is recorded.\n")
 	}
 	for _, t := range a.Traces {
-		fmt.Fprintf(&b, "%s %s of %s %s. %s", t.Time.UTC().Format("15:04:05"), t.Operation, t.Peer,
-			strings.ReplaceAll(string(t.Outcome), "_", " "), t.Text)
+		fmt.Fprintf(&b, "%s %s", t.Time.UTC().Format("15:04:05"), t.Operation)
+		if t.Peer != "" {
+			b.WriteString(" of " + t.Peer)
+		}
+		fmt.Fprintf(&b, " %s. %s", strings.ReplaceAll(string(t.Outcome), "_", " "), t.Text)
 		if t.TraceID != "" {
-			b.WriteString(" Trace " + t.TraceID)
+			b.WriteString(" Trace " + word(t.TraceID))
 		}
 		b.WriteString("\n")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -34,11 +35,12 @@ func (in *inspector) addResources(s *mcpserver.Server) error {
 
 const asJSON = "application/json"
 
-// read is the contents of a resource.
+// read is the contents of a resource, of a pointer.
 func read(value any, err error) (*mcp.ReadResourceResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	visible.Clean(value, maxString)
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -48,11 +50,19 @@ func read(value any, err error) (*mcp.ReadResourceResult, error) {
 
 func (in *inspector) readClients(ctx context.Context, _ *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
 	error) {
+	if err := in.turn.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer in.turn.Unlock()
 	return read(in.list(ctx, listArguments{Limit: 100}))
 }
 
 func (in *inspector) readClient(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
 	error) {
+	if err := in.turn.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer in.turn.Unlock()
 	client, err := in.get(ctx, getArguments{Name: r.Variables["name"]})
 	if err != nil {
 		return nil, mcpserver.ResourceNotFound(r.URI)
@@ -61,6 +71,10 @@ func (in *inspector) readClient(ctx context.Context, r *mcpserver.ReadResourceRe
 }
 
 func (in *inspector) readTrace(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	if err := in.turn.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer in.turn.Unlock()
 	x, err := in.explain(ctx, explainArguments{TraceID: r.Variables["trace_id"]})
 	if err != nil {
 		return nil, mcpserver.ResourceNotFound(r.URI)
@@ -69,23 +83,31 @@ func (in *inspector) readTrace(ctx context.Context, r *mcpserver.ReadResourceReq
 }
 
 func (in *inspector) completeName(ctx context.Context, r *mcpserver.CompleteRequest) (names []string, _ error) {
+	if err := in.turn.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer in.turn.Unlock()
 	peers, _ := in.peers(ctx)
 	for i := range peers {
-		if p := &peers[i]; p.Client != nil && strings.HasPrefix(p.Name, r.Value) {
-			names = append(names, p.Name)
+		if p := &peers[i]; p.Client != nil && strings.HasPrefix(line(p.Name), r.Value) {
+			names = append(names, line(p.Name))
 		}
 	}
 	return names, nil
 }
 
 func (in *inspector) completeTrace(ctx context.Context, r *mcpserver.CompleteRequest) (ids []string, _ error) {
+	if err := in.turn.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer in.turn.Unlock()
 	recent, err := in.traces(ctx, tracesArguments{All: true, Limit: 50})
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range recent.Traces {
-		if strings.HasPrefix(t.TraceID, r.Value) {
-			ids = append(ids, t.TraceID)
+		if id := line(t.TraceID); strings.HasPrefix(id, r.Value) {
+			ids = append(ids, id)
 		}
 	}
 	return ids, nil

@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"context"
+	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/explain"
@@ -25,6 +26,16 @@ type Spans interface {
 	Name() string
 	// Trace returns the spans of a trace, none if it is not there.
 	Trace(ctx context.Context, id string) ([]explain.Span, error)
+	// Recent returns the ids of the traces that q wants, the newest first as far as the source knows. It may return others
+	// besides.
+	Recent(ctx context.Context, q Query) ([]string, error)
+}
+
+// Query says which traces are wanted. Empty fields mean all.
+type Query struct {
+	Failed bool   // only traces with a span in error
+	Tool   string // only traces with a call of this tool
+	Since  time.Time
 }
 
 // Sources are where to look.

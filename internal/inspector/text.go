@@ -11,6 +11,7 @@ import (
 const (
 	maxAnswer = 4 << 10 // of its text
 	maxLine   = 200     // of a text of an error or a name in it
+	maxString = 2 << 10 // of each text in structured content, such as a sentence with names in it
 )
 
 // bounded cuts a text at the end of a line, and says so.
@@ -27,13 +28,10 @@ func bounded(text string) string {
 }
 
 // line is a text that may be of a peer as one line that is safe to show.
-func line(text string) string {
-	text = visible.Line(text[:min(len(text), 4*maxLine)]) // the rest would not be shown, however long it is
-	if len(text) > maxLine {
-		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
-	}
-	return text
-}
+func line(text string) string { return visible.Short(text, maxLine) }
+
+// word is such a text within a sentence: between quotation marks unless it is one plain word.
+func word(text string) string { return visible.Word(text, maxLine) }
 
 // listed is a page of lines: what is said if there are none, and what if there are more.
 func listed[T any](lines []T, text func(*T) string, none, more string, next int) string {

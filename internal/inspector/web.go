@@ -1,11 +1,11 @@
 package inspector
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,13 +15,19 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/explain"
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/weigh"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Bounds of what is read of a page.
 const (
-	maxPage    = 16 << 20 // bytes of one answer
-	maxInspect = 100      // clients, or servers, of one debug page
+	maxPages   = 32 << 20  // bytes of all answers to one question
+	maxValues  = 128 << 20 // bytes of memory that they may take as values
+	maxInspect = 100       // clients, or servers, of one debug page
 )
+
+// budget returns the memory budget of one question, for all answers of pages to it.
+func budget() *weigh.Budget { return &weigh.Budget{Text: maxPages, Values: maxValues} }
 
 // page is what another process serves as JSON. Redirects are not followed: the user has named where to look.
 type page struct {
@@ -58,8 +64,8 @@ func CheckLoopback(u *url.URL, remote bool) error {
 // errNotFound is that there is no such page.
 var errNotFound = errors.New("there is no such page")
 
-// get reads JSON.
-func (p *page) get(ctx context.Context, rest string, into any) error {
+// get reads JSON, within a budget.
+func (p *page) get(ctx context.Context, rest string, into any, b *weigh.Budget) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+rest, nil)
 	if err != nil {
 		return err
@@ -79,7 +85,11 @@ func (p *page) get(ctx context.Context, rest string, into any) error {
 	case answer.StatusCode != http.StatusOK:
 		return fmt.Errorf("it answers HTTP %d", answer.StatusCode) // the server chooses the words behind it
 	}
-	if err := json.NewDecoder(io.LimitReader(answer.Body, maxPage)).Decode(into); err != nil {
+	err = b.Read(answer.Body, into)
+	if errors.Is(err, weigh.ErrTooMuch) {
+		return fmt.Errorf("its answer is too large: %w", err)
+	}
+	if err != nil {
 		return fmt.Errorf("its answer is not that of such a page: %w", err)
 	}
 	return nil
@@ -100,23 +110,24 @@ func (d *DebugPage) Name() string { return d.base }
 // Look reads the overview, and then the page of each client and server, which alone has its flight recorder. One that
 // has ended meanwhile is left out.
 func (d *DebugPage) Look(ctx context.Context) (Seen, error) {
+	b := budget()
 	var o struct {
 		Clients []inspect.Client
 		Servers []inspect.Server
 	}
-	if err := d.get(ctx, "?format=json", &o); err != nil {
+	if err := d.get(ctx, "?format=json", &o, b); err != nil {
 		return Seen{}, err
 	}
 	seen := Seen{Clients: o.Clients, Servers: o.Servers}
 	for i := range o.Clients[:min(maxInspect, len(o.Clients))] {
 		c := &seen.Clients[i]
-		if err := d.one(ctx, "client", c.Number, c); err != nil {
+		if err := d.one(ctx, "client", c.Number, c, b); err != nil {
 			return seen, err
 		}
 	}
 	for i := range o.Servers[:min(maxInspect, len(o.Servers))] {
 		s := &seen.Servers[i]
-		if err := d.one(ctx, "server", s.Number, s); err != nil {
+		if err := d.one(ctx, "server", s.Number, s, b); err != nil {
 			return seen, err
 		}
 	}
@@ -127,8 +138,8 @@ func (d *DebugPage) Look(ctx context.Context) (Seen, error) {
 	return seen, nil
 }
 
-func (d *DebugPage) one(ctx context.Context, kind string, number uint64, into any) error {
-	err := d.get(ctx, "?format=json&"+kind+"="+strconv.FormatUint(number, 10), into)
+func (d *DebugPage) one(ctx context.Context, kind string, number uint64, into any, b *weigh.Budget) error {
+	err := d.get(ctx, "?format=json&"+kind+"="+strconv.FormatUint(number, 10), into, b)
 	if errors.Is(err, errNotFound) {
 		return nil
 	}
@@ -161,18 +172,54 @@ func (t *TracePage) Trace(ctx context.Context, id string) (spans []explain.Span,
 			Status   string         `json:"status"`
 			Message  string         `json:"status_message"`
 			Attrs    map[string]any `json:"attributes"`
+			Resource map[string]any `json:"resource"`
 		} `json:"spans"`
+		Records []struct {
+			SpanID string         `json:"span_id"`
+			Attrs  map[string]any `json:"attributes"`
+		} `json:"records"`
 	}
-	err := t.get(ctx, "/trace/"+id+".json", &trace)
+	err := t.get(ctx, "/trace/"+id+".json", &trace, budget())
 	if errors.Is(err, errNotFound) {
 		return nil, nil
 	}
+	texts := map[string]string{} // of the error of a span, by its record
+	for _, r := range trace.Records {
+		if text, ok := r.Attrs[names.KeyExceptionMessage].(string); ok && texts[r.SpanID] == "" {
+			texts[r.SpanID] = text
+		}
+	}
 	for _, s := range trace.Spans {
+		if s.Status == "ERROR" {
+			s.Message = cmp.Or(s.Message, texts[s.SpanID])
+		}
 		spans = append(spans, explain.Span{ID: s.SpanID, Parent: s.ParentID, Service: s.Service, Name: s.Name, Kind: s.Kind,
-			Start: s.Start, End: s.Start.Add(s.Took), Failed: s.Status == "ERROR", Message: s.Message,
+			Process: explain.ProcessOf(Attributes(s.Resource)),
+			Start:   s.Start, End: s.Start.Add(s.Took), Failed: s.Status == "ERROR", Message: s.Message,
 			Attributes: Attributes(s.Attrs)})
 	}
 	return spans, err
+}
+
+// Recent lists the traces.
+func (t *TracePage) Recent(ctx context.Context, q Query) (ids []string, _ error) {
+	wanted := url.Values{}
+	if q.Failed {
+		wanted.Set("errors", "1")
+	}
+	if q.Tool != "" {
+		wanted.Set("q", names.KeyGenAIToolName+"="+q.Tool)
+	}
+	var list struct {
+		Traces []struct {
+			TraceID string `json:"trace_id"`
+		} `json:"traces"`
+	}
+	err := t.get(ctx, "/traces.json?"+wanted.Encode(), &list, budget())
+	for _, s := range list.Traces {
+		ids = append(ids, s.TraceID)
+	}
+	return ids, err
 }
 
 // Attributes are those of a span as text.

@@ -2,15 +2,18 @@ package inspector_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
 	"github.com/mcpotel/mcpotel/internal/inspector"
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 // shown is a client as a debug page shows it.
@@ -58,6 +61,61 @@ func TestAPageOfTracesIsRead(t *testing.T) {
 	}
 }
 
+// TestFailuresAreFoundOnAPageOfTracesAlone is about an agent that has no debug page to look at.
+func TestFailuresAreFoundOnAPageOfTracesAlone(t *testing.T) {
+	const (
+		refused = "44444444444444444444444444444444"
+		attempt = "33333333333333333333333333333333"
+		asking  = "22222222222222222222222222222222" // a call of the inspector's own tool
+		web     = "11111111111111111111111111111111" // nothing of it is MCP
+	)
+	span := func(second int, name, status, attributes string) string {
+		return fmt.Sprintf(`{"span_id":"%d","kind":"CLIENT","name":%q,"start":"2026-07-28T12:00:0%dZ",
+			"duration_ns":2000000000,"status":%q,"attributes":{"mcp_client.instance.id":"1",
+			"mcp_client.name":"weather"%s}}`, second, name, second, status, attributes)
+	}
+	const call = `,"mcp.method.name":"tools/call","gen_ai.tool.name":"radar","error.type":"timeout"`
+	traces := map[string]string{
+		refused: `{"spans":[` + span(4, "tools/call radar", "ERROR", call) + `],"records":[{"span_id":"4","attributes":
+			{"exception.message":"client is not ready in time; the last attempt to connect: cannot connect to h: connection refused"}}]}`,
+		attempt: `{"spans":[` + span(3, "mcp_client.connect", "ERROR", `,"mcp_client.connection.attempt.number":1,
+			"error.type":"connection_lost"`) + `],"records":[]}`,
+		asking: `{"spans":[` + span(2, "tools/call explain", "ERROR", `,"mcp.method.name":"tools/call",
+			"gen_ai.tool.name":"explain","error.type":"tool_error"`) + `]}`,
+		web: `{"spans":[` + span(1, "GET /find", "ERROR", "") + `]}`,
+	}
+	var asked []string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/traces.json" {
+			asked = append(asked, r.URL.RawQuery)
+			_, _ = fmt.Fprintf(w, `{"traces":[{"trace_id":%q},{"trace_id":%q},{"trace_id":%q},{"trace_id":%q}]}`, refused,
+				attempt, asking, web)
+			return
+		}
+		_, _ = io.WriteString(w, traces[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/trace/"), ".json")])
+	}))
+	defer site.Close()
+	p, err := inspector.NewTracePage(site.URL, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := agent(t, inspector.Sources{Spans: []inspector.Spans{p}})
+	text, page := ask(t, c, "recent_traces", nil)
+	says(t, text, "tools/call radar of weather failed. The call was never sent", "connection refused", refused,
+		"the attempt to connect of weather failed", `"GET /find" failed`)
+	if n := len(page["traces"].([]any)); n != 3 || strings.Contains(text, asking) {
+		t.Errorf("want three failures, and none of the agent's own, got %d:\n%s", n, text)
+	}
+	text, _ = ask(t, c, "explain", map[string]any{"tool": "radar"})
+	says(t, text, "never sent", "nothing_listens, certain")
+	text, _ = ask(t, c, "recent_traces", map[string]any{"peer": "mail"})
+	says(t, text, "No call that failed is recorded")
+	if want := []string{"errors=1", "errors=1&q=gen_ai.tool.name%3Dradar"}; !slices.Contains(asked, want[0]) ||
+		!slices.Contains(asked, want[1]) {
+		t.Errorf("want the page asked by %q, got %q", want, asked)
+	}
+}
+
 func TestOnlyWhatTheUserNamedIsAsked(t *testing.T) {
 	for _, base := range []string{"", "localhost:6060", "ftp://localhost/", "http://", "http://u:p@localhost/",
 		"http://localhost/?a=b", "http://localhost/#a", ":"} {
@@ -85,7 +143,9 @@ func TestAPageThatIsNoneIsAnErrorThatSaysSo(t *testing.T) {
 		"500":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
 		"no such page":     http.NotFound,
 		"not that of such": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
-		"unexpected EOF":   func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"clients":[`) },
+		"unexpected end of JSON input": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"clients":[`)
+		},
 		"answer is not that of": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat(" ", 17<<20))
 		},
@@ -105,5 +165,35 @@ func TestAPageThatIsNoneIsAnErrorThatSaysSo(t *testing.T) {
 	}
 	if elsewhere > 0 {
 		t.Error("want no redirect followed")
+	}
+}
+
+// TestADebugPageIsBoundedInMemory has a page that is small as JSON and large as values, at once and over all its parts.
+func TestADebugPageIsBoundedInMemory(t *testing.T) {
+	for name, answer := range map[string]func(query string) string{
+		"one answer": func(string) string { return `{"Clients":[{}` + strings.Repeat(",{}", 5<<20) + "]}" },
+		"all answers": func(query string) string {
+			if strings.Contains(query, "client=") {
+				return `{"recent":[{}` + strings.Repeat(",{}", 100<<10) + "]}"
+			}
+			var all []string
+			for i := range 100 {
+				all = append(all, fmt.Sprintf(`{"number":%d}`, i+1))
+			}
+			return `{"Clients":[` + strings.Join(all, ",") + "]}"
+		},
+	} {
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, answer(r.URL.RawQuery))
+		}))
+		d, err := inspector.NewDebugPage(site.URL+"/", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allocated := heap.Allocated(func() { _, err = d.Look(t.Context()) })
+		if err == nil || !strings.Contains(err.Error(), "too large") || allocated > 384<<20 {
+			t.Errorf("%s: got %v and %d MiB allocated, want an error and 384 MiB at most", name, err, allocated>>20)
+		}
+		site.Close()
 	}
 }

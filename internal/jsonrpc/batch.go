@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"iter"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -10,6 +11,7 @@ import (
 // part of frame to be given to [Parse]. Only revision 2025-03-26 has batches.
 // (specification 2025-03-26, basic, "Batching")
 func Batch(frame []byte) (iter.Seq[[]byte], error) {
+	frame = bytes.TrimPrefix(frame, []byte(byteOrderMark))
 	if err := jsonscan.Valid(frame); err != nil {
 		return nil, located(err, 0)
 	}

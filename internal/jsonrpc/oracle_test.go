@@ -86,7 +86,7 @@ func oracle(frame []byte) string {
 		switch s, isText := text("id"); {
 		case isText:
 			id = strconv.Quote(s)
-		case err == nil && rawID != "-0":
+		case err == nil:
 			id = strconv.FormatInt(n, 10)
 		default:
 			return ""

@@ -1,18 +1,24 @@
 package jsonrpc
 
 import (
+	"bytes"
+
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
+
+// byteOrderMark stands in front of texts in UTF-8 of some programs. A parser may ignore it. (RFC 8259, section 8.1)
+const byteOrderMark = "\uFEFF"
 
 // Parse reads the envelope of frame, one message without the newline that delimits it. Every error is a [*Violation].
 //
 // Frames as peers write them, in which nothing but the params, the result or the error is large, are read from both
 // ends and the middle is left alone; see [Message.Middle] for what that means. All others are validated from the first
-// byte to the last. Parse never changes frame and the Message keeps it.
+// byte to the last. Parse never changes frame and the Message keeps it. It ignores a byte order mark at the beginning.
 func Parse(frame []byte) (Message, error) {
 	if m, ok := parseEnds(frame); ok {
 		return m, nil
 	}
+	frame = bytes.TrimPrefix(frame, []byte(byteOrderMark))
 	return scan(frame, -1, 0)
 }
 

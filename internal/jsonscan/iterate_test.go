@@ -121,7 +121,7 @@ func TestWrongTypesEndTheWalk(t *testing.T) {
 	}{
 		{"text", `12`, "no string at offset 5", func(o *jsonscan.Object) { o.Text() }},
 		{"text", `"\x"`, "invalid character 'x' at offset 7", func(o *jsonscan.Object) { o.Text() }},
-		{"integer", `1.0`, "no integer at offset 5", func(o *jsonscan.Object) { o.Int() }},
+		{"integer", `1.5`, "no integer at offset 5", func(o *jsonscan.Object) { o.Int() }},
 		{"integer", `"1"`, "no integer at offset 5", func(o *jsonscan.Object) { o.Int() }},
 		{"integer", `-`, "invalid character ',' at offset 6", func(o *jsonscan.Object) { o.Int() }},
 		{"number", `"1"`, "no number at offset 5", func(o *jsonscan.Object) { o.Float() }},

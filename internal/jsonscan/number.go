@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
@@ -47,8 +48,9 @@ func number(b []byte, i int) (int, error) {
 	return i, nil
 }
 
-// Int returns the integer that raw, a JSON number, spells. It is exact: false for anything written with a fraction or
-// an exponent (1.0, 1e3), for -0, for what an int64 cannot hold, and for anything that is not a number.
+// Int returns the integer that raw, a JSON number, stands for, however it is written: 42, 42.0 and 4.2e1 are the same
+// number to JSON Schema and to many encoders. It is exact, and false for a number with a fraction, for a number that an
+// int64 cannot hold, for more than maxNumber bytes, and for anything that is not a number.
 func Int(raw []byte) (n int64, ok bool) {
 	b := raw
 	negative := len(b) > 0 && b[0] == '-'
@@ -56,15 +58,20 @@ func Int(raw []byte) (n int64, ok bool) {
 		b = b[1:]
 	}
 	if len(b) == 0 || len(b) > 19 || b[0] == '0' && (len(b) > 1 || negative) {
-		return 0, false
+		return otherInt(raw)
 	}
 	var u uint64 // 19 digits always fit
 	for _, c := range b {
 		if !isDigit(c) {
-			return 0, false
+			return otherInt(raw)
 		}
 		u = u*10 + uint64(c-'0')
 	}
+	return signed(u, negative)
+}
+
+// signed returns u with its sign, false if an int64 cannot hold that.
+func signed(u uint64, negative bool) (n int64, ok bool) {
 	switch {
 	case negative && u <= -math.MinInt64:
 		return -int64(u), true
@@ -72,6 +79,41 @@ func Int(raw []byte) (n int64, ok bool) {
 		return int64(u), true
 	}
 	return 0, false
+}
+
+// maxNumber is how long a number may be that is read as an integer, in bytes.
+const maxNumber = 64
+
+// otherInt is Int for numbers that are not digits alone. It reports false for text that is no number.
+func otherInt(raw []byte) (n int64, ok bool) {
+	if len(raw) == 0 || len(raw) > maxNumber || raw[0] != '-' && !isDigit(raw[0]) {
+		return 0, false
+	}
+	if end, err := number(raw, 0); err != nil || end != len(raw) {
+		return 0, false
+	}
+	mantissa, negative := strings.CutPrefix(string(raw), "-")
+	exponent := 0
+	if i := strings.IndexAny(mantissa, "eE"); i >= 0 {
+		exponent, _ = strconv.Atoi(mantissa[i+1:]) // the nearest int, if it is beyond
+		mantissa = mantissa[:i]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.Trim(whole+fraction, "0")
+	if digits == "" {
+		return 0, true
+	}
+	// The value is 0.digits with the point moved to the right by as many places.
+	places := len(strings.TrimLeft(whole+fraction, "0")) - len(fraction)
+	const most = len("9223372036854775808")
+	if exponent < len(digits)-places || exponent > most-places {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(digits+strings.Repeat("0", places+exponent-len(digits)), 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	return signed(u, negative)
 }
 
 // Float returns the float64 nearest to raw, which must be a valid JSON number; false when it is beyond the range.

@@ -1,12 +1,13 @@
 // Package loopback keeps what a program serves for its own machine from everybody else: [Listen] takes addresses of the
 // loopback only, and [Only] refuses requests that name another host, as those of a web page do whose name was made to
-// resolve to the loopback (DNS rebinding).
+// resolve to the loopback (DNS rebinding), or that a proxy has forwarded.
 package loopback
 
 import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
@@ -26,11 +27,44 @@ func Listen(addr string) (*net.TCPListener, error) {
 	return net.ListenTCP("tcp", tcp)
 }
 
-// Only serves h to those who come to an address of the loopback and name it so.
+// Only serves h to those who come to an address of the loopback and name it so. A request that a proxy has forwarded is
+// refused too: it comes from another machine, or may do so.
 func Only(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !cameTo(r) || !hostname.Loopback(hostname.Host(r.Host)) {
+		switch {
+		case !cameTo(r) || !hostname.Loopback(hostname.Host(r.Host)):
 			http.Error(w, "served under a name or address of the loopback only", http.StatusMisdirectedRequest)
+		case forwarded(r.Header):
+			http.Error(w, "served to programs of this machine only, and not through a proxy", http.StatusForbidden)
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// forwarded reports whether a proxy has passed a request on: by the headers of RFC 7239 and RFC 9110, section 7.6.3,
+// and by those that proxies set without an RFC.
+func forwarded(h http.Header) bool {
+	for name := range h {
+		switch name {
+		case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Host", "X-Original-Url",
+			"X-Envoy-External-Address", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "Client-Ip":
+			return true
+		}
+		if strings.HasPrefix(name, "X-Forwarded") {
+			return true
+		}
+	}
+	return false
+}
+
+// Named serves h, but refuses requests that come to an address of the loopback under another name. Other addresses have
+// any name: that of a machine, a pod or a service.
+func Named(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cameTo(r) && !hostname.Loopback(hostname.Host(r.Host)) {
+			http.Error(w, "an address of the loopback is served under a name of the loopback only",
+				http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)

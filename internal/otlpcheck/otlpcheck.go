@@ -156,6 +156,8 @@ func typeOf(v any) schema.Type {
 		return schema.Int
 	case float64:
 		return schema.Double
+	case bool:
+		return schema.Bool
 	}
 	return schema.Type(fmt.Sprintf("%T", v))
 }

@@ -25,7 +25,7 @@ func request() otlpsink.Span {
 
 func tombstones() otlpsink.Point {
 	return otlpsink.Point{
-		Origin: scope, Metric: "mcp_client.tombstones", Unit: "{tombstone}", Kind: otlpsink.Sum, Integers: true,
+		Origin: scope, Metric: "mcp_client.tombstone.kept", Unit: "{tombstone}", Kind: otlpsink.Sum, Integers: true,
 		Description: "Ids of calls that ended without an answer, kept to know a late one by.",
 		Attributes:  map[string]any{"mcp_client.name": "x"},
 	}
@@ -49,7 +49,7 @@ func TestWhatTheSchemaHasIsNoProblemAndIsSeen(t *testing.T) {
 	for _, want := range []string{
 		"span mcp_client.request", "span mcp_client.request with status Unset",
 		"span mcp_client.request with mcp.method.name",
-		"metric mcp_client.tombstones with mcp_client.name", "event mcp_client.tombstone.added at DEBUG",
+		"metric mcp_client.tombstone.kept with mcp_client.name", "event mcp_client.tombstone.added at DEBUG",
 	} {
 		if !rows[want] {
 			t.Errorf("what was exported is seen: got no %q in %q", want, rows.Sorted())

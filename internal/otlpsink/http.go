@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/mcpotel/mcpotel/internal/grow"
 )
 
 // headerTimeout bounds how long a client may take to say what it wants.
@@ -132,8 +134,8 @@ func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, code int, err 
 	default:
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("unknown content encoding %q", encoding)
 	}
-	body, err = io.ReadAll(io.LimitReader(from, maxMessage+1))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large || len(body) > maxMessage {
+	body, err = (&grow.Body{Announced: -1, Limit: maxMessage}).Read(from)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large || errors.Is(err, grow.ErrLimit) {
 		return nil, http.StatusRequestEntityTooLarge, errTooLarge
 	}
 	if err != nil {

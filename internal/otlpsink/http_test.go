@@ -161,7 +161,8 @@ func TestWhatIsNotOTLPIsRefused(t *testing.T) {
 		"a bomb":       {"/v1/traces", "application/x-protobuf", bomb, []func(*http.Request){encoding("gzip")}, 413},
 		"empty spans": {"/v1/traces", "application/x-protobuf", zipped(t, emptySpans(2<<20)),
 			[]func(*http.Request){encoding("gzip")}, 413},
-		"empty in JSON": {"/v1/traces", "application/json", strings.NewReader("[" + strings.Repeat("{},", 1<<20) + "{}]"),
+		"empty in JSON": {"/v1/traces", "application/json", strings.NewReader(`{"resourceSpans":[{"scopeSpans":[{"spans":[` +
+			strings.Repeat("{},", 1<<20) + "{}]}]}]}"),
 			nil, 413},
 		"nested values": {"/v1/logs", "application/x-protobuf", bytes.NewReader(nestedValue(100)), nil, 400},
 		"another host":  {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){foreign}, 421},

@@ -8,6 +8,8 @@ import (
 	colmetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+
+	jsonweigh "github.com/mcpotel/mcpotel/internal/weigh"
 )
 
 // OTLP's JSON has ids in hexadecimal, protobuf's has bytes in base64. Hexadecimal digits are base64 too, and an id of
@@ -76,9 +78,16 @@ func exemplarsIn(m *metrics.Metric) (all [][]*metrics.Exemplar) {
 	return all
 }
 
-// ParseSpans reads spans in OTLP's JSON, an object with resourceSpans.
-func ParseSpans(raw []byte) ([]Span, error) {
+// ParseSpans reads spans in OTLP's JSON, an object with resourceSpans, and charges the budget for them.
+func ParseSpans(raw []byte, b *jsonweigh.Budget) ([]Span, error) {
 	var req coltrace.ExportTraceServiceRequest
+	weight, err := weighJSON(raw, req.ProtoReflect().Descriptor())
+	if err == nil {
+		err = b.Charge(len(raw), weight)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := codecs["application/json"].unmarshal(raw, &req); err != nil {
 		return nil, err
 	}

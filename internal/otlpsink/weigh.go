@@ -10,6 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
 // maxUnpacked is how much memory one export request may take once it is unpacked, in bytes, beside its own size. An
@@ -37,7 +39,7 @@ func weigh(raw []byte, d protoreflect.MessageDescriptor, depth int) (weight int,
 		return 0, fmt.Errorf("more than %d messages within each other", maxNesting)
 	}
 	fields := d.Fields()
-	weight = weightOf(fields.Len())
+	weight = weightOf(d)
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		if n < 0 {
@@ -66,16 +68,106 @@ func weigh(raw []byte, d protoreflect.MessageDescriptor, depth int) (weight int,
 	return weight, nil
 }
 
-// weightOf is what a message of so many fields takes in memory, about.
-func weightOf(fields int) int { return 64 + 16*fields }
+// weightOf estimates the memory of a decoded message, in bytes.
+func weightOf(d protoreflect.MessageDescriptor) int {
+	weight := 64 + 16*d.Fields().Len()
+	switch d.Name() {
+	case "Span", "LogRecord", "NumberDataPoint", "HistogramDataPoint", "ExponentialHistogramDataPoint",
+		"SummaryDataPoint":
+		weight += 512
+	}
+	return weight
+}
 
-// unmarshalJSON unpacks JSON that has been weighed: by its objects, for each is a message.
+// unmarshalJSON unpacks JSON that has been weighed.
 func unmarshalJSON(raw []byte, m proto.Message) error {
-	const fields = 8 // of a message, on average
-	if bytes.Count(raw, []byte{'{'})*weightOf(fields) > maxUnpacked {
-		return errUnpacked
+	if _, err := weighJSON(raw, m.ProtoReflect().Descriptor()); err != nil {
+		return err
 	}
 	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(raw, m)
+}
+
+// perValue is about the memory of a value in a growing list, in bytes.
+const perValue = 32
+
+// level is an object or a list that a walk over JSON is in.
+type level struct {
+	message protoreflect.MessageDescriptor // of an object; nil for one that is discarded
+	field   protoreflect.FieldDescriptor   // of the member, or of the list; nil for one that is discarded
+	list    bool
+	key     bool // a name comes next
+}
+
+// weighJSON is weigh for JSON. It walks over the text once, and stops where that is no JSON, as its decoder does.
+func weighJSON(raw []byte, d protoreflect.MessageDescriptor) (weight int, err error) {
+	open := make([]level, 1, 32)
+	for i := 0; i < len(raw) && weight <= maxUnpacked; i++ {
+		top := &open[len(open)-1]
+		switch raw[i] {
+		case '{':
+			next := level{key: true}
+			switch {
+			case len(open) == 1:
+				next.message = d
+			case top.field != nil:
+				next.message = top.field.Message()
+			}
+			if next.message != nil {
+				weight += weightOf(next.message)
+			}
+			open = append(open, next)
+		case '[':
+			open = append(open, level{field: top.field, list: true})
+		case '}', ']':
+			if len(open) == 1 {
+				return weight, nil
+			}
+			open = open[:len(open)-1]
+		case ',':
+			top.key = !top.list
+		case ' ', '\t', '\n', '\r', ':':
+		case '"':
+			end, escaped, err := jsonscan.String(raw, i)
+			if err != nil {
+				return weight, nil
+			}
+			switch {
+			case top.key:
+				top.field, top.key = fieldOf(top.message, raw[i+1:end-1], escaped), false
+			case top.list:
+				weight += perValue
+			}
+			i = end - 1
+		default: // a number or a word
+			if top.list {
+				weight += perValue
+			}
+			for i+1 < len(raw) && !bytes.ContainsRune([]byte(",]} \t\n\r"), rune(raw[i+1])) {
+				i++
+			}
+		}
+		if len(open) > 4*maxNesting {
+			return 0, fmt.Errorf("more than %d values within each other", 4*maxNesting)
+		}
+	}
+	if weight > maxUnpacked {
+		return 0, errUnpacked
+	}
+	return weight, nil
+}
+
+// fieldOf returns the field that a member of a message has, nil for none.
+func fieldOf(d protoreflect.MessageDescriptor, name []byte, escaped bool) protoreflect.FieldDescriptor {
+	if d == nil {
+		return nil
+	}
+	if escaped {
+		name = jsonscan.Unquote(bytes.Clone(name))
+	}
+	if f := d.Fields().ByJSONName(string(name)); f != nil {
+		return f
+	}
+	return d.Fields().ByTextName(string(name))
 }
 
 // weighing is gRPC's codec for protobuf, of which every message is weighed before it is unpacked.

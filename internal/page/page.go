@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/unit"
+	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
 //go:embed frame.html
@@ -85,6 +86,9 @@ var functions = template.FuncMap{
 		if n == 1 {
 			return "1 " + word
 		}
+		if stem, ok := strings.CutSuffix(word, "ry"); ok {
+			word = stem + "rie" // entries
+		}
 		return fmt.Sprintf("%d %ss", n, word)
 	},
 }
@@ -119,7 +123,7 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	send(w, r, status, append(raw, '\n'))
+	send(w, r, status, append(visible.JSON(raw), '\n'))
 	return nil
 }
 

@@ -131,3 +131,15 @@ func FuzzNothingInvisibleIsLeft(f *testing.F) {
 		}
 	})
 }
+
+func TestNumbersOfThingsAreWordsOfEnglish(t *testing.T) {
+	templates := Parse(fstest.MapFS{"x.html": {Data: []byte(
+		`{{define "x"}}{{plural 1 "entry"}}, {{plural 2 "older entry"}}, {{plural 2 "span"}}{{end}}`)}}, "x.html")
+	w := httptest.NewRecorder()
+	if err := templates.Write(w, httptest.NewRequest(http.MethodGet, "/", nil), 200, "x", Page{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "1 entry, 2 older entries, 2 spans"; !strings.Contains(w.Body.String(), want) {
+		t.Errorf("want %q, got %s", want, w.Body)
+	}
+}

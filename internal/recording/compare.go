@@ -135,9 +135,15 @@ func (c *comparison) values(path string, a, b any) {
 			return
 		}
 	}
-	if Text(a) != Text(b) {
-		c.differ(path, shown(a), shown(b))
+	x, isText := a.(string)
+	if y, both := b.(string); isText && both {
+		if x == y {
+			return
+		}
+	} else if Text(a) == Text(b) {
+		return
 	}
+	c.differ(path, &a, &b)
 }
 
 func (c *comparison) objects(path string, a, b map[string]any) {
@@ -149,49 +155,75 @@ func (c *comparison) objects(path string, a, b map[string]any) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		at := path + "." + name
+		if len(c.found) == c.most {
+			return
+		}
+		at := Join(path, "."+name[:min(len(name), maxPath)])
 		x, inA := a[name]
 		y, inB := b[name]
 		switch {
 		case inA && inB:
 			c.values(at, x, y)
 		case inA:
-			c.differ(at, shown(x), "")
+			c.differ(at, &x, nil)
 		default:
-			c.differ(at, "", shown(y))
+			c.differ(at, nil, &y)
 		}
 	}
 }
 
 func (c *comparison) arrays(path string, a, b []any) {
 	for i := range max(len(a), len(b)) {
-		at := path + "[" + strconv.Itoa(i) + "]"
+		at := Join(path, "["+strconv.Itoa(i)+"]")
 		switch {
 		case len(c.found) == c.most:
 			return
 		case i >= len(a):
-			c.differ(at, "", shown(b[i]))
+			c.differ(at, nil, &b[i])
 		case i >= len(b):
-			c.differ(at, shown(a[i]), "")
+			c.differ(at, &a[i], nil)
 		default:
 			c.values(at, a[i], b[i])
 		}
 	}
 }
 
-func (c *comparison) differ(path, a, b string) {
+// differ notes a difference of two values, of which nil is one that is not there.
+func (c *comparison) differ(path string, a, b *any) {
 	if len(c.found) < c.most && (c.ignore == nil || !c.ignore(path)) {
-		c.found = append(c.found, Difference{path, a, b})
+		c.found = append(c.found, Difference{path, shown(a), shown(b)})
 	}
 }
 
-// shown is a value for a message: 80 characters of its JSON.
-func shown(v any) string {
-	text := []rune(Text(v))
-	if len(text) > 80 {
-		return string(text[:80]) + "…"
+// maxPath bounds a path, in bytes. Nesting and names are as deep and as long as a peer likes.
+const maxPath = 1 << 10
+
+// Join returns the path of a member or an element, with its dot or brackets. A path that would be longer than
+// 1 KiB ends with an ellipsis, and so do all below it.
+func Join(path, name string) string {
+	const rest = "…"
+	switch {
+	case strings.HasSuffix(path, rest) && len(path) >= maxPath-len(rest):
+		return path
+	case len(path)+len(name) <= maxPath-len(rest):
+		return path + name
 	}
-	return string(text)
+	return strings.ToValidUTF8((path + name)[:maxPath], "") + rest
+}
+
+// shown is a value for a message: 80 characters of its JSON.
+func shown(v *any) string {
+	if v == nil {
+		return ""
+	}
+	const most = 80
+	text, n := Text(*v), 0
+	for i := range text {
+		if n++; n > most {
+			return strings.Clone(text[:i]) + "…"
+		}
+	}
+	return text
 }
 
 // fits reports whether text is pattern with anything in the places of wild.

@@ -87,6 +87,9 @@ func (f *File) add(text []byte, open requests) error {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return plain(err)
 	}
+	if err := Exact(text, lineMembers...); err != nil {
+		return err
+	}
 	if l.End.End {
 		f.Cut, f.Why = false, l.Why
 		return nil

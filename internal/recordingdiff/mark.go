@@ -62,7 +62,7 @@ func (c *comparison) drop(path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, one := range v {
-			at := path + "." + name
+			at := recording.Join(path, "."+name)
 			c.drop(at, one)
 			if c.ignored(at) {
 				delete(v, name)
@@ -70,7 +70,7 @@ func (c *comparison) drop(path string, v any) {
 		}
 	case []any:
 		for i, one := range v {
-			at := path + "[" + strconv.Itoa(i) + "]"
+			at := recording.Join(path, "["+strconv.Itoa(i)+"]")
 			c.drop(at, one)
 			if c.ignored(at) {
 				v[i] = nil

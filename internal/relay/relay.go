@@ -5,12 +5,14 @@
 //
 // What one peer has sent leaves in the order in which it came, each way: an end hands its messages to its [Receiver]
 // one at a time, in the goroutine that reads, and [Peer] sends them in the order of its calls. So a peer that does not
-// read keeps the other one from being read, as if there were nothing in between.
+// read keeps the other one from being read, as if there were nothing in between. Modern clients over HTTP share one
+// peer: messages for them wait in a queue for each request, so that a client which does not read delays no other.
 package relay
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -40,8 +42,8 @@ func (m *Message) Size() int {
 
 // Answer takes what becomes of a request: the result as the peer wrote it, in one line, or an error. An error that the
 // peer has answered with is an [*Error]. It is called once, by any goroutine, perhaps before the call returns that the
-// request was made by; the result is valid until it returns. It may block, for as long as the peer that asked does not
-// read.
+// request was made by. The result of a client is valid until Answer returns; that of a server may be kept. Answer may
+// block while the peer that asked does not read, unless that peer is shared.
 type Answer func(result json.RawMessage, err error)
 
 // Peer sends messages to a client or a server. It is safe for concurrent use.
@@ -92,6 +94,12 @@ type Cancelled struct{ Reason string } // empty if it gave none
 
 func (e *Cancelled) Error() string { return "the server has cancelled the request: " + e.Reason }
 
+// The causes of the contexts of requests that a server ends because it stops, and because the client has left.
+var (
+	ErrStopping = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
+	ErrLeft     = errors.New("the client has left")
+)
+
 // ReasonOf returns why ctx has ended, for the peer that is told of it; empty if that says no more than that it has.
 func ReasonOf(ctx context.Context) string {
 	if why := context.Cause(ctx); why != ctx.Err() {
@@ -119,6 +127,8 @@ type Client struct {
 	// Introduced gets the server's answer, for each connection. An error ends the client for good. A client that ends
 	// before there was an answer gives it why: it makes no second attempt at its first connection.
 	Introduced func(result json.RawMessage, err error) error
+	// Shared reports whether several peers without sessions are in front, which must not get what belongs to another.
+	Shared bool
 	// Patience is how long Request and Notify wait for a session. Zero means 30 s.
 	Patience time.Duration
 }

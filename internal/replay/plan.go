@@ -19,10 +19,13 @@ type Options struct {
 // Step is a message of the host, and whether it is sent.
 type Step struct {
 	*recording.Reaction
+	Name string // of the tool or prompt, or the URI, as the params have it: the server reads this one
 	Skip string // why it is not sent; empty if it is
 }
 
-// Plan returns what is sent in each session, and what is not.
+// Plan returns the messages to send in each session, and those left out. Ambiguous params, which a server may read
+// differently, are an error. Plan judges by the params, which are sent, and never by the name that the recording
+// has beside them.
 func Plan(f *recording.File, o *Options) ([][]Step, error) {
 	if !f.Content {
 		return nil, fmt.Errorf("the recording has no content: record it with --record-content")
@@ -32,7 +35,11 @@ func Plan(f *recording.File, o *Options) ([][]Step, error) {
 		p := planner{o: o, safe: readOnly(reactions), skipped: map[string]bool{}}
 		var steps []Step
 		for _, r := range reactions {
-			steps = append(steps, Step{r, p.skip(r)})
+			s, err := p.step(r)
+			if err != nil {
+				return nil, fmt.Errorf("session %d, seq %d, %s: %w", r.Session, r.Seq, r.Method, err)
+			}
+			steps = append(steps, s)
 		}
 		sessions = append(sessions, steps)
 	}
@@ -53,7 +60,9 @@ func readOnly(reactions []*recording.Reaction) map[string]bool {
 			}
 			for _, t := range list.Tools {
 				a := t.Annotations
-				safe[t.Name] = a != nil && a.ReadOnlyHint != nil && *a.ReadOnlyHint
+				reads := a != nil && a.ReadOnlyHint != nil && *a.ReadOnlyHint
+				before, listed := safe[t.Name]
+				safe[t.Name] = reads && (before || !listed) // in all lists
 			}
 		}
 	}
@@ -70,19 +79,41 @@ type planner struct {
 // changes are methods, other than tools/call, that change something at a server.
 var changes = map[string]bool{mcp.MethodCancelTask: true}
 
-func (p *planner) skip(r *recording.Reaction) string {
-	if r.Method != mcp.MethodCallTool {
-		return p.skipTask(r)
+// paramsMembers are the members of params by which Plan and [Run] decide, or which a server acts on.
+var paramsMembers = []string{
+	"name", "uri", "arguments", "ref", "argument", "task", "taskId", "cursor", "requestState", "inputResponses", "_meta",
+}
+
+func (p *planner) step(r *recording.Reaction) (Step, error) {
+	s := Step{Reaction: r}
+	if err := recording.Exact(r.Content, paramsMembers...); err != nil {
+		return s, err
 	}
-	if p.o.All || p.safe[r.Name] || p.o.Allow != nil && p.o.Allow(r.Name) {
-		return ""
-	}
-	for _, s := range r.Steps {
-		if s.Request == r.Request && s.Kind == recording.Result {
-			p.skipped[taskOf(s.Content)] = true
+	for _, member := range []string{"name", "uri"} {
+		if s.Name == "" {
+			_, _ = mcp.Object(r.Content).Decode(member, &s.Name) // of another type it is none
 		}
 	}
-	if _, listed := p.safe[r.Name]; !listed {
+	s.Skip = p.skip(&s)
+	return s, nil
+}
+
+func (p *planner) skip(s *Step) string {
+	if s.Method != mcp.MethodCallTool {
+		return p.skipTask(s.Reaction)
+	}
+	if s.Name == "" {
+		return "its params name no tool"
+	}
+	if p.o.All || p.safe[s.Name] || p.o.Allow != nil && p.o.Allow(s.Name) {
+		return ""
+	}
+	for _, step := range s.Steps {
+		if step.Request == s.Request && step.Kind == recording.Result {
+			p.skipped[taskOf(step.Content)] = true
+		}
+	}
+	if _, listed := p.safe[s.Name]; !listed {
 		return "the recording does not say that the tool only reads"
 	}
 	return "the tool may change something"

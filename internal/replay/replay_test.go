@@ -76,14 +76,14 @@ func TestOnlyCallsThatReadAreMadeUnlessTheUserSaysSo(t *testing.T) {
 		`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
 		`{"name":"write","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}},` +
 		`{"name":"silent","inputSchema":{"type":"object"}}]}}
-{"session":1,"seq":3,"from":"host","kind":"request","method":"tools/call","name":"read","request":2,"params":{}}
-{"session":1,"seq":4,"from":"host","kind":"request","method":"tools/call","name":"write","request":3,"params":{}}
+{"session":1,"seq":3,"from":"host","kind":"request","method":"tools/call","name":"read","request":2,"params":{"name":"read"}}
+{"session":1,"seq":4,"from":"host","kind":"request","method":"tools/call","name":"write","request":3,"params":{"name":"write"}}
 {"session":1,"seq":5,"from":"server","kind":"result","method":"tools/call","name":"write","request":3,` +
 		`"result":{"task":{"taskId":"7"}}}
 {"session":1,"seq":6,"from":"host","kind":"request","method":"tasks/get","request":4,"params":{"taskId":"7"}}
 {"session":1,"seq":7,"from":"host","kind":"request","method":"tasks/cancel","request":5,"params":{"taskId":"8"}}
-{"session":1,"seq":8,"from":"host","kind":"request","method":"tools/call","name":"silent","request":6,"params":{}}
-{"session":1,"seq":9,"from":"host","kind":"request","method":"tools/call","name":"unlisted","request":7,"params":{}}
+{"session":1,"seq":8,"from":"host","kind":"request","method":"tools/call","name":"silent","request":6,"params":{"name":"silent"}}
+{"session":1,"seq":9,"from":"host","kind":"request","method":"tools/call","name":"unlisted","request":7,"params":{"name":"unlisted"}}
 `
 	for _, c := range []struct {
 		o    replay.Options
@@ -110,6 +110,74 @@ func TestOnlyCallsThatReadAreMadeUnlessTheUserSaysSo(t *testing.T) {
 	if _, err := replay.Plan(parsed(t, []byte(strings.Replace(head, "true", "false", 1))), nil); err == nil {
 		t.Error("got no error for a recording without content")
 	}
+}
+
+// TestTheNameThatIsShownIsTheNameThatIsCalled has recordings whose entries name another tool than their params.
+func TestTheNameThatIsShownIsTheNameThatIsCalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recordingOf := func(entry, params string) []byte {
+			return []byte(`{"mcpotel_recording":1,"content":true}
+{"session":1,"seq":1,"from":"host","kind":"request","method":"tools/list","request":1}
+{"session":1,"seq":2,"from":"server","kind":"result","method":"tools/list","request":1,"result":{"tools":[` +
+				`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
+				`{"name":"twice","inputSchema":{"type":"object"}},` +
+				`{"name":"twice","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}}
+{"session":1,"seq":3,"from":"host","kind":"request","method":"tools/call","name":"read",` + entry +
+				`"request":2,"params":` + params + `}
+`)
+		}
+		for _, c := range []struct{ entry, params, shown, skip, err string }{
+			{params: `{"name":"read"}`, shown: "read"},
+			{params: `{"name":"wipe"}`, shown: "wipe", skip: "does not say"},
+			{params: `{"n\u0061me":"wipe"}`, shown: "wipe", skip: "does not say"},
+			{params: `{"name":"twice"}`, shown: "twice", skip: "may change something"},
+			{params: `{"name":7}`, skip: "name no tool"},
+			{params: `{}`, skip: "name no tool"},
+			{params: `{"name":"read","name":"wipe"}`, err: `"name" is there twice`},
+			{params: `{"name":"read","Name":"wipe"}`, err: `"name" is written "Name"`},
+			{params: `{"name":"read","ta\u017fk":{}}`, err: `"task" is written`},
+			{entry: `"name":"read",`, params: `{"name":"read"}`, err: `"name" is there twice`},
+			{entry: `"METHOD":"tools/list",`, params: `{"name":"read"}`, err: `"method" is written "METHOD"`},
+		} {
+			f, err := recording.Parse(recordingOf(c.entry, c.params))
+			var plan [][]replay.Step
+			if err == nil {
+				plan, err = replay.Plan(f, &replay.Options{})
+			}
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%s %s: got the error %v, want %s", c.entry, c.params, err, c.err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.params, err)
+			}
+			s := plan[0][1]
+			if s.Name != c.shown || (s.Skip == "") != (c.skip == "") || !strings.Contains(s.Skip, c.skip) {
+				t.Errorf("%s: shows %q and leaves it out because %q; want %q and %q", c.params, s.Name, s.Skip, c.shown, c.skip)
+			}
+			called := "nothing"
+			server := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+				for {
+					frame, err := p.Receive(ctx)
+					if err != nil {
+						return
+					}
+					if method, _ := mcp.Object(frame).Lookup("method"); string(method) == `"tools/call"` {
+						params, _ := mcp.Object(frame).Lookup("params")
+						_, _ = mcp.Object(params).Decode("name", &called)
+					}
+				}
+			})
+			if err := replay.Run(t.Context(), plan, server, time.Second, func(replay.Step, string) {}); err != nil {
+				t.Error(err)
+			}
+			if want := map[bool]string{true: c.shown, false: "nothing"}[s.Skip == ""]; called != want {
+				t.Errorf("%s: called %q, want %q", c.params, called, want)
+			}
+		}
+	})
 }
 
 // TestASessionThatEndsIsSaid has a server that dies, and one that never answers.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/mcpotel/mcpotel/inspect"
@@ -24,6 +25,15 @@ var (
 	Clients Set[Client]
 	Servers Set[Server]
 )
+
+// watched is true once the process has code that looks at its clients and servers.
+var watched atomic.Bool
+
+// Watch says that the clients and servers of the process are looked at from now on, as by a debug page.
+func Watch() { watched.Store(true) }
+
+// Watched reports whether [Watch] was called: whether what is there only to be looked at is worth finding out.
+func Watched() bool { return watched.Load() }
 
 // Set is those of one kind that are at work. The zero Set is empty; it is safe for concurrent use.
 type Set[T any] struct {
@@ -83,6 +93,14 @@ func (s *Set[T]) All() []T {
 		}
 	}
 	return all
+}
+
+// Ended is how many members have ended or were forgotten.
+func (s *Set[T]) Ended() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep()
+	return int(s.last) - len(s.all)
 }
 
 // sweep takes away what was forgotten. mu is held.

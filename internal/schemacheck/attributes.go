@@ -31,8 +31,19 @@ func rowOf(key string) *schema.Attribute {
 	return nil
 }
 
-// check checks attributes against the uses that a row of the schema makes of them.
-func (a Attrs) check(uses ...schema.Use) (problems []string) {
+// namespaces are those of this module, and of the conventions for MCP.
+var namespaces = []string{"mcp_client.", "mcp_server.", "mcp."}
+
+// reserved reports whether a program must not use key for an attribute of its own: the schema, or a later one, may have
+// it.
+func reserved(key string) bool {
+	return rowOf(rowKey(key)) != nil ||
+		slices.ContainsFunc(namespaces, func(space string) bool { return strings.HasPrefix(key, space) })
+}
+
+// check checks attributes against the uses that a row of the schema makes of them. If users is true, there may be
+// others, of the program's.
+func (a Attrs) check(users bool, uses ...schema.Use) (problems []string) {
 	declared := map[string]*schema.Use{}
 	for i, u := range uses {
 		declared[u.Key] = &uses[i]
@@ -43,7 +54,7 @@ func (a Attrs) check(uses ...schema.Use) (problems []string) {
 	for key, v := range a {
 		if use := declared[rowKey(key)]; use != nil {
 			problems = append(problems, v.check(use)...)
-		} else {
+		} else if !users || reserved(key) {
 			problems = append(problems, key+" is not declared")
 		}
 	}

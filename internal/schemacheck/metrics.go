@@ -28,7 +28,7 @@ func (m *Metric) check(toolNames int) (problems []string) {
 		number = schema.Double
 	}
 	for _, p := range m.Points {
-		problems = append(problems, p.Attrs.check(row.Attrs...)...)
+		problems = append(problems, p.Attrs.check(false, row.Attrs...)...)
 		for key := range p.Attrs {
 			if a := rowOf(key); a != nil && a.Bound == schema.Unbounded {
 				problems = append(problems, key+" is unbounded")

@@ -5,13 +5,13 @@ import "slices"
 // Problems returns in what respects the telemetry departs from the schema, each once, in order.
 func Problems(s *Signals) (problems []string) {
 	for i := range s.Spans {
-		problems = append(problems, s.Spans[i].check()...)
+		problems = append(problems, s.Spans[i].check(s.Users)...)
 	}
 	for i := range s.Metrics {
 		problems = append(problems, s.Metrics[i].check(s.ToolNameLimit)...)
 	}
 	for i := range s.Records {
-		problems = append(problems, s.Records[i].check()...)
+		problems = append(problems, s.Records[i].check(s.Users)...)
 	}
 	slices.Sort(problems)
 	return slices.Compact(problems)

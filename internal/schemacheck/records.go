@@ -10,7 +10,7 @@ import (
 )
 
 // check checks a log record against its row.
-func (r *Record) check() (problems []string) {
+func (r *Record) check(users bool) (problems []string) {
 	i := slices.IndexFunc(schema.Current.Events, func(e schema.Event) bool { return e.Name == r.Event })
 	if i < 0 {
 		return []string{fmt.Sprintf("record %q: event.name %q is not in the schema", r.Message, r.Event)}
@@ -22,7 +22,7 @@ func (r *Record) check() (problems []string) {
 	if !slices.Contains(row.Levels, r.Level) {
 		problems = append(problems, fmt.Sprintf("level %v, want one of %v", r.Level, row.Levels))
 	}
-	problems = append(problems, r.Attrs.check(slices.Concat(row.Fields, schema.Current.Baggage)...)...)
+	problems = append(problems, r.Attrs.check(users, slices.Concat(row.Fields, schema.Current.Baggage)...)...)
 	problems = append(problems, r.Problems...)
 	for i := range problems {
 		problems[i] = fmt.Sprintf("record %q: %s", row.Name, problems[i])

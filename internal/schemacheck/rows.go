@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// Set is a set of rows of the schema: texts such as "metric mcp_client.tombstones with mcp_client.name".
+// Set is a set of rows of the schema: texts such as "metric mcp_client.tombstone.kept with mcp_client.name".
 type Set map[string]bool
 
 func (s Set) add(format string, args ...any) { s[fmt.Sprintf(format, args...)] = true }
@@ -72,7 +72,7 @@ func Declared() Set {
 func Rows(signals *Signals) Set {
 	s := Set{}
 	for i := range signals.Spans {
-		s.span(&signals.Spans[i])
+		s.span(&signals.Spans[i], signals.Users)
 	}
 	for _, m := range signals.Metrics {
 		s.metric(&m)
@@ -94,8 +94,8 @@ func Rows(signals *Signals) Set {
 	return s
 }
 
-func (s Set) span(span *Span) {
-	id := span.row()
+func (s Set) span(span *Span, users bool) {
+	id := span.row(users)
 	s.add("span %s", id)
 	s.add("span %s with status %s", id, span.Status)
 	for key := range span.Attrs {

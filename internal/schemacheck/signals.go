@@ -12,6 +12,10 @@ type Signals struct {
 	Metrics []Metric
 	Records []Record
 
+	// Users says that the program may have added attributes, events, links and a status to spans, and attributes to
+	// records. Only the names of the schema, and those of the namespaces of this module, are checked then.
+	Users bool
+
 	// ToolNameLimit is that of the Telemetry that emitted it, zero for the default.
 	ToolNameLimit int
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// check checks a span against the row that it fits best.
-func (s *Span) check() []string {
+// check checks a span against the row that it fits best. If users is true, the program may have added to the span.
+func (s *Span) check(users bool) []string {
 	best := []string{fmt.Sprintf("span %q: no row has kind %s", s.Name, s.Kind)}
 	found := false
 	for _, row := range schema.Current.Spans {
 		if row.Kind != s.Kind {
 			continue
 		}
-		problems := s.checkAs(&row)
+		problems := s.checkAs(&row, users)
 		if len(problems) == 0 {
 			return nil
 		}
@@ -32,10 +32,10 @@ func (s *Span) check() []string {
 
 // row returns the id of the row that the span is, empty for none. Where a notification that is sent could be a request
 // by its attributes, the method tells.
-func (s *Span) row() (id string) {
+func (s *Span) row(users bool) (id string) {
 	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
 	for _, row := range schema.Current.Spans {
-		if row.Kind != s.Kind || len(s.checkAs(&row)) > 0 {
+		if row.Kind != s.Kind || len(s.checkAs(&row, users)) > 0 {
 			continue
 		}
 		if id == "" || notice && strings.HasSuffix(row.ID, ".notification") {
@@ -45,23 +45,23 @@ func (s *Span) row() (id string) {
 	return id
 }
 
-func (s *Span) checkAs(row *schema.Span) []string {
-	problems := s.Attrs.check(slices.Concat(row.AtStart, row.AtEnd, schema.Current.Baggage)...)
+func (s *Span) checkAs(row *schema.Span, users bool) []string {
+	problems := s.Attrs.check(users, slices.Concat(row.AtStart, row.AtEnd, schema.Current.Baggage)...)
 	if s.AtStart != nil {
-		for _, p := range s.AtStart.check(row.AtStart...) {
+		for _, p := range s.AtStart.check(users, row.AtStart...) {
 			problems = append(problems, "at start: "+p)
 		}
 	}
 	if !hasForm(s.Name, row.NameForm, s.Attrs) {
 		problems = append(problems, "its name is not of the form "+row.NameForm)
 	}
-	if _, failed := s.Attrs["error.type"]; s.Status == OK || failed != (s.Status == Error) {
+	if _, failed := s.Attrs["error.type"]; !statusFits(s.Status, failed, users) {
 		problems = append(problems, fmt.Sprintf("status %s with error.type present: %v", s.Status, failed))
 	}
-	if s.Events > 0 {
+	if s.Events > 0 && !users {
 		problems = append(problems, "it has span events")
 	}
-	if s.Links > len(row.Links) {
+	if s.Links > len(row.Links) && !users {
 		problems = append(problems, fmt.Sprintf("%d links, want at most %d", s.Links, len(row.Links)))
 	}
 	if s.Dangling {
@@ -71,6 +71,15 @@ func (s *Span) checkAs(row *schema.Span) []string {
 		problems = append(problems, "it ends before it starts")
 	}
 	return problems
+}
+
+// statusFits reports whether a span that has failed, or not, may have this status. A program may set one where the
+// library sets none, and OK prevails over the library's.
+func statusFits(status string, failed, users bool) bool {
+	if users {
+		return !failed || status != Unset
+	}
+	return status != OK && failed == (status == Error)
 }
 
 // hasForm reports whether a span's name is of a form: one literal word, "word {key}", or "{key} {key|key}" where the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/backend"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
 // ErrNoTrace is returned by [Jaeger.Trace] for a trace that it does not have.
@@ -30,25 +31,36 @@ func (j *Jaeger) String() string { return j.at.String() }
 
 // Check returns an error if no Jaeger answers there. It asks for the names of services, which every Jaeger has.
 func (j *Jaeger) Check(ctx context.Context) error {
+	_, err := j.Services(ctx)
+	return err
+}
+
+// Services returns the names of the services that it has spans of.
+func (j *Jaeger) Services(ctx context.Context) ([]string, error) {
 	answer, err := j.at.Get(ctx, "/api/v3/services", nil)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
-		return fmt.Errorf("no Jaeger answers at %s: %w", j, err)
+		return nil, fmt.Errorf("no Jaeger answers at %s: %w", j, err)
 	}
 	defer answer.Body.Close()
 	var services struct{ Services []string }
-	err = json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&services)
+	err = answerBudget().Read(answer.Body, &services)
 	if answer.StatusCode != http.StatusOK || err != nil {
-		return fmt.Errorf("%s is not a Jaeger with the API of version 3: it answers %s to /api/v3/services; want the URL of "+
-			"its page, such as http://127.0.0.1:16686", j, answer.Status)
+		return nil, fmt.Errorf("%s is not a Jaeger with the API of version 3: it answers %s to /api/v3/services; want the "+
+			"URL of its page, such as http://127.0.0.1:16686", j, answer.Status)
 	}
-	return nil
+	return services.Services, nil
 }
 
-// maxAnswer bounds what is read of an answer, in bytes.
-const maxAnswer = 64 << 20
+// Bounds of an answer, in bytes.
+const (
+	maxAnswer = 64 << 20
+	maxValues = 64 << 20 // of memory, but for strings, which are no larger than the answer
+)
+
+func answerBudget() *weigh.Budget { return &weigh.Budget{Text: maxAnswer, Values: maxValues} }
 
 // Trace is the spans of a trace.
 func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) {
@@ -71,6 +83,7 @@ func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) 
 // spansIn reads what Jaeger answers: one object after the other, each with a part of the trace.
 func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 	d := json.NewDecoder(body)
+	left := answerBudget()
 	for {
 		var part struct {
 			Result json.RawMessage `json:"result"`
@@ -86,7 +99,7 @@ func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 		if len(part.Result) == 0 {
 			continue
 		}
-		spans, err := otlpsink.ParseSpans(part.Result)
+		spans, err := otlpsink.ParseSpans(part.Result, left)
 		if err != nil {
 			return nil, fmt.Errorf("answer of Jaeger: %w", err)
 		}
@@ -114,7 +127,7 @@ func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[stri
 			TraceID string `json:"traceID"`
 		}
 	}
-	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&found); err != nil {
+	if err := answerBudget().Read(answer.Body, &found); err != nil {
 		return nil, fmt.Errorf("%s answers %s to a search: %w", j, answer.Status, err)
 	}
 	var ids []string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 // answered is what Jaeger 2.13 answers for a trace, shortened.
@@ -138,5 +139,49 @@ func TestAJaegerIsSearchedByAttributes(t *testing.T) {
 	}
 	if _, err := j.Tagged(t.Context(), "another", attributes, since); err == nil || !strings.Contains(err.Error(), "400") {
 		t.Errorf("got %v, want the status", err)
+	}
+}
+
+// TestAnAnswerOfJaegerIsBoundedInMemory has answers that are small as JSON and large as values, in one and many parts.
+func TestAnAnswerOfJaegerIsBoundedInMemory(t *testing.T) {
+	const head, tail = `{"result":{"resourceSpans":[{"scopeSpans":[{"spans":[{}`, `]}]}]}}`
+	fill := func(n int, s string) string { return strings.Repeat(s, n/len(s)) }
+	for name, answer := range map[string]string{
+		"one part":   head + fill(9<<20, ",{}") + tail,
+		"many parts": fill(9<<20, head+fill(300<<10, ",{}")+tail),
+		"tiny parts": fill(9<<20, head+tail),
+		"attributes": head + `,{"attributes":[{}` + fill(9<<20, ",{}") + "]}" + tail,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+		j := jaegerAt(t, server.URL)
+		var spans int
+		allocated := heap.Allocated(func() {
+			all, err := j.Trace(t.Context(), answeredID)
+			if spans = len(all); err == nil && spans > 200_000 {
+				t.Errorf("%s: got %d spans", name, spans)
+			}
+		})
+		if allocated > 300<<20 {
+			t.Errorf("%s: %d MiB of JSON allocate %d MiB for %d spans, want 300 MiB at most", name, len(answer)>>20,
+				allocated>>20, spans)
+		}
+		server.Close()
+	}
+	for name, answer := range map[string]string{
+		"services": `{"services":[""` + fill(9<<20, `,""`) + "]}", "found": `{"data":[{}` + fill(9<<20, ",{}") + "]}",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+		j := jaegerAt(t, server.URL)
+		allocated := heap.Allocated(func() {
+			if name == "services" {
+				_, _ = j.Services(t.Context())
+			} else {
+				_, _ = j.Tagged(t.Context(), "x", nil, time.Now())
+			}
+		})
+		if allocated > 100<<20 {
+			t.Errorf("%s: %d MiB of JSON allocate %d MiB, want 100 MiB at most", name, len(answer)>>20, allocated>>20)
+		}
+		server.Close()
 	}
 }

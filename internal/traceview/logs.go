@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/page"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // A record is a log record as a page shows it.
@@ -20,6 +21,7 @@ type record struct {
 	Service    service
 	Text       string
 	Brief      []attribute // the few that tell most
+	Error      string      // text of the error that the record is about; empty if it is about none
 	Span       link        // none without Href
 	Attributes []attribute
 	More       int
@@ -64,6 +66,9 @@ func (v *view) record(i int, r otlpsink.Record, b *budget) record {
 		if v, ok := r.Attributes[a.Key]; ok && len(x.Brief) < maxBrief {
 			x.Brief = append(x.Brief, attribute{a.Value, cut(scantText, valueText(v))})
 		}
+	}
+	if v, ok := r.Attributes[names.KeyExceptionMessage]; ok {
+		x.Error = b.text(cut(titleText, valueText(v)))
 	}
 	x.Attributes, x.More = attributesOf(r.Attributes, b)
 	if r.EventName != "" && r.EventName != textOf(r) {

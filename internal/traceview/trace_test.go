@@ -101,6 +101,21 @@ func TestLogsStandBelowTheirTraceByTime(t *testing.T) {
 	}
 }
 
+func TestTheLineOfARecordHasTheTextOfItsError(t *testing.T) {
+	const why = "127.0.0.1:8080: connection refused"
+	s := sample()
+	s.Records[0].Attributes = map[string]any{"error.type": "connection_lost", "exception.message": why}
+	for _, path := range []string{"/trace/" + traceA, "/logs"} {
+		var lines []string
+		for _, r := range getPage(t, showing(s), path).all("details.log") {
+			lines = append(lines, r.one(t, "summary").text())
+		}
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, why) {
+			t.Errorf("%s: want the text of the error in the line, got %q", path, text)
+		}
+	}
+}
+
 func TestATraceThatIsNotWholeSaysSo(t *testing.T) {
 	s := sample()
 	s.Spans = s.Spans[:1] // the server's

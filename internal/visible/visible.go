@@ -8,7 +8,10 @@ package visible
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -65,6 +68,74 @@ func Line(text string) string {
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return Line(line)
+}
+
+// Short returns the Line of a text, of which most bytes are left, and an ellipsis for the rest.
+func Short(text string, most int) string {
+	text = Line(text[:min(len(text), 4*most)]) // the rest would not be shown, however long it is
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// Word returns a name that a peer may have chosen, for a sentence: as it is if it is one plain word, and else Short
+// between quotation marks, so that it ends where it ends.
+func Word(text string, most int) string {
+	if len(text) <= most && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return strconv.Quote(Short(text, most))
+}
+
+// plain are the characters of names that cannot be taken for a sentence.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:"
+
+// Clean makes every string in the value that v points to Short, names in maps included. It is the door for answers that
+// are made of the words of peers and handed on as data, whatever each field has been given. Unexported fields are left
+// alone.
+func Clean(v any, most int) { clean(reflect.ValueOf(v), most) }
+
+func clean(v reflect.Value, most int) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			clean(v.Elem(), most)
+		}
+	case reflect.Interface:
+		if !v.IsNil() && v.CanSet() {
+			v.Set(cleaned(v.Elem(), most))
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(Short(v.String(), most))
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			clean(field, most)
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return // bytes, such as JSON
+		}
+		for i := range v.Len() {
+			clean(v.Index(i), most)
+		}
+	case reflect.Map:
+		entries := maps.Collect(v.Seq2())
+		v.Clear()
+		for key, value := range entries {
+			v.SetMapIndex(cleaned(key, most), cleaned(value, most))
+		}
+	}
+}
+
+// cleaned returns a clean copy of a value that cannot be set.
+func cleaned(v reflect.Value, most int) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	clean(c, most)
+	return c
 }
 
 // Text returns text with its line breaks and tabs.

@@ -108,9 +108,9 @@ func (s *Skill) File(uri string) (File, bool) {
 // Resolve is the URI of the file that the skill's text calls path, such as references/FORMS.md: paths are relative to
 // the skill's directory, and stay in it.
 func (s *Skill) Resolve(path string) (string, error) {
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "" || segment == "." || segment == ".." {
-			return "", fmt.Errorf("skill %s: %q is not the path of a file below its directory", s.URI, path)
+	for name := range strings.SplitSeq(path, "/") {
+		if err := checkSegment(name); err != nil {
+			return "", fmt.Errorf("skill %s: %q is not the path of a file below its directory: %w", s.URI, path, err)
 		}
 	}
 	return s.Root() + "/" + escape(path), nil
@@ -125,7 +125,8 @@ func FileURI(skillPath, file string) string {
 }
 
 // Validate reports what is wrong with the entry by itself: its URI, its name, the description, and files that are
-// missing, listed twice, outside its directory, or without a proper digest and size.
+// missing, listed twice, outside its directory, or without a proper digest and size. No name in the path of a URI may
+// be empty, "." or "..", or hold a separator or a control character, however often it is percent-encoded.
 func (s *Skill) Validate() error {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("skill %q: %w", s.URI, err)
@@ -135,8 +136,11 @@ func (s *Skill) Validate() error {
 
 func (s *Skill) validate() error {
 	root, isManifest := strings.CutSuffix(s.URI, "/"+Manifest)
-	if u, err := url.Parse(s.URI); err != nil || !u.IsAbs() || !isManifest {
+	if !isManifest {
 		return errors.New("the URI is not that of a " + Manifest)
+	}
+	if _, err := pathOf(s.URI); err != nil {
+		return err
 	}
 	name := s.Name()
 	if err := CheckName(name); err != nil {
@@ -153,19 +157,22 @@ func (s *Skill) validate() error {
 	}
 	seen := make(map[string]bool, len(s.Resources))
 	for _, f := range s.Resources {
+		path, err := pathOf(f.URI)
 		switch {
+		case err != nil:
+			return err
 		case !strings.HasPrefix(f.URI, root+"/"):
 			return fmt.Errorf("%q is not in its directory", f.URI)
-		case seen[f.URI]:
+		case seen[path]:
 			return fmt.Errorf("%q is listed twice", f.URI)
 		case !isDigest(f.Digest):
 			return fmt.Errorf("%q: the digest %q is not sha256: and 64 hexadecimal digits in lower case", f.URI, f.Digest)
 		case f.Size < 0:
 			return fmt.Errorf("%q: the size is %d", f.URI, f.Size)
 		}
-		seen[f.URI] = true
+		seen[path] = true
 	}
-	if !seen[s.URI] {
+	if _, listed := s.File(s.URI); !listed {
 		return errors.New(Manifest + " is not among its files")
 	}
 	return nil

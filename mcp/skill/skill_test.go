@@ -108,6 +108,46 @@ func TestEntriesAreChecked(t *testing.T) {
 	}
 }
 
+// TestNoURILeadsElsewhere puts paths that lead out of a directory, or read differently by different programs, into each
+// URI of an entry.
+func TestNoURILeadsElsewhere(t *testing.T) {
+	for _, in := range []string{
+		"..", ".", "", "%2e%2e", "%2E.", ".%2e", "%2e", "%252e%252e", "%25252e%25252e", "a%2f..%2fb", "a%5c..%5cb", `a\..\b`,
+		"a%252fb", "a%00b", "a%0ab", "a%7f", "a%ff", "a?", "a?b", "a#", "a#b", "%zz",
+	} {
+		root := func(s *Skill) {
+			for i := range s.Resources {
+				s.Resources[i].URI = strings.Replace(s.Resources[i].URI, "acme", "acme/"+in, 1)
+			}
+			s.URI = strings.Replace(s.URI, "acme", "acme/"+in, 1)
+		}
+		file := func(s *Skill) { s.Resources[1].URI = s.Root() + "/" + in + "/x" }
+		last := func(s *Skill) { s.Resources[1].URI = s.Root() + "/" + in }
+		dynamic := func(s *Skill) { root(s); s.Resources = nil }
+		for name, change := range map[string]func(*Skill){"root": root, "file": file, "last": last, "dynamic": dynamic} {
+			if s := entry(t, change); s.Validate() == nil {
+				t.Errorf("%s: %q is valid, with %v", name, s.URI, s.Resources)
+			}
+		}
+	}
+	for _, at := range []string{"skill://..", "skill:acme/..", "skill:/..", "file:///a/..", "file:////a",
+		"https://h/%2e%2e"} {
+		if s := entry(t, func(s *Skill) { s.URI, s.Resources = at+"/pdf-processing/SKILL.md", nil }); s.Validate() == nil {
+			t.Errorf("%q is valid", s.URI)
+		}
+	}
+	for _, at := range []string{"skill://acme", "skill:acme", "file:///a b", "https://h:80/a%20b", "skill://a/100%25"} {
+		s := entry(t, func(s *Skill) { s.URI, s.Resources = at+"/pdf-processing/SKILL.md", nil })
+		if err := s.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	again := entry(t, func(s *Skill) { s.Resources[1].URI = s.Root() + "/SKILL%2emd" })
+	if err := again.Validate(); err == nil || !strings.Contains(err.Error(), "listed twice") {
+		t.Errorf("a file twice, by two spellings: %v", err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "a1", "pdf-processing", strings.Repeat("a", 64)} {
 		if err := CheckName(name); err != nil {
@@ -167,7 +207,8 @@ func TestPathsStayInTheDirectory(t *testing.T) {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	}
-	for _, path := range []string{"", "../x", "a/../../x", "/etc/passwd", "a//b", "./a", "a/."} {
+	for _, path := range []string{"%2e%2e/x", `a\..\x`, "a\x00b", "%252E%252E/x", "a/%2fetc", "",
+		"../x", "a/../../x", "/etc/passwd", "a//b", "./a", "a/."} {
 		if got, err := s.Resolve(path); err == nil {
 			t.Errorf("%q leads to %s, want an error", path, got)
 		}

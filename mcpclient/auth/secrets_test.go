@@ -137,7 +137,7 @@ func TestNoSecretIsEverPrinted(t *testing.T) {
 			}
 		}, nil},
 		{"token in a broken answer", func(b *bench) {
-			b.as.response = func(out object) { out["expires_in"] = out["access_token"] }
+			b.as.response = func(out object) { out["token_type"] = []any{out["access_token"]} }
 		}, nil},
 		{"the person's answer is wrong", func(b *bench) {
 			b.as.redirects = func(q url.Values) { q.Set("iss", q.Get("code")) }

@@ -3,6 +3,7 @@ package auth
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -154,9 +155,27 @@ func (t *endpointTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	}
 	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) {
 		resp.Header.Set("Content-Type", "application/json") // whatever else the server calls it
+		body = wholeLifetime(body)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
+}
+
+// wholeLifetime returns a token response with its expires_in in whole seconds, which package oauth2 requires. Servers
+// also send 3600.0, 3.6e3 and strings. A lifetime that cannot be read becomes 0, unknown: it is a hint (RFC 6749 §5.1).
+func wholeLifetime(body []byte) []byte {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil || members["expires_in"] == nil {
+		return body
+	}
+	var expires any
+	_ = json.Unmarshal(members["expires_in"], &expires)
+	members["expires_in"] = strconv.AppendInt(nil, int64(lifetime(expires)/time.Second), 10)
+	whole, err := json.Marshal(members)
+	if err != nil {
+		return body
+	}
+	return whole
 }
 
 // readAll reads an answer to its end, within the limit of the Fetcher it came from, and closes it.

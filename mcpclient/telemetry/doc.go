@@ -1,9 +1,10 @@
-// Package telemetry is what the client and the server of this module emit: spans and metrics through the OpenTelemetry
-// API, log records through slog, all under one published schema.
+// Package telemetry is what the client and the server of this module emit: spans, metrics and log records through
+// the OpenTelemetry API, log records through slog if the user wants that, all under one published schema.
 //
 // This is the package for users of a client or a server. Start at [New] and give the result to the client's or the
-// server's options; without it they use the global OpenTelemetry providers and log nothing. [WithContentCapture] puts
-// what tools are given and return onto spans, [WithProfileLabels] names them in profiles; [Operation] and [FlightEntry]
+// server's options; without it they use the global OpenTelemetry providers. [WithContentCapture] puts
+// what tools are given and return onto spans, [WithSpanAttributesFn] what the program knows, [WithFilter] leaves spans
+// out, [WithProfileLabels] names tools in profiles; [Operation] and [FlightEntry]
 // are what package inspect shows of the latest requests.
 //
 // The other packages:

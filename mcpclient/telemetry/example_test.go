@@ -34,7 +34,7 @@ func ExampleNew() {
 	op.Admit(nil, 7)
 	op.End(instrument.Result{ErrorType: names.ErrorTimeout, Err: context.DeadlineExceeded})
 	// Output:
-	// level=WARN mcp_client.name=files mcp_client.instance.id=pod-7 event.name=mcp_client.request.exception mcp.method.name=tools/call gen_ai.tool.name=read jsonrpc.request.id=7 error.type=timeout mcp_client.error.kind=timeout error="context deadline exceeded"
+	// level=WARN mcp_client.name=files mcp_client.instance.id=pod-7 event.name=mcp_client.request.exception mcp.method.name=tools/call gen_ai.tool.name=read jsonrpc.request.id=7 error.type=timeout mcp_client.error.kind=timeout exception.type=context.deadlineExceededError mcp_client.safe_to_retry=false exception.message="context deadline exceeded"
 }
 
 // An agent that has a span of its own for the execution of a tool keeps it the only one.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/log"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -31,9 +32,14 @@ func newConfig(opts []Option) *config {
 		Propagator: otel.GetTextMapPropagator(),
 		ToolLimit:  DefaultToolNameLimit,
 		Slow:       DefaultSlowThreshold,
+
+		RecordLevel: slog.LevelInfo,
 	}}
 	for _, o := range opts {
 		o(c)
+	}
+	if c.Records == nil && c.Log == nil {
+		c.Records = otel.GetLoggerProvider()
 	}
 	return c
 }
@@ -79,8 +85,30 @@ func WithPropagators(p propagation.TextMapPropagator) Option {
 	}
 }
 
-// WithLogger sets where log records go. Nil and the default mean nowhere; slog's default logger is never used. Records
-// are logged with the context of the span they belong to.
+// WithLoggerProvider sets where log records go as OpenTelemetry events: the name of the event is the record's event
+// name, and the context of the span that the record belongs to is the record's. Nil means the global provider, which is
+// the default without [WithLogger]. [WithLogLevel] sets the lowest level, and the provider is not asked below it.
+func WithLoggerProvider(p log.LoggerProvider) Option {
+	return func(c *config) {
+		if c.Records = p; p == nil {
+			c.Records = otel.GetLoggerProvider()
+		}
+	}
+}
+
+// WithLogLevel sets the lowest level of the log records for the LoggerProvider. Nil means the default, Info: at Debug
+// there are two records for each request. The handler of [WithLogger] has a level of its own.
+func WithLogLevel(l slog.Leveler) Option {
+	return func(c *config) {
+		if c.RecordLevel = l; l == nil {
+			c.RecordLevel = slog.LevelInfo
+		}
+	}
+}
+
+// WithLogger sets a logger for log records, which replaces the global LoggerProvider. Nil changes nothing; slog's
+// default logger is never used. Records are logged with the context of the span they belong to, and have the
+// name of the event as their message and in the attribute event.name.
 //
 // The records of a call are written in its caller's goroutine, which waits for the handler. A client's other records,
 // of its connection and of what the server says, are written by a goroutine of their own, in order, so that a handler

@@ -15,9 +15,17 @@ const ScopeName = "github.com/mcpotel/mcpotel"
 // use and may be shared by any number of clients and servers. A nil Telemetry observes nothing.
 type Telemetry settings.Source[Redactor]
 
-// New returns a Telemetry that uses the global OpenTelemetry providers and propagator, and no log, unless options say
-// otherwise. It may be called before the providers are set: what is set later counts from then on. Calls without
-// options return the same Telemetry as long as the globals are the same.
+// New returns a Telemetry that uses the global OpenTelemetry providers of spans, metrics and log records, and the
+// global propagator, unless options replace them. New may be called before the global providers are set: they are
+// used as soon as they are set. Calls without options return the same Telemetry as long as the globals are the same.
+//
+// The log records of clients and servers go
+//
+//   - by default, to the global LoggerProvider, from Info on;
+//   - with [WithLogger], to that logger and not to the global LoggerProvider, so that a logger which exports by
+//     OpenTelemetry itself makes no second copy;
+//   - with [WithLoggerProvider], to that provider;
+//   - with both options, to both.
 func New(opts ...Option) *Telemetry {
 	c := newConfig(opts)
 	if len(opts) > 0 {
@@ -37,7 +45,8 @@ var usual atomic.Pointer[Telemetry]
 
 // sameGlobals reports whether s has the same providers and propagator.
 func (c *config) sameGlobals(s *settings.Settings[Redactor]) bool {
-	return same(c.Tracers, s.Tracers) && same(c.Meters, s.Meters) && same(c.Propagator, s.Propagator)
+	return same(c.Tracers, s.Tracers) && same(c.Meters, s.Meters) && same(c.Propagator, s.Propagator) &&
+		same(c.Records, s.Records)
 }
 
 // same reports whether a and b are the same, as far as that can be said. A propagator that is made of several is a

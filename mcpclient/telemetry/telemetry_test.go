@@ -17,7 +17,8 @@ func TestTelemetryWithoutOptionsIsOne(t *testing.T) {
 	}
 	common := New().source().Settings()
 	globals := func(p propagation.TextMapPropagator) config {
-		return config{settings.Settings[Redactor]{Tracers: common.Tracers, Meters: common.Meters, Propagator: p}}
+		return config{settings.Settings[Redactor]{Tracers: common.Tracers, Meters: common.Meters, Propagator: p,
+			Records: common.Records}}
 	}
 	one := globals(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
 	for _, test := range []struct {

@@ -46,6 +46,8 @@ func (e *RequestError) advice() string {
 	switch {
 	case e.Status == http.StatusUnauthorized && !e.judged():
 		return "; HTTP.Authorizer or a field of HTTP.Header gives credentials"
+	case e.found:
+		return ""
 	case e.Reason == Malformed && e.Status != 0:
 		return endpoint
 	case e.Reason == Status && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed):

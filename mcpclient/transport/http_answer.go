@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -71,7 +72,12 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 		ex.malformed(resp, errors.New("the session id is not visible ASCII"))
 		return
 	}
+	coding := resp.Header.Get("Content-Encoding")
 	switch {
+	case coding != "" && !strings.EqualFold(coding, "identity"):
+		discard(resp)
+		ex.malformed(resp, fmt.Errorf("the answer has the content coding %q, which the client has not accepted: it accepts "+
+			"gzip", clip(coding)))
 	case isType(resp, eventsOnly):
 		ex.follow(w, resp)
 	case resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
@@ -160,10 +166,20 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 	if len(body) > 0 {
 		e.Err = errors.New(excerpt(resp.Request, body))
 	}
-	if location, err := url.Parse(resp.Header.Get("Location")); resp.StatusCode/100 == 3 && err == nil {
-		e.Err = fmt.Errorf("a redirect to %q is not followed", clip(location.Scheme+"://"+location.Host))
+	if location, err := resp.Location(); resp.StatusCode/100 == 3 && err == nil {
+		e.Err = notFollowed(resp.Request.URL, location)
 	}
 	return e
+}
+
+// notFollowed is the error for a redirect: a client that followed it might send its credentials elsewhere. Of a place
+// at another origin only that is shown.
+func notFollowed(from, to *url.URL) error {
+	place, advice := to.Scheme+"://"+to.Host, ""
+	if hostname.SameOrigin(to, from) && to.Path != from.Path {
+		place, advice = place+to.EscapedPath(), "; if that is the MCP endpoint, use it as the URL"
+	}
+	return fmt.Errorf("a redirect to %q is not followed%s", clip(place), advice)
 }
 
 // deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
@@ -199,13 +215,17 @@ func (ex *exchange) tooLarge(e *oversize.Error) {
 // too.
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
+	e.found = ex.m.Method != methodDiscover && !ex.initialize
 	// before the failure is delivered:
 	over := e.Reason == Unreachable && ex.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == Request || e.Reason == SessionGone {
-		ex.deliver(Frame{Request: ex.m.ID, Err: e})
+		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
+			c.failRecalled(ex, e)
+		}
 	} else if ex.Err() == nil {
 		about := []slog.Attr{
-			slog.String(names.KeyMCPClientMessageKind, ex.m.Kind.String()), slog.String(names.KeyError, withoutBody(e)),
+			slog.String(names.KeyMCPClientMessageKind, ex.m.Kind.String()), slog.String(names.KeyExceptionMessage,
+				withoutBody(e)),
 		}
 		if ex.m.Method != "" {
 			about = append(about, slog.String(names.KeyMCPMethodName, ex.m.Method))

@@ -45,6 +45,7 @@ type originClient struct {
 	origin
 	client http.Client
 	pool   *http.Transport // nil if the program has put something else in the place of net/http's
+	idle   keepAlive       // of the network connections in pool
 	users  int             // guarded by origins.mu
 	target *url.URL        // guarded by origins.mu; of the latest user: mostly the next one has the same
 

@@ -140,6 +140,11 @@ func (c *httpConn) remove(ex *exchange) *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settleLocked(ex)
+	if ex.recalled {
+		ex.recalled = false
+		c.inbox.recall.stopped--
+		c.inbox.tell()
+	}
 	return c.flight.remove(ex)
 }
 
@@ -199,9 +204,50 @@ func (c *httpConn) failLocked(why error) {
 		if c.over != nil {
 			close(c.over)
 		}
+		if !c.closing {
+			c.takeBack()
+		}
 		c.flight.dismiss(nil)
 		c.inbox.tell()
 		c.inbox.rouse()
+	}
+}
+
+// takeBack ends the requests that have no network connection yet, which the server has not seen. Receive returns each
+// of them as unsent, and then the reason for the end of the connection. It waits for requests that dial only where
+// net/http itself does, which returns at once; a RoundTripper of the user's may go on. c.mu is held.
+func (c *httpConn) takeBack() {
+	r := new(recall)
+	c.inbox.recall = r
+	for ex := c.flight.line.head(); ex != nil; ex = ex.next {
+		r.unsent(ex)
+	}
+	for ex := c.flight.first; ex != nil; ex = ex.next {
+		switch {
+		case ex.m.Kind != Request || ex.settled:
+		case !ex.leaves():
+			r.unsent(ex)
+			ex.stop()
+		case ex.reach.dials() && c.requests.known != nil:
+			ex.recalled = true
+			r.stopped++
+			ex.stop()
+		}
+	}
+}
+
+// failRecalled takes the failure of an exchange that takeBack has stopped. If a network connection was quicker, the
+// server may have the request.
+func (c *httpConn) failRecalled(ex *exchange, e *RequestError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !ex.recalled {
+		return
+	}
+	if e.Unsent {
+		c.inbox.recall.unsent(ex)
+	} else {
+		c.inbox.recall.ended = append(c.inbox.recall.ended, Frame{Request: ex.m.ID, Err: e})
 	}
 }
 

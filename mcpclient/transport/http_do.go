@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // pooled reports whether requests are made by a transport of our own.
@@ -20,6 +21,9 @@ func (q *requester) do(req *http.Request) (*http.Response, error) {
 	if by == nil || req.URL.User != nil {
 		return q.client.Do(req)
 	}
+	if q.pooled() && q.joined.idle.expired(time.Now()) {
+		q.known.CloseIdleConnections()
+	}
 	resp, err := by.RoundTrip(req)
 	if err == nil {
 		err = complete(resp, by)
@@ -29,6 +33,9 @@ func (q *requester) do(req *http.Request) (*http.Response, error) {
 	}
 	if q.asksGzip() {
 		gunzip(resp)
+	}
+	if q.pooled() {
+		q.joined.idle.note(resp, time.Now())
 	}
 	return resp, nil
 }

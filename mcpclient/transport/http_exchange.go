@@ -49,6 +49,7 @@ type exchange struct {
 
 	state       atomic.Int32
 	settled     bool // see httpConn.settle; guarded by conn.mu
+	recalled    bool // see httpConn.takeBack; guarded by conn.mu
 	initialize  bool
 	initialized bool
 	modern      bool

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,6 +136,12 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 			transport.RequestError{Reason: transport.Status, Status: 307}, `"http://example.com" is not followed`},
 		{"308 to another scheme", answer(308, "", "Location", "https://127.0.0.1/"),
 			transport.RequestError{Reason: transport.Status, Status: 308}, "not followed"},
+		{"301 to a slash", answer(301, "", "Location", "/mcp/"),
+			transport.RequestError{Reason: transport.Status, Status: 301},
+			`/mcp/" is not followed; if that is the MCP endpoint, use it as the URL`},
+		{"a coding that is not accepted", answer(200, "x", "Content-Type", "application/json", "Content-Encoding", "br"),
+			transport.RequestError{Reason: transport.Malformed, Status: 200},
+			`content coding "br", which the client has not accepted: it accepts gzip`},
 		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.Status, Status: 307}, ""},
 		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"),
 			transport.RequestError{Reason: transport.Status, Status: 307}, "not followed"},
@@ -517,31 +524,58 @@ func TestHTTPUnreachableConnectsAgainWithTheNextDial(t *testing.T) {
 	})
 }
 
-// Concurrent requests fail one by one, and all as unsent.
-func TestHTTPUnreachableTellsEveryRequest(t *testing.T) {
-	const n = 3
-	conn := dialHTTP(t, &transport.HTTP{URL: "http://" + closedPort(t)}, transport.Config{})
-	for id := range int64(n) {
-		if err := conn.Send(t.Context(), call(id+1)); err != nil {
-			t.Fatal(err)
+// When a server restarts, some requests still dial and some wait in line. Receive returns each of these as unsent, and
+// then the reason for the end of the connection. Here one request is connected, three dial without success, two still
+// dial and two wait in line.
+func TestHTTPUnreachableTellsEveryRequestThatHasNotLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("no more connections")
+		b := newBubble(t, func(_ http.ResponseWriter, r *http.Request) {
+			readSent(r)
+			<-r.Context().Done()
+		})
+		var dials atomic.Int32
+		fail, end := make(chan struct{}), make(chan struct{})
+		defer close(end)
+		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+			switch dial := dials.Add(1); {
+			case dial == 1:
+				return b.dial(ctx, network, address)
+			case dial <= 4:
+				<-fail
+				return nil, down
+			}
+			<-end
+			return nil, down
 		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), wait)
-	defer cancel()
-	seen := 0
-	for {
-		f, err := conn.Receive(ctx)
-		if err != nil {
-			break
+		client := &http.Client{Transport: &http.Transport{DialContext: dial}}
+		conn := dialHTTP(t, &transport.HTTP{URL: bubbleURL, Client: client, MaxInFlight: 6}, transport.Config{})
+		for id := range int64(8) {
+			send(t, conn, call(id+1))
+			synctest.Wait()
 		}
-		if f.Err.Reason != transport.Unreachable || !f.Err.Unsent {
-			t.Errorf("want each unreachable and unsent, got %v", f.Err)
+		close(fail)
+		untold := map[int64]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true}
+		for {
+			f, err := conn.Receive(t.Context())
+			if err != nil {
+				if !errors.Is(err, down) {
+					t.Errorf("want the connection over because of %v, got %v", down, err)
+				}
+				break
+			}
+			if !untold[f.Request] {
+				t.Errorf("request %d: want no word, got %v", f.Request, f.Err)
+			}
+			if f.Err.Reason != transport.Unreachable || !f.Err.Unsent || !errors.Is(f.Err, down) {
+				t.Errorf("request %d: want it unsent because of %v, got %v", f.Request, down, f.Err)
+			}
+			delete(untold, f.Request)
 		}
-		seen++
-	}
-	if seen == 0 || seen > n {
-		t.Errorf("want 1 to %d failures in front of the end, got %d", n, seen)
-	}
+		if len(untold) > 0 {
+			t.Errorf("want a word about each request that has not left, got none about %v", untold)
+		}
+	})
 }
 
 // While something is connected, the server is there, and a request may get through to it some time.

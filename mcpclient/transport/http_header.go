@@ -45,7 +45,7 @@ func (f only) header(q *requester) http.Header {
 
 // newHeader returns a new header with the fields that all requests have.
 func (q *requester) newHeader() http.Header {
-	h := make(http.Header, len(q.own.fields)+8)
+	h := make(http.Header, len(q.own.fields)+7)
 	maps.Copy(h, q.own.fields)
 	if q.asksGzip() {
 		h["Accept-Encoding"] = gzipOnly

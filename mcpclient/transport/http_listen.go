@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,12 @@ func (c *httpConn) listen(s *session, opened func()) {
 		defer opened()
 		defer limit.Stop()
 		defer c.streamsNoMore(s)
-		l.run(opened)
+		l.run(func() {
+			if !limit.Stop() && !l.had { // messages of the client did not wait for the stream
+				l.gap = names.GapStream
+			}
+			opened()
+		})
 	})
 }
 
@@ -90,10 +96,12 @@ type listening struct {
 	ctx     context.Context // of the session's stream
 	cur     cursor          // where in it we are
 	had     bool            // it was open once
+	gap     string          // why messages may be lost, a Gap word of package names; empty if none are
 }
 
 // run reads the stream, and opens it again when it has ended, until the server refuses it or the session is over. It
-// goes on behind the last event it has seen.
+// goes on behind the last event it has seen; without an event, or if the server does not keep what follows it, it
+// reports that messages may be lost.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
 func (l *listening) run(opened func()) {
 	c := l.conn
@@ -102,12 +110,24 @@ func (l *listening) run(opened func()) {
 		opened()
 		if failure == nil {
 			l.had = true
+			l.report()
 			l.hear(resp)
 		} else if !l.again(failure) {
 			return
 		}
+		if l.cur.id == "" {
+			l.gap = cmp.Or(l.gap, names.GapStream)
+		}
 		await(l.ctx, c.whenOver(), l.cur.pause(failure))
 	}
+}
+
+// report reports that messages may have been lost before the stream was opened.
+func (l *listening) report() {
+	if missed := l.conn.requests.hooks.missed; missed != nil && l.gap != "" {
+		missed(l.gap)
+	}
+	l.gap = ""
 }
 
 // again reports whether a stream that could not be opened is worth another try. A session that had one before and is
@@ -120,9 +140,11 @@ func (l *listening) again(failure *RequestError) bool {
 	case failure.Reason == SessionGone && l.had:
 		c.inbox.deliver(l.ctx, l.session, Frame{Err: failure})
 		return false
+	case !passing(failure) && l.cur.id != "": // the event is unknown, or too old
+		l.cur.id, l.gap = "", names.GapReplay
 	case !passing(failure):
 		record(c.logger, names.EventMCPClientStreamRefused, slog.String(names.KeyMCPClientStreamKind, names.StreamGet),
-			slog.String(names.KeyError, withoutBody(failure)))
+			slog.String(names.KeyExceptionMessage, withoutBody(failure)))
 		return false
 	case failure.Reason == Unreachable:
 		if c.requests.missed(false) {
@@ -139,7 +161,7 @@ func (l *listening) hear(resp *http.Response) {
 	l.cur.opened()
 	_, err := c.consume(l.ctx, l.session, c.bound.events(resp.Body), 0, &l.cur)
 	_ = resp.Body.Close()
-	if errors.Is(err, io.EOF) || l.session.dropped() {
+	if errors.Is(err, io.EOF) || l.session.dropped() || l.ctx.Err() != nil {
 		err = nil
 	}
 	ended(err)

@@ -42,6 +42,9 @@ func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Cont
 	return httptrace.WithClientTrace(ctx, &r.trace)
 }
 
+// dials reports whether net/http has yet to get a network connection for the request.
+func (r *reach) dials() bool { return r.asked.Load() && !r.got.Load() }
+
 func (r *reach) connect() {
 	if !r.got.Swap(true) {
 		r.connected.Add(1)

@@ -16,6 +16,28 @@ type inbox struct {
 	wake    func()        // of a receiver that rests, nil for none
 	streams int32         // that serve no single request
 	handing int32         // frames that wait to be received, or just were
+	recall  *recall       // nil before the end of the connection
+}
+
+// recall holds the requests that httpConn.takeBack ends. Guarded by conn.mu.
+type recall struct {
+	stopped int32   // exchanges that have not ended yet
+	ended   []Frame // the failures of those that have, for Receive
+}
+
+// unsent adds the failure of a request that the server has not seen.
+func (r *recall) unsent(ex *exchange) {
+	e := &RequestError{Reason: Unreachable, Unsent: true, Err: ex.conn.why}
+	r.ended = append(r.ended, Frame{Request: ex.m.ID, Err: e})
+}
+
+// next returns the next frame, false if there is none. r may be nil.
+func (r *recall) next() (f Frame, ok bool) {
+	if r == nil || len(r.ended) == 0 {
+		return Frame{}, false
+	}
+	f, r.ended = r.ended[0], r.ended[1:]
+	return f, true
 }
 
 // delivery is a frame on its way to Receive.
@@ -81,15 +103,19 @@ func (b *inbox) attend(wake func()) (frames <-chan delivery, news <-chan struct{
 	if b.news == nil {
 		b.news = make(chan struct{}, 1)
 	}
-	return b.handOver(), b.news, b.conn.why != nil
+	return b.handOver(), b.news, b.conn.why != nil && (b.recall == nil || b.recall.stopped == 0 || b.conn.closing)
 }
 
 // last returns what there still is when the connection is over, and then why it is.
 func (b *inbox) last() (Frame, error) {
 	b.conn.mu.Lock()
 	closing, frames, why := b.conn.closing, b.frames, b.conn.why
+	f, ok := b.recall.next()
 	b.conn.mu.Unlock()
 	if !closing && !b.conn.told {
+		if ok {
+			return f, nil
+		}
 		select {
 		case d := <-frames:
 			return d.frame, nil

@@ -35,10 +35,10 @@ func TestARefusalThatConcernsNoCallIsARecord(t *testing.T) {
 			ProtocolVersion: "2025-11-25"})
 		synctest.Wait()
 		for _, r := range j.records {
-			if e := r["error"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {
+			if e := r["exception.message"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {
 				t.Errorf("want the status in the error, got %q", e)
 			}
-			delete(r, "error")
+			delete(r, "exception.message")
 		}
 		record := func(event string, fields ...string) map[string]string {
 			r := map[string]string{"level": "DEBUG", "message": event, "event.name": event}

@@ -177,7 +177,7 @@ func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	}
 	p := written
 	switch {
-	case r.asked.Load() && !r.got.Load():
+	case r.dials():
 		p, err = unconnected, notReached(q.target.Host, err)
 	case isTurnedAway(err):
 		p = turnedAway

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/version"
 )
 
 // maxUnreachable is how many failures in a row end a connection of which something is still connected.
@@ -35,6 +37,7 @@ type requester struct {
 type hooks struct {
 	queueWait   func(time.Duration)
 	stream      func(kind string) (ended func(error))
+	missed      func(cause string)
 	authorizing func(bool)
 	authorized  func()
 	failed      failed
@@ -46,17 +49,24 @@ type ownHeader struct {
 	host   string
 }
 
-var noHeader ownHeader // of all connections that have none
+// noHeader is the header of all connections whose user gives none.
+var noHeader = ownHeader{fields: http.Header{"User-Agent": {userAgent}}}
 
-// ownHeaderOf returns a copy of h.
+// userAgent names the client to servers, unless the user's header does.
+const userAgent = "mcpotel/" + version.Version
+
+// ownHeaderOf returns a copy of h, with a User-Agent.
 func ownHeaderOf(h http.Header) *ownHeader {
 	if len(h) == 0 {
 		return &noHeader
 	}
-	fields := make(http.Header, len(h))
+	fields := make(http.Header, len(h)+1)
 	for name, values := range h {
 		name = http.CanonicalHeaderKey(name)
 		fields[name] = append(fields[name], values...)
+	}
+	if len(fields["User-Agent"]) == 0 {
+		fields["User-Agent"] = noHeader.fields["User-Agent"]
 	}
 	own := &ownHeader{fields, fields.Get("Host")}
 	delete(fields, "Host")
@@ -66,7 +76,7 @@ func ownHeaderOf(h http.Header) *ownHeader {
 // init prepares q for the requests of a connection with these settings to target.
 func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
 	q.target, q.authorizer, q.own = target, h.Authorizer, ownHeaderOf(h.Header)
-	q.hooks = hooks{cfg.QueueWait, cfg.Stream, cfg.Authorizing, cfg.Authorized, cfg.Failed}
+	q.hooks = hooks{cfg.QueueWait, cfg.Stream, cfg.Missed, cfg.Authorizing, cfg.Authorized, cfg.Failed}
 	if h.Client != nil {
 		q.client = clientOf(h.Client)
 		q.known = knownOf(q.client)

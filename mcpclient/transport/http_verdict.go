@@ -63,6 +63,9 @@ func verdictOf(p phase, to addressee, s said) (why RequestReason, unsent bool) {
 	}
 	switch s.status {
 	case http.StatusUnauthorized:
+		if s.unknown && !s.challenge && to == theSession {
+			return SessionGone, true
+		}
 		return Unauthorized, true
 	case http.StatusForbidden:
 		return Unauthorized, s.challenge || s.failure
@@ -99,8 +102,8 @@ func saidBy(resp *http.Response, body []byte) (s said, wait time.Duration) {
 }
 
 // unknownTo reports whether the refusal of a request with a session id means that the server does not know the session:
-// 404, as the specification wants it, unless that is a modern server's word for a method it does not have; or 400 with
-// one of the texts that servers are known to say it with.
+// 404, as the specification wants it, unless that is a modern server's word for a method it does not have; 400 with one
+// of the texts of known servers; or 401 with a text about the session, as servers built on rmcp before 1.0 answer.
 func unknownTo(status int, m *jsonrpc.Message, failure bool, body []byte) bool {
 	var code int64
 	text := string(body[:min(len(body), excerptOf)])
@@ -113,6 +116,8 @@ func unknownTo(status int, m *jsonrpc.Message, failure bool, body []byte) bool {
 		return code != methodNotFound
 	case http.StatusBadRequest:
 		return saysUnknownSession(strings.ToLower(text), failure && m.ID.IsZero())
+	case http.StatusUnauthorized:
+		return strings.Contains(strings.ToLower(text), "session")
 	}
 	return false
 }

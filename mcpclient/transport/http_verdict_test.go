@@ -18,6 +18,7 @@ var verdicts = []struct {
 	why    RequestReason
 	unsent bool
 }{
+	{theSession, 401, "unknown", "challenge", SessionGone, true},
 	{anyone, 401, "", "", Unauthorized, true},
 	{anyone, 403, "challenge failure", "", Unauthorized, true},
 	{anyone, 403, "", "challenge failure", Unauthorized, false},
@@ -129,6 +130,10 @@ func TestWhatARefusalSays(t *testing.T) {
 		{404, nil, "404 page not found", said{unknown: true}},
 		{404, nil, rpc("null", "-32001", "Session not found"), said{unknown: true, failure: true}},
 		{404, nil, rpc("7", "-32601", "Method not found"), said{failure: true}},
+
+		{401, nil, "Unauthorized: Session not found", said{unknown: true}},
+		{401, nil, "Unauthorized", said{}},
+		{401, []string{"WWW-Authenticate", "Bearer"}, "no session", said{unknown: true, challenge: true}},
 
 		{400, nil, rpc("null", "-32000", "Bad Request: No valid session ID provided"), said{unknown: true, failure: true}},
 		{400, nil, rpc("null", "-32000", "Bad Request: no valid session ID or not an initialize request"),

@@ -104,6 +104,8 @@ type RequestError struct {
 	Tail  []byte // its end, as much as was kept
 
 	Err error // the cause, if there is one
+
+	found bool // the URL is that of an MCP server: a handshake has been answered there
 }
 
 // Error says why the request gets no answer.

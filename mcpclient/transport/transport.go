@@ -63,6 +63,12 @@ type Config struct {
 	// with the reason unless it ended in order. Both may be called from any goroutine and must be quick.
 	Stream func(kind string) (ended func(error))
 
+	// Missed, if not nil, is called when messages that answer no request may be lost: the stream for them is open again,
+	// and does not go on behind the last message. The cause is "stream" if there is no event to go on behind, or
+	// "replay" if the server does not keep what follows it, as in mcp_client.gap.cause. It may be called from any
+	// goroutine, before a message of the new stream is received, and must be quick.
+	Missed func(cause string)
+
 	// Traceparent, Tracestate and Baggage are the trace context of the attempt to connect, in the W3C's formats; empty for
 	// none. Propagated is what other propagators say of it, by key, nil for nothing. See [Stdio.TraceContext].
 	Traceparent, Tracestate, Baggage string

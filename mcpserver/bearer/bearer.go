@@ -92,7 +92,10 @@ type Options struct {
 //   - 400 if the header Authorization is malformed (invalid_request),
 //   - 503 if v does not know,
 //
-// with a challenge as RFC 6750 §3 and RFC 9728 §5.1 have it. The options are copied. A nil Verifier, nil options, or a
+// with a challenge as RFC 6750 §3 and RFC 9728 §5.1 have it. Directly in front of an mcpserver.HTTPHandler, the check
+// counts its refusals in the telemetry of the server, by HTTPHandler.Refused.
+//
+// The options are copied. A nil Verifier, nil options, or a
 // Resource or MetadataURL that is no absolute http or https URL without fragment, panics.
 func Require(v Verifier, options *Options) func(http.Handler) http.Handler {
 	if v == nil {
@@ -131,11 +134,19 @@ type guard struct {
 	warned   atomic.Int64 // when it last warned of a refusal, in nanoseconds since 1970
 }
 
+// refusalCounter is an mcpserver.HTTPHandler, which has the telemetry of the server.
+type refusalCounter interface {
+	Refused(r *http.Request, status int, err error)
+}
+
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p, refused := g.admit(r)
 	if refused != nil {
 		g.options.Logger.LogAttrs(r.Context(), g.level(refused), "request refused", slog.Int("status", refused.status),
 			slog.String("reason", refused.reason()))
+		if counter, ok := g.next.(refusalCounter); ok {
+			counter.Refused(r, refused.status, errors.New(refused.reason()))
+		}
 		refused.write(w, g.options.MetadataURL)
 		return
 	}

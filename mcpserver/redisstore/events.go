@@ -21,7 +21,7 @@ func (s events) keys(session string) []string {
 
 // appendScript appends an event. A stream without a latest event is over if its number was given out by openScript; if
 // not, its caller numbers streams and events itself.
-var appendScript = redis.NewScript(`
+var appendScript = writeScript(`
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)
 local own = stream == '0' or latest
@@ -58,7 +58,7 @@ redis.call('PUBLISH', KEYS[1], '')
 return 1`)
 
 func (s events) Append(ctx context.Context, session string, e store.Event) error {
-	n, err := s.run(ctx, appendScript, s.keys(session), e.ID.Stream, e.ID.Sequence, e.Data, e.Final,
+	n, err := s.write(ctx, appendScript, session, s.keys(session), e.ID.Stream, e.ID.Sequence, e.Data, e.Final,
 		s.cfg.MaxEvents, s.cfg.MaxEventBytes, millis(s.cfg.KeepEvents)).Int()
 	if err == nil && n == 0 {
 		return store.ErrConflict
@@ -66,7 +66,7 @@ func (s events) Append(ctx context.Context, session string, e store.Event) error
 	return failed("append an event", err)
 }
 
-var openScript = redis.NewScript(`
+var openScript = writeScript(`
 local fresh = redis.call('EXISTS', KEYS[2]) == 0
 local n = redis.call('HINCRBY', KEYS[2], 'n', 1)
 local stream = string.format('%.0f', n)
@@ -75,7 +75,7 @@ if fresh then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 return n`)
 
 func (s events) Open(ctx context.Context, session string, note []byte) (stream int64, err error) {
-	stream, err = s.run(ctx, openScript, s.keys(session), note, millis(s.cfg.KeepEvents)).Int64()
+	stream, err = s.write(ctx, openScript, session, s.keys(session), note, millis(s.cfg.KeepEvents)).Int64()
 	return stream, failed("open a stream", err)
 }
 

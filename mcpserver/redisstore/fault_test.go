@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -46,41 +47,95 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	<-heard
 }
 
-// TestAReceiverBeginsAnewWhenRedisHasLostTheMessages deletes the keys, as a Redis does that has lost its memory.
-func TestAReceiverBeginsAnewWhenRedisHasLostTheMessages(t *testing.T) {
-	s, c := open(t, nil)
-	sessions := s.Sessions()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	publish := func(text string) {
-		t.Helper()
-		if err := sessions.Publish(ctx, "", []byte(text)); err != nil {
-			t.Fatal(err)
+// TestAReceiverNoticesWhatRedisHasLost deletes messages that a receiver already has from Redis: all of them, as a
+// restart without data does, or the latest, as a replica that lagged does. As many messages follow, so the number of
+// messages is the same.
+func TestAReceiverNoticesWhatRedisHasLost(t *testing.T) {
+	for _, kept := range []int{0, 1} {
+		for receiver, process := range map[string]string{"all": "", "one process": "process"} {
+			t.Run(fmt.Sprintf("%s, %d kept", receiver, kept), func(t *testing.T) {
+				s, c := open(t, nil)
+				sessions, ctx := s.Sessions(), t.Context()
+				publish := func(text string) {
+					t.Helper()
+					if err := sessions.Publish(ctx, process, []byte(text)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := sessions.Beat(ctx, "process", time.Minute); err != nil {
+					t.Fatal(err)
+				}
+				snapshot := dump(t, c, t.Name()+":")
+				for n := range 3 {
+					if n == kept {
+						snapshot = dump(t, c, t.Name()+":")
+					}
+					publish(fmt.Sprint("early ", n))
+				}
+				last := receive(t, sessions, process, 0, 3)[2].Position
+				restore(t, c, t.Name()+":", snapshot)
+				for n := range 3 {
+					publish(fmt.Sprint("late ", n))
+				}
+				got := receive(t, sessions, process, last, 3)
+				for n, m := range got {
+					if want := fmt.Sprint("late ", n); string(m.Data) != want {
+						t.Errorf("want %q, got %q", want, m.Data)
+					}
+				}
+				if got[0].Previous == last {
+					t.Errorf("want a gap behind %d, got none", last)
+				}
+				if got[1].Previous != got[0].Position {
+					t.Errorf("want no gap behind %d, got one behind %d", got[0].Position, got[1].Previous)
+				}
+			})
 		}
 	}
-	publish("one")
-	publish("two")
-	var got []string
-	for m, err := range sessions.Receive(ctx, "", 0) {
+}
+
+// receive receives n messages.
+func receive(t *testing.T, s store.Sessions, process string, behind int64, n int) (all []store.Message) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for m, err := range s.Receive(ctx, process, behind) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, string(m.Data))
-		switch string(m.Data) {
-		case "two":
-			if err := c.Del(ctx, keys(t, c, t.Name()+":")...).Err(); err != nil {
-				t.Fatal(err)
-			}
-			publish("three")
-		case "three":
-			if m.Position != 1 {
-				t.Errorf("want position 1, got %d", m.Position)
-			}
-			cancel()
+		if all = append(all, m); len(all) == n {
+			return all
 		}
 	}
-	if want := "one two three"; strings.Join(got, " ") != want {
-		t.Errorf("want %q, got %q", want, got)
+	t.Fatalf("want %d messages, got %d", n, len(all))
+	return nil
+}
+
+// dump returns the values of all keys with a prefix, and restore replaces all keys with that prefix by those values.
+func dump(t *testing.T, c *redis.Client, prefix string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, key := range keys(t, c, prefix) {
+		raw, err := c.Dump(t.Context(), key).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[key] = raw
+	}
+	return all
+}
+
+func restore(t *testing.T, c *redis.Client, prefix string, all map[string]string) {
+	t.Helper()
+	if now := keys(t, c, prefix); len(now) > 0 {
+		if err := c.Del(t.Context(), now...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, raw := range all {
+		if err := c.Restore(t.Context(), key, time.Minute, raw).Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -117,8 +172,14 @@ func TestNothingIsKeptForEver(t *testing.T) {
 	check(err)
 	check(s.Tasks().Save(ctx, &store.Task{ID: "task", Revision: 1, Expires: time.Now().Add(time.Hour)}))
 	all := keys(t, c, t.Name()+":")
-	if len(all) != 11 {
-		t.Errorf("want 11 keys, got %d: %q", len(all), all)
+	writes := 0
+	for _, key := range all {
+		if strings.Contains(key, ":write:") {
+			writes++
+		}
+	}
+	if len(all)-writes != 11 || writes != 8 {
+		t.Errorf("want 11 keys and 8 of writes, got %d and %d: %q", len(all)-writes, writes, all)
 	}
 	for _, key := range all {
 		ttl, err := c.PTTL(ctx, key).Result()
@@ -136,7 +197,7 @@ func TestNothingIsKeptForEver(t *testing.T) {
 		t.Error(err)
 	}
 	for _, key := range keys(t, c, t.Name()+":") {
-		if strings.Contains(key, "{session}") {
+		if strings.Contains(key, "{session}") && !strings.Contains(key, ":write:") { // these expire
 			t.Errorf("%s is left, want nothing of a session that is over", key)
 		}
 	}

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -19,12 +20,16 @@ const (
 	// a sorted set: of a principal, creation (in ms since 1970, 16 hexadecimal digits) and id of each task
 	kindTaskList = "tasklist"
 	kindTaskEnds = "taskends" // a sorted set: the same, by when they expire
+	kindWrite    = "write"    // a string for each write of late: what its script has returned
 )
 
 // key returns the key of something of a session, a process or a task; the empty id is that of all. No other function
 // makes keys: clients choose some ids. The id is the hash tag of the key, so that all keys of one id are in one slot of
 // a cluster, and only what this function writes is in braces.
 func (s *Store) key(kind, id string) string { return s.cfg.Prefix + kind + ":{" + tag(id) + "}" }
+
+// writeKey returns the key of a new write to keys of an id.
+func (s *Store) writeKey(id string) string { return s.key(kindWrite, id) + ":" + rand.Text() }
 
 // taskNews is the channel on which each revision of a task is told. There are no braces in it: it is no key.
 func (s *Store) taskNews() string { return s.cfg.Prefix + "tasks" }

@@ -10,12 +10,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// publishScript: positions are the ids of a stream. Should Redis have lost the last one, they begin anew.
-var publishScript = redis.NewScript(`
+// publishScript: positions are the ids of a stream, microseconds of the clock of Redis. Each message has the position
+// of the one before it. So a receiver notices that Redis has lost messages, however many have followed.
+var publishScript = writeScript(`
 if ARGV[2] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local n = redis.call('HINCRBY', KEYS[3], 'n', 1)
-if n == 1 then redis.call('DEL', KEYS[2]) end
-redis.call('XADD', KEYS[2], string.format('%.0f-0', n), 'd', ARGV[1])
+local last = tonumber(redis.call('HGET', KEYS[3], 'n') or '0')
+local now = redis.call('TIME')
+local n = string.format('%.0f', math.max(last + 1, now[1] * 1000000 + now[2]))
+if last == 0 then redis.call('DEL', KEYS[2]) end
+redis.call('HSET', KEYS[3], 'n', n)
+redis.call('XADD', KEYS[2], n .. '-0', 'd', ARGV[1], 'p', string.format('%.0f', last))
 local bytes = redis.call('HINCRBY', KEYS[3], 'b', #ARGV[1])
 local count = redis.call('XLEN', KEYS[2])
 while count > 1 and (count > tonumber(ARGV[3]) or bytes > tonumber(ARGV[4])) do
@@ -24,7 +28,7 @@ while count > 1 and (count > tonumber(ARGV[3]) or bytes > tonumber(ARGV[4])) do
 	bytes = redis.call('HINCRBY', KEYS[3], 'b', -#oldest[2][2])
 	count = count - 1
 end
-if ARGV[2] ~= '0' and n == 1 then
+if ARGV[2] ~= '0' and last == 0 then
 	redis.call('PEXPIRE', KEYS[2], ARGV[2])
 	redis.call('PEXPIRE', KEYS[3], ARGV[2])
 end
@@ -37,7 +41,7 @@ func (s sessions) Publish(ctx context.Context, process string, message []byte) e
 		keep = millis(undelivered) // until the process says that it lives
 	}
 	keys := []string{s.key(kindProcess, process), s.key(kindMessages, process), s.key(kindPositions, process)}
-	n, err := s.run(ctx, publishScript, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()
+	n, err := s.write(ctx, publishScript, process, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()
 	if err == nil && n == 0 {
 		return store.ErrNoProcess
 	}
@@ -56,11 +60,12 @@ if ARGV[2] == '1' then
 end
 local found, bytes = {}, 0
 local at = string.format('(%.0f-0', behind)
-while #found < 128 and bytes < 1048576 do
+while #found < 192 and bytes < 1048576 do
 	local e = redis.call('XRANGE', KEYS[1], at, '+', 'COUNT', 1)[1]
 	if not e then break end
 	found[#found + 1] = e[1]
 	found[#found + 1] = e[2][2]
+	found[#found + 1] = e[2][4]
 	bytes = bytes + #e[2][2]
 	at = '(' .. e[1]
 end
@@ -85,10 +90,11 @@ func (s sessions) Receive(ctx context.Context, process string, behind int64) ite
 				}
 				return
 			}
-			for i := 0; i+1 < len(found); i += 2 {
+			for i := 0; i+2 < len(found); i += 3 {
 				position, _, _ := strings.Cut(found[i], "-")
 				behind, _ = strconv.ParseInt(position, 10, 64) // as the other script has written it
-				if !yield(store.Message{Position: behind, Data: []byte(found[i+1])}, nil) {
+				previous, _ := strconv.ParseInt(found[i+2], 10, 64)
+				if !yield(store.Message{Position: behind, Previous: previous, Data: []byte(found[i+1])}, nil) {
 					return
 				}
 			}

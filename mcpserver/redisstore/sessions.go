@@ -18,14 +18,14 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
-var createScript = redis.NewScript(now + `
+var createScript = writeScript(now + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], 'data', ARGV[1], 'revision', 1, 'used', now)
 if ARGV[2] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 1`)
 
 func (s sessions) Create(ctx context.Context, id string, record []byte, ttl time.Duration) error {
-	n, err := s.run(ctx, createScript, []string{s.key(kindSession, id)}, record, millis(ttl)).Int()
+	n, err := s.write(ctx, createScript, id, []string{s.key(kindSession, id)}, record, millis(ttl)).Int()
 	if err == nil && n == 0 {
 		return store.ErrConflict
 	}
@@ -61,7 +61,7 @@ func (s sessions) Use(ctx context.Context, id string, known int64, ttl time.Dura
 	return record, revision, nil
 }
 
-var replaceScript = redis.NewScript(`
+var replaceScript = writeScript(`
 local revision = redis.call('HGET', KEYS[1], 'revision')
 if not revision then return -1 end
 if revision ~= ARGV[2] then return 0 end
@@ -69,7 +69,7 @@ redis.call('HSET', KEYS[1], 'data', ARGV[1], 'revision', revision + 1)
 return 1`)
 
 func (s sessions) Replace(ctx context.Context, id string, record []byte, revision int64) error {
-	n, err := s.run(ctx, replaceScript, []string{s.key(kindSession, id)}, record, revision).Int()
+	n, err := s.write(ctx, replaceScript, id, []string{s.key(kindSession, id)}, record, revision).Int()
 	switch {
 	case err != nil:
 		return failed("replace a session", err)
@@ -81,13 +81,13 @@ func (s sessions) Replace(ctx context.Context, id string, record []byte, revisio
 	return nil
 }
 
-var deleteScript = redis.NewScript(now + `
+var deleteScript = writeScript(now + `
 local used = redis.call('HGET', KEYS[1], 'used')
 if not used or now - used < tonumber(ARGV[1]) then return 0 end
 return redis.call('DEL', KEYS[1])`)
 
 func (s sessions) Delete(ctx context.Context, id string, unused time.Duration) (deleted bool, err error) {
-	n, err := s.run(ctx, deleteScript, []string{s.key(kindSession, id)}, millis(unused)).Int()
+	n, err := s.write(ctx, deleteScript, id, []string{s.key(kindSession, id)}, millis(unused)).Int()
 	return n == 1, failed("delete a session", err)
 }
 

@@ -13,7 +13,7 @@ import (
 // Options configure a [Store]. A nil *Options, and the zero value of every field, mean the defaults stated here. All
 // processes that share a store should have the same.
 type Options struct {
-	// Prefix begins all keys and channels. What stands behind it in a key has 76 bytes at most, whatever ids clients send.
+	// Prefix begins all keys and channels. What stands behind it in a key has 99 bytes at most, whatever ids clients send.
 	// With a hash tag of its own, such as "{app}:", all keys are in one slot of a cluster; with braces that are none, New
 	// panics. Zero means "mcp:".
 	Prefix string
@@ -67,6 +67,31 @@ func (s *Store) Sessions() store.Sessions { return sessions{s} }
 
 // Events returns the part that keeps events.
 func (s *Store) Events() store.SharedEvents { return events{s} }
+
+// keepWrite is how long Redis remembers that it has carried out a write, in milliseconds: longer than a client of Redis
+// repeats one whose reply was lost.
+const keepWrite = 30_000
+
+// writeScript returns a script that Redis carries out once for each of its last keys: repeated, it returns the same
+// again. body returns 0 or less for a write that it refuses.
+func writeScript(body string) *redis.Script {
+	return redis.NewScript(fmt.Sprintf(`
+local write = #KEYS
+local done = redis.call('GET', KEYS[write])
+if done then return tonumber(done) end
+local function body()
+%s
+end
+done = body()
+if done > 0 then redis.call('SET', KEYS[write], string.format('%%.0f', done), 'PX', %d) end
+return done`, body, keepWrite))
+}
+
+// write runs a script of writeScript, once, with keys of that id: the client of Redis repeats a command whose reply was
+// lost, and the repetition has the same key of the write.
+func (s *Store) write(ctx context.Context, script *redis.Script, id string, keys []string, args ...any) *redis.Cmd {
+	return s.run(ctx, script, append(keys, s.writeKey(id)), args...)
+}
 
 // run runs a script.
 func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {

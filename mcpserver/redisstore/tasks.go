@@ -41,7 +41,7 @@ func (s tasks) Load(ctx context.Context, id string) (*store.Task, error) {
 }
 
 // saveScript keeps a record in the place of the revision before it. It returns 2 if the record expires at another time.
-var saveScript = redis.NewScript(`
+var saveScript = writeScript(`
 local revision = tonumber(redis.call('HGET', KEYS[1], 'revision') or '0')
 if revision == 0 and ARGV[2] ~= '1' then return -1 end
 if revision + 1 ~= tonumber(ARGV[2]) then return 0 end
@@ -76,7 +76,8 @@ func (s tasks) Save(ctx context.Context, r *store.Task) error {
 		}
 	}
 	news := fmt.Sprintf("%d %s", r.Revision, r.ID)
-	n, err := s.run(ctx, saveScript, []string{s.key(kindTask, r.ID)}, data, r.Revision, expires, s.taskNews(), news, head).
+	keys := []string{s.key(kindTask, r.ID)}
+	n, err := s.write(ctx, saveScript, r.ID, keys, data, r.Revision, expires, s.taskNews(), news, head).
 		Int()
 	switch {
 	case err != nil:

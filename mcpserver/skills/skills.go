@@ -89,6 +89,9 @@ func Serve(s *mcpserver.Server) (*Catalog, error) {
 // are read at once and kept in memory: 512 of them at most, and 16 MiB. Change a skill by removing it and adding it
 // anew.
 //
+// A symbolic link in fsys is an error. If others can write the directory while Add reads it, use the FS of an
+// [os.Root], as in the example above, and not [os.DirFS]: a file that becomes a link in between is read outside of it.
+//
 // A directory below with a SKILL.md of its own is a skill too, besides being part of this one, and has to be a proper
 // one. An error leaves everything as it was.
 func (c *Catalog) Add(skillPath string, fsys fs.FS) error {
@@ -193,6 +196,10 @@ func read(skillPath string, fsys fs.FS) (*tree, error) {
 			return err
 		case d.IsDir():
 			return t.addDirectory(skillPath, name)
+		case d.Type()&fs.ModeSymlink != 0:
+			return fmt.Errorf("%s is a symbolic link, which may lead out of the skill: put the file itself there", name)
+		case !d.Type().IsRegular():
+			return fmt.Errorf("%s is neither a file nor a directory", name)
 		case len(t.files) == skill.MaxFiles:
 			return fmt.Errorf("it has more than %d files", skill.MaxFiles)
 		}

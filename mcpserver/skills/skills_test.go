@@ -78,6 +78,13 @@ func TestWhatIsNoSkillIsNotAdded(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(linked, "link.md")); err != nil {
 		t.Fatal(err)
 	}
+	linkedDirectory := t.TempDir()
+	if err := os.WriteFile(filepath.Join(linkedDirectory, "SKILL.md"), manifest("a").Data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(linkedDirectory, "dir")); err != nil {
+		t.Fatal(err)
+	}
 	root, err := os.OpenRoot(linked)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +111,9 @@ func TestWhatIsNoSkillIsNotAdded(t *testing.T) {
 		{"a", "more than 16777216 bytes", func(p string) error {
 			return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a"), "b": {Data: make([]byte, skill.MaxBytes)}})
 		}},
-		{"a", "link.md", func(p string) error { return c.Add(p, root.FS()) }},
+		{"a", "link.md is a symbolic link", func(p string) error { return c.Add(p, root.FS()) }},
+		{"a", "link.md is a symbolic link", func(p string) error { return c.Add(p, os.DirFS(linked)) }},
+		{"a", "dir is a symbolic link", func(p string) error { return c.Add(p, os.DirFS(linkedDirectory)) }},
 		{"taken/a", "there is a skill", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
 		{"taken/a/b", "there is a skill", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("b")}) }},
 		{"taken", "there is a skill", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("taken")}) }},

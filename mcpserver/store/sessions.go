@@ -42,13 +42,14 @@ type Sessions interface {
 
 	// Receive returns the messages to a process, or those to all if that is empty, which have come behind a position, and
 	// then each that comes, until ctx ends, which is no error. Behind 0 it begins with the oldest that is kept. A store
-	// may drop the oldest messages, and those to one process that it has returned; the positions, which are consecutive,
-	// tell.
+	// may drop the oldest messages, and those to one process that it has returned; the next message then has another
+	// Previous.
 	Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error]
 }
 
 // Message is what one process tells another through a [Sessions].
 type Message struct {
-	Position int64 // counts the messages to one receiver, or to all, from 1
+	Position int64 // grows from message to message to the same receiver, or to all; never 0
+	Previous int64 // position of the message before it, 0 for the first; another one than the last received is a gap
 	Data     []byte
 }

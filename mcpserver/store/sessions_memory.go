@@ -203,7 +203,8 @@ func (t *memorySessions) next(process string, behind int64) (m Message, ok bool,
 		return Message{}, false, t.news.Next()
 	}
 	i := max(0, len(from.messages)-int(from.last-behind))
-	return Message{from.last - int64(len(from.messages)-1-i), from.messages[i]}, true, nil
+	position := from.last - int64(len(from.messages)-1-i)
+	return Message{position, position - 1, from.messages[i]}, true, nil
 }
 
 // keptID returns what stands for an id in the tables of a memory store: the id itself if it is short, as those are that

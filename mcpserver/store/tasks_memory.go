@@ -30,10 +30,21 @@ type memoryTasks struct {
 	watchers map[*func(string, int64)]struct{} // guarded by mu
 	sweep    *time.Timer                       // guarded by mu; nil if no task expires
 	next     time.Time                         // guarded by mu; when it fires
+	closed   bool                              // guarded by mu; it keeps nothing any more
 	telling  sync.RWMutex                      // held for reading while watchers are called
 }
 
 func (s *memoryTasks) Own(identity.Mark) {}
+
+// Close frees the tasks. The store keeps no others: to save one returns [ErrNoTask].
+func (s *memoryTasks) Close(identity.Mark) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	clear(s.byID)
+	s.bytes = 0
+	s.purge(time.Now())
+}
 
 func (s *memoryTasks) Load(ctx context.Context, id string) (*Task, error) {
 	if ctx.Err() != nil {
@@ -94,7 +105,7 @@ func (s *memoryTasks) replace(r *Task, now time.Time) error {
 		old = nil
 	}
 	switch {
-	case old == nil && r.Revision != 1:
+	case s.closed, old == nil && r.Revision != 1:
 		return ErrNoTask
 	case old != nil && old.Revision != r.Revision-1:
 		return ErrConflict

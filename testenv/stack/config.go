@@ -111,6 +111,7 @@ func (s *Stack) gatewayEnvironment() []string {
 		"MCPOTEL_TRACES_ENDPOINT=" + address(s.Ports.JaegerGRPC),
 		"MCPOTEL_GATEWAY_QUEUE_DIR=" + s.file("gateway"), "MCPOTEL_GATEWAY_BATCH_TIMEOUT=100ms",
 		"MCPOTEL_RED_FLUSH_INTERVAL=1s",
+		"MCPOTEL_SAMPLING_ERROR_SPANS=1000000", "MCPOTEL_SAMPLING_ERROR_BURST=1000000", // tests fail on purpose, and often
 		"MCPOTEL_SAMPLING_PERCENTAGE=" + strconv.FormatFloat(cmp.Or(s.options.Sampling, 100), 'f', -1, 64),
 	}, s.options.CollectorEnv...)
 }

@@ -21,7 +21,8 @@ import (
 // What Grafana puts in place of its macros and variables: all values of the variables, a range that holds the run, and
 // a rate window for metrics that arrive every second.
 var macros = map[string]string{
-	"$__range": "15m", "$__rate_interval": "20s",
+	"$__range": "15m", "$__range_s": "900", "$__rate_interval": "20s", "$__rate_interval_ms": "20000",
+	"$environment": ".*", "$instance": ".*", "$version": ".*", "$resolution": "1s",
 	"$job": ".*", "$server_job": ".*", "$client": ".+", "$server": ".+", "$method": ".+", "$server_method": ".+",
 	"$tool": ".+",
 }
@@ -62,6 +63,7 @@ func TestDashboardsAndRulesHaveAnswers(t *testing.T) {
 // yet.
 func fleet(t *testing.T) {
 	t.Helper()
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test,service.version=1.2.3")
 	f, err := traffic.Start(limit(t, 2*time.Minute), traffic.Options{
 		OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output(),
 	})
@@ -110,6 +112,11 @@ func overflow(t *testing.T) {
 func askDashboard(t *testing.T, d dashboard.Dashboard) {
 	for _, v := range d.Variables {
 		askVariable(t, v)
+	}
+	for _, a := range d.Annotations() {
+		if _, err := up.Metrics.Query(limit(t, time.Minute), filled(t, a.Expr)); err != nil {
+			t.Errorf("annotation %s: %v, of\n%s", a.Name, err, a.Expr)
+		}
 	}
 	for _, r := range d.Rows {
 		for _, p := range r.Panels {
@@ -267,11 +274,12 @@ func TestRulesAndAlertsPassTheirTests(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"check", "rules", "rules.yaml", "alerts.yaml"}, {"test", "rules", "rules_test.yaml"},
-		{"test", "rules", "alerts_test.yaml"},
+		{"test", "rules", "alerts_test.yaml"}, {"test", "rules", "growth_test.yaml"},
+		{"test", "rules", "annotations_test.yaml"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(limit(t, 3*time.Minute), promtool, args...)
+			cmd := exec.CommandContext(limit(t, 10*time.Minute), promtool, args...)
 			cmd.Dir = filepath.Join(root, "dashboards")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("promtool: %v\n%s", err, out)

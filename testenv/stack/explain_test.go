@@ -90,20 +90,26 @@ func failAll(t *testing.T, ctx context.Context, server transport.Transport, call
 // askingWhy is a client of "mcpotel mcp", which knows the stack's Jaeger and nothing else.
 func askingWhy(t *testing.T, ctx context.Context) *mcpclient.Client {
 	t.Helper()
-	command := filepath.Join(t.TempDir(), "mcpotel")
-	build := exec.CommandContext(ctx, "go", "build", "-o", command, "./cmd/mcpotel")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
 	jaeger := fmt.Sprintf("http://127.0.0.1:%d", up.Ports.JaegerUI)
-	server := transport.Stdio{Command: command, Args: []string{"mcp", "--jaeger", jaeger}}
+	server := transport.Stdio{Command: mcpotelCommand(t, ctx), Args: []string{"mcp", "--jaeger", jaeger}}
 	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Telemetry: telemetry.Off(), NoCache: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
 	return c
+}
+
+// mcpotelCommand builds the program mcpotel.
+func mcpotelCommand(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	command := filepath.Join(t.TempDir(), "mcpotel")
+	build := exec.CommandContext(ctx, "go", "build", "-o", command, "./cmd/mcpotel")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return command
 }
 
 // explained is what the tool explain says of a trace.

@@ -65,8 +65,11 @@ func TestOutages(t *testing.T) {
 				return s.Agent.Start(ctx)
 			},
 			graceful: true,
-			// What the gateway had acknowledged and not yet judged is gone with its memory: nothing, or a batch.
-			mayLose: func(end time.Time, r *outageRun) bool { return within1s(end, r.killed, r.killed) },
+			// What the gateway had acknowledged and not yet judged is gone with its memory: a batch, and traces with errors
+			// that wait for the ceiling, for a second and a tick of its sampler.
+			mayLose: func(end time.Time, r *outageRun) bool {
+				return end.After(r.killed.Add(-3*time.Second)) && end.Before(r.killed)
+			},
 		},
 		{
 			name: "agent of a patient service", away: func(s *stack.Stack) *stack.Process { return s.Agent }, env: patient,

@@ -1,5 +1,6 @@
-// Command release makes a release of the repository: a commit, in which the modules require each other at the version
-// and the changelog has the date, and a tag for each module that users require. It pushes nothing.
+// Command release makes a release of the repository: a commit, in which the modules require each other at the version,
+// the constant version.Version is the version and the changelog has the date, and a tag for each module that users
+// require. It pushes nothing.
 //
 //	go -C tools run ./release -dry-run v0.1.0   # what it would do
 //	go -C tools run ./release v0.1.0

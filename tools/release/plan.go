@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,9 @@ func newPlan(repository git, version string, day time.Time) (*plan, error) {
 		return nil, err
 	}
 	if err := p.checkTags(); err != nil {
+		return nil, err
+	}
+	if err := p.addScopeVersion(); err != nil {
 		return nil, err
 	}
 	return p, p.addChangelog(day)
@@ -112,6 +116,26 @@ func (p *plan) addRequirements(name string, f *modfile.File, published map[strin
 	return nil
 }
 
+// scopeVersionName is the file with the constant that is the version of the instrumentation scope and of the
+// User-Agent.
+const scopeVersionName = "internal/version/version.go"
+
+var scopeVersion = regexp.MustCompile(`(?m)^const Version = ".*"$`)
+
+// addScopeVersion plans the constant.
+func (p *plan) addScopeVersion() error {
+	text, err := os.ReadFile(p.file(scopeVersionName))
+	if err != nil {
+		return err
+	}
+	if n := len(scopeVersion.FindAll(text, -1)); n != 1 {
+		return fmt.Errorf("%s has %d lines such as const Version = \"0.1.0\", want one", scopeVersionName, n)
+	}
+	line := fmt.Sprintf("const Version = %q", strings.TrimPrefix(p.version, "v"))
+	p.files[scopeVersionName] = scopeVersion.ReplaceAllLiteral(text, []byte(line))
+	return nil
+}
+
 // addChangelog plans the date in the changelog.
 func (p *plan) addChangelog(day time.Time) error {
 	changelog, err := os.ReadFile(p.file(changelogName))
@@ -149,7 +173,8 @@ func (p *plan) carryOut() error {
 		}
 	}
 	commit := []string{"commit", "--quiet", "-m", "release: " + p.version, "-m",
-		"The modules require each other at this version, and the changelog has its date.", "--"}
+		"The modules require each other at this version, the scope of the telemetry has it, and the changelog has its date.",
+		"--"}
 	if _, err := p.repository.run(append(commit, names...)...); err != nil {
 		return err
 	}

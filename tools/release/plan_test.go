@@ -27,12 +27,18 @@ func repositoryOf(t *testing.T, files map[string]string) git {
 		"\texample.com/m v0.0.0 // the telemetry\n\texample.com/other v1.2.3\n)\n\nreplace example.com/m => ../..\n")
 	write(t, r, "tools/go.mod", "module example.com/m/tools\n\ngo 1.26\n\nrequire example.com/m/adapters/a v0.0.0\n")
 	write(t, r, changelogName, changelogOfOne)
+	write(t, r, scopeVersionName, scopeVersionOf("0.1.0-dev"))
 	for name, text := range files {
 		write(t, r, name, text)
 	}
 	do(t, r, "add", "-A")
 	do(t, r, "commit", "--quiet", "-m", "all")
 	return r
+}
+
+// scopeVersionOf returns the file that has the version of the instrumentation scope.
+func scopeVersionOf(version string) string {
+	return "package telemetry\n\n// Version is the version.\nconst Version = \"" + version + "\"\n"
 }
 
 func do(t *testing.T, r git, args ...string) string {
@@ -67,6 +73,7 @@ func TestAReleaseIsACommitAndATagForEachModule(t *testing.T) {
 		"tools/go.mod": "module example.com/m/tools\n\ngo 1.26\n\nrequire example.com/m/adapters/a v0.1.0\n",
 		changelogName: "# Changelog\n\n## Unreleased\n\n## 0.1.0 - " + time.Now().UTC().Format(time.DateOnly) +
 			"\n\n- a client\n",
+		scopeVersionName: scopeVersionOf("0.1.0"),
 	} {
 		if got := do(t, r, "show", "adapters/a/v0.1.0:"+name); got != want {
 			t.Errorf("%s: want\n%s\ngot\n%s", name, want, got)
@@ -97,7 +104,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	if got := do(t, r, "rev-parse", "HEAD") + do(t, r, "status", "--porcelain") + do(t, r, "tag", "--list"); got != head {
 		t.Errorf("want the commit, no changes and no tags, got %s", got)
 	}
-	want := "v0.1.0 on main\n\nfiles\n  CHANGELOG.md\n  adapters/a/go.mod\n  tools/go.mod\n" +
+	want := "v0.1.0 on main\n\nfiles\n  CHANGELOG.md\n  adapters/a/go.mod\n  " + scopeVersionName + "\n  tools/go.mod\n" +
 		"tags\n  v0.1.0\n  adapters/a/v0.1.0\n\nNothing was done."
 	if !strings.HasPrefix(out.String(), want) {
 		t.Errorf("want printed\n%s\ngot\n%s", want, &out)
@@ -129,6 +136,8 @@ func TestAReleaseThatWouldHaveToBeTakenBackIsRefused(t *testing.T) {
 			"there is a tag adapters/a/v0.1.0"},
 		"nothing in the changelog": {"v0.2.0", nil, nil, `no section "## 0.2.0 - unreleased"`},
 		"an empty section":         {"v0.1.0", map[string]string{changelogName: empty}, nil, "is empty"},
+		"no version of the scope": {"v0.1.0", map[string]string{scopeVersionName: "package telemetry\n"}, nil,
+			"has 0 lines such as"},
 		"lines that have no version": {"v0.1.0", map[string]string{changelogName: forgotten}, nil,
 			`lines below "## Unreleased"`},
 	} {

@@ -147,6 +147,9 @@ func (u *user) requires(t *testing.T, clone git, modules []string) {
 	if got[0] != "rain in Oslo" {
 		t.Errorf("the answer of the tool: want rain, got %q", got[0])
 	}
+	if want := "scope " + strings.TrimPrefix(released, "v"); !slices.Contains(got, want) {
+		t.Errorf("want %q, got %q", want, got)
+	}
 	for _, module := range modules {
 		if want := module + " " + released + " <nil>"; !slices.Contains(got, want) {
 			t.Errorf("want %q linked, got %q", want, got)

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,7 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 		Logger:       c.Telemetry.Logger(),
 		QueueWait:    c.Telemetry.QueueWait,
 		Stream:       c.Telemetry.StreamOpened,
+		Missed:       c.features.Missed,
 		Traceparent:  trace.Traceparent,
 		Tracestate:   trace.Tracestate,
 		Baggage:      trace.Baggage,
@@ -111,7 +113,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	in = &Reader{c: c, Link: lk, silent: l.isSilent()}
 	s, err := l.handshake(ctx, lk, in)
 	if err != nil {
-		f := failureOf(err, machine.NegotiationFailed)
+		f := l.troubled(failureOf(err, machine.NegotiationFailed))
 		if f.event == machine.ProbeLost {
 			attempt.ProbeLost(f)
 		} else {
@@ -293,6 +295,37 @@ func (c *Conn) lastWords() string {
 	return c.infoOf(conn).LastWords
 }
 
+// note keeps err, why a message of the handshake could not be used, if it is the first. The client may go on, such as
+// with initialize, and fail for another reason: then the first one is the cause.
+func (c *Conn) note(link *Link, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.conn; l != nil && l.epoch == link.Epoch && l.trouble == nil {
+		l.trouble = err
+		c.lastErr = cmp.Or(c.lastErr, err) // for those that look while the attempt goes on
+	}
+}
+
+// troubled returns f, with the first message that could not be used unless f is about that.
+func (l *openLink) troubled(f *failure) *failure {
+	l.core.mu.Lock()
+	defer l.core.mu.Unlock()
+	if l.trouble == nil || f.event == machine.InvalidStreak || errors.Is(f.err, l.trouble) {
+		return f
+	}
+	with := *f
+	with.err = l.behind(f.err)
+	return &with
+}
+
+// behind returns err with the trouble before it. core.mu is held.
+func (l *openLink) behind(err error) error {
+	if l == nil || l.trouble == nil {
+		return err
+	}
+	return fmt.Errorf("%w; before that, %w", err, l.trouble)
+}
+
 // late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu
 // held.
 func (c *Conn) late(lastWords string) error {
@@ -310,7 +343,7 @@ func (c *Conn) late(lastWords string) error {
 	if c.conn != nil && c.conn.authorizing > 0 {
 		patience, option = c.Settings.AuthTimeout, "AuthTimeout"
 	}
-	return fmt.Errorf("%w within %v; Options.%s gives it longer", ErrSlow, patience, option)
+	return c.conn.behind(fmt.Errorf("%w within %v; Options.%s gives it longer", ErrSlow, patience, option))
 }
 
 var ErrSlow = errors.New("the server was not ready")

@@ -67,6 +67,8 @@ type Features interface {
 	Notified(r *Reader, m *jsonrpc.Message)
 	// Serve gets a request of the server, in the goroutine that reads.
 	Serve(r *Reader, m *jsonrpc.Message, answer Answerer)
+	// Missed hears why messages of the server that answer no request may be lost: a Gap word of package names.
+	Missed(cause string)
 	// Authorized hears that requests have another authorization from now on.
 	Authorized()
 	// AskForLife sends the server something to answer, and reports false if the session is over.

@@ -20,9 +20,7 @@ import (
 func (r *Request) Do(ctx context.Context) *Fault {
 	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
 	r.settlePutOff()
-	about := r.Content.About()
-	about.Beside = r.Own
-	ctx = r.begin(ctx, about)
+	ctx = r.next(ctx)
 	r.Content.Started()
 	returned := false
 	defer func() {
@@ -32,12 +30,13 @@ func (r *Request) Do(ctx context.Context) *Fault {
 	}()
 	err := r.toAnswer(ctx)
 	returned = true
-	r.Op.End(r.Content.Ended(err))
+	r.hold(r.Content.Ended(err))
 	return err
 }
 
 // begin begins the operation of the request.
 func (r *Request) begin(ctx context.Context, about instrument.Request) context.Context {
+	about.Beside = r.Own
 	r.Target, r.shownURI, r.round = about.Target, about.URI, about.Round
 	ctx, r.Op = r.core.Telemetry.StartRequest(ctx, about)
 	r.Ref, r.Corr, r.Accepted, r.attempts, r.Session = r.Op.Ref(), r.Op.Corr(), false, 0, nil
@@ -112,9 +111,7 @@ func (r *Request) Post(ctx context.Context, ended func()) {
 // patience. Its operation ends with that: no span lasts as long as a stream. Without an error the request remains in
 // flight, and its outcome ends what it has opened.
 func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
-	about := r.Content.About()
-	about.Beside = r.Own
-	ctx := r.begin(s.Ctx, about)
+	ctx := r.begin(s.Ctx, r.Content.About())
 	returned := false
 	defer func() {
 		if !returned {
@@ -195,7 +192,7 @@ func (c *Conn) IsOpen(id int64) bool {
 
 // breakOff ends a request in which code of the user's has failed: a callback, an encoder, a decoder, the transport.
 func (r *Request) breakOff(ctx context.Context) {
-	defer r.Op.End(BrokenOff)
+	defer r.hold(BrokenOff)
 	if r.Session != nil {
 		r.abandon(ctx)
 	}

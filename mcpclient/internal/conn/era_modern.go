@@ -53,10 +53,9 @@ func (ModernEra) Asks() bool       { return true }
 func (ModernEra) Subscribes() bool { return true }
 
 // probe asks the server what it speaks. It returns the session if that is a modern version, and errLegacy if the answer
-// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names another modern
-// one, or the same, is asked once more.
-// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward
-// Compatibility")
+// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names modern ones is
+// asked once more. (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio,
+// "Backward Compatibility")
 func (h *handshake) probe(ctx context.Context) (*Session, error) {
 	version := h.c.Settings.Modern[0]
 	for again := false; ; again = true {
@@ -72,7 +71,7 @@ func (h *handshake) probe(ctx context.Context) (*Session, error) {
 		case a.err == nil:
 			return h.discovered(&a)
 		}
-		offered, err := h.refusedProbe(a.err)
+		offered, err := h.refusedProbe(a.err, version)
 		if err != nil || again {
 			return nil, cmp.Or(err, refusing(mcp.MethodDiscover, a.err))
 		}
@@ -92,16 +91,27 @@ func (h *handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe tells what an error answer to the probe means: the version to ask for instead, or an error.
-func (h *handshake) refusedProbe(err *mcp.Error) (mcp.Version, error) {
+// refusedProbe returns the version to ask for instead of the one that err, the answer to the probe, refuses, or an
+// error. A server that supports the refused version too, as it says, is asked for it again only if there is no other.
+func (h *handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
+	case mcp.CodeMethodNotFound:
+		return "", errLegacy
 	case mcp.CodeUnsupportedVersion:
-		if supported := supportedVersions(err); len(supported) > 0 {
-			return h.choose(supported)
+		supported := supportedVersions(err)
+		if len(supported) == 0 {
+			break
 		}
+		others := slices.DeleteFunc(slices.Clone(supported), func(v mcp.Version) bool { return v == asked })
+		if v, none := h.choose(others); !errors.Is(none, ErrNoCommonVersion) {
+			return v, none
+		}
+		return h.choose(supported)
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
 		return "", refusing(mcp.MethodDiscover, err) // a modern server, with another complaint
 	}
+	h.c.note(h.link, refusing(mcp.MethodDiscover,
+		&mcp.Error{Code: err.Code, Message: Excerpt(err.Message, MaxShown)}))
 	return "", errLegacy
 }
 
@@ -145,6 +155,7 @@ func (h *handshake) discovered(a *answer) (*Session, error) {
 		return nil, errLegacy
 	}
 	if len(r.SupportedVersions) == 0 {
+		h.c.note(h.link, errors.New("the answer to server/discover names no supported version"))
 		return nil, errLegacy
 	}
 	v, err := h.choose(r.SupportedVersions)

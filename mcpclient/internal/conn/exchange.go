@@ -245,6 +245,7 @@ func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	_, op := r.core.Telemetry.StartRequest(ctx, instrument.Request{Method: mcp.NotificationCancelled, Notification: true,
 		Parent: r.Ref})
 	defer op.End(BrokenOff)
+	op.Meet(s.Peer)
 	trace := traceOf(&op)
 	notice := s.cancelNotice(r.ID, reason, trace.meta(nil))
 	if r.passing == nil || s.OverHTTP {

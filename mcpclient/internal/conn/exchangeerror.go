@@ -69,12 +69,23 @@ func (r *Reader) failed(e *exchangeError) error {
 		r.c.putOff(e.request, e.err)
 		return nil
 	case transport.Malformed:
-		r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
+		if r.c.awaits(e.request) { // a server need not answer a call that its client has given up
+			r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
+		}
 	}
 	if e.err.Reason == transport.SessionGone { // when its caller hears of it, the session is over
 		return &failure{event: machine.SessionGone, err: e.err, request: e.request, failed: e.err}
 	}
 	return r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
+}
+
+// awaits reports whether the request with this id is in flight. A failure that is about no request, with the id 0,
+// counts as one that is: no caller can have given it up.
+func (c *Conn) awaits(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.calls.Find(id)
+	return ok || id == 0
 }
 
 // putOff lets the call try again later, which a server has refused for now.

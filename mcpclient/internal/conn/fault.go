@@ -126,7 +126,8 @@ func (f *Fault) Result() instrument.Result {
 	if f == nil {
 		return instrument.Result{}
 	}
-	r := instrument.Result{ErrorType: f.ErrorType(), Kind: string(f.Kind), Err: f, CallerLeft: f.Kind == KindCancelled}
+	r := instrument.Result{ErrorType: f.ErrorType(), Kind: string(f.Kind), Err: f, Unsent: f.Unsent,
+		CallerLeft: f.Kind == KindCancelled}
 	if f.Server != nil {
 		r.Code, r.HasCode, r.Message = f.Server.Code, true, f.Server.Message
 	}

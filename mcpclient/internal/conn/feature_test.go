@@ -44,6 +44,7 @@ func newTide(t *testing.T, to transport.Transport) *tide {
 
 func (f *tide) Negotiated()                   { clear(f.known) }
 func (f *tide) Began(*conn.Session)           {}
+func (f *tide) Missed(string)                 {}
 func (f *tide) Authorized()                   {}
 func (f *tide) AskForLife(*conn.Session) bool { return true }
 func (f *tide) Ended()                        {}

@@ -127,7 +127,11 @@ func (h *handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 		}
 	}()
 	id := h.c.nextID()
-	op.Admit(nil, id)
+	var peer *instrument.Peer
+	if v != "" {
+		peer = h.c.peerAt(h.link, v)
+	}
+	op.Admit(peer, id)
 	trace := traceOf(&op)
 	frame, err := encode(id, &trace)
 	if err == nil {
@@ -198,6 +202,8 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				h.settle(&a)
 				return a, nil
 			}
+			h.c.note(h.link, fmt.Errorf("the server sent an answer with the id %s, which no request of the client has: "+
+				"a server repeats the id of the request, a number", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
 		}
 		if h.c.Settings.Introducer != nil && h.early(ctx, &msg) {
 			continue
@@ -251,6 +257,9 @@ func (h *handshake) decode(a *answer, to any) error {
 		err = DecodeResult(&a.msg, to)
 	}
 	if err == nil {
+		if r, ok := to.(*mcp.InitializeResult); ok && slices.Contains(h.c.Settings.Legacy, r.ProtocolVersion) {
+			a.op.Meet(h.c.peerAt(h.link, r.ProtocolVersion))
+		}
 		h.c.DropIcons(a.method, to)
 		a.op.End(instrument.Result{ResultType: ResultTypeOf(to)})
 		return nil
@@ -273,7 +282,9 @@ func (h *handshake) unusable(a *answer, err error) error {
 	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
 	result.Told = true
 	a.op.End(result)
-	return fmt.Errorf("the answer to %s cannot be used: %w", a.method, v)
+	err = fmt.Errorf("the answer to %s cannot be used: %w", a.method, v)
+	h.c.note(h.link, err)
+	return err
 }
 
 // keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.

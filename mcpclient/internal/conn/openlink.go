@@ -23,6 +23,7 @@ type openLink struct {
 	hungUp      bool           // guarded by core.mu; the client has hung up
 	closing     bool           // guarded by core.mu; a goroutine closes conn
 	why         error          // guarded by core.mu; why the client has hung up
+	trouble     error          // guarded by core.mu; the first message of the handshake that could not be used
 	closed      sync.WaitGroup // waits for the goroutine that closes, unless it is the connection's own
 }
 
@@ -46,6 +47,7 @@ func (l *openLink) attach(conn transport.Conn) {
 func (l *openLink) renew() {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
+	l.trouble = nil
 	l.end(nil)
 	l.ctx, l.end = context.WithCancelCause(context.Background())
 	if l.hungUp {

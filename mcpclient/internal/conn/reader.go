@@ -349,6 +349,9 @@ func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	streak := r.invalid.Add(1)
 	r.c.Violation(v, frame, len(frame), 0)
+	if r.Session == nil {
+		r.c.note(r.Link, fmt.Errorf("the server sent a message that cannot be used: %w", v))
+	}
 	r.answerInvalid(v)
 	if streak >= InvalidStreak {
 		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d messages in a row were like that: standard "+

@@ -36,6 +36,7 @@ type Request struct {
 	latest   time.Time     // the latest that progress can make of the deadline; zero means none
 
 	Op       instrument.Op
+	held     held         // what is known of the operation beside that, for one that outlasts the request
 	trace    traceContext // as it is in the frame
 	Frame    []byte       // encoded; its memory is kept with the request
 	attempts int          // to send it

@@ -109,14 +109,18 @@ func (c *Conn) newSession(s Session) (*Session, error) {
 	return c.completed(s), nil
 }
 
+// peerAt returns what telemetry says of the server at the other end of the link, which speaks the version.
+func (c *Conn) peerAt(l *Link, v mcp.Version) *instrument.Peer {
+	network, info := instrument.Network(c.Transport.Network()), l.Conn.Info()
+	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
+	return c.Telemetry.Peer(instrument.Facts{Network: network, MCPVersion: string(v)}, info.SessionID)
+}
+
 // completed completes s with what follows from its version and its connection.
 func (c *Conn) completed(s Session) *Session {
-	network := instrument.Network(c.Transport.Network())
-	s.OverHTTP = network.Protocol == "http"
+	s.OverHTTP = c.Transport.Network().Protocol == "http"
 	s.OwnStreams = s.OverHTTP && s.Era.Subscribes()
-	info := s.Conn.Info()
-	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
-	s.Peer = c.Telemetry.Peer(instrument.Facts{Network: network, MCPVersion: string(s.Version)}, info.SessionID)
+	s.Peer = c.peerAt(s.Link, s.Version)
 	s.since = time.Now()
 	s.Said = usuallySaid.Of(s.Said, func(a, b *Said) bool { return reflect.DeepEqual(a, b) })
 	return &s

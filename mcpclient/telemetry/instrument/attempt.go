@@ -105,7 +105,8 @@ func (a *Attempt) End(err error) {
 }
 
 // ProbeLost ends the attempt because the connection ended on the probe, as with servers that know only the legacy era.
-// That is no warning and no span in error: the client tries again at once, without a probe.
+// That is no failure for span, metric and flight recorder, and no warning: the client tries again at once, without a
+// probe.
 func (a *Attempt) ProbeLost(err error) { a.end(slog.LevelInfo, err) }
 
 func (a *Attempt) end(level slog.Level, err error) {
@@ -115,15 +116,16 @@ func (a *Attempt) end(level slog.Level, err error) {
 	}
 	a.ended = true
 	elapsed := time.Since(a.start)
-	errorType := ""
-	if err != nil {
+	errorType := "" // of an attempt that failed
+	failed := level == slog.LevelWarn
+	if failed {
 		errorType = wordOf(errorTypeOf(err))
 	}
 	c.flight.note(entry{brief: brief{
-		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil,
+		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: failed,
 		in: int64(a.number),
 	}, trace: a.span.SpanContext().TraceID()})
-	a.endSpan(level == slog.LevelWarn, errorType, err)
+	a.endSpan(failed, errorType, err)
 	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
 	}
@@ -136,7 +138,8 @@ func (a *Attempt) end(level slog.Level, err error) {
 		slog.String(names.KeyMCPClientConnectionAttemptKind, a.kind),
 		slog.Float64(names.KeyMCPClientDuration, elapsed.Seconds()))
 	if err != nil {
-		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyError, c.textOf(a.ctx, err))
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, wordOf(errorTypeOf(err)))),
+			names.KeyExceptionMessage, c.textOf(a.ctx, err))
 	}
 	fields = appendText(fields, names.KeyMCPClientServerName, a.server.name)
 	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server.version)

@@ -6,7 +6,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -26,8 +25,8 @@ func StartAuthStep(ctx context.Context, step string) (context.Context, func(erro
 		return ctx, func(error) {}
 	}
 	step = words.OneOf(words.AuthSteps, step)
-	tracer := around.TracerProvider().Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(moduleVersion()),
-		trace.WithSchemaURL(semconv.SchemaURL))
+	tracer := around.TracerProvider().Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(telemetry.Version),
+		trace.WithSchemaURL(names.SchemaURL))
 	ctx, span := tracer.Start(ctx, names.SpanMCPClientAuth+" "+step,
 		trace.WithAttributes(attribute.String(names.KeyMCPClientAuthStep, step)))
 	return ctx, func(err error) {

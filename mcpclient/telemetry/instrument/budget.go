@@ -80,7 +80,8 @@ func (b *budget) roomForTools(names int) int {
 // each has the same sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
-	session, transition, attempt, lookup, execution, result, loop, toolChange, task, taskEnd, policy budget
+	session, transition, attempt, lookup, execution, result, loop, toolChange, gap, task, taskEnd, policy,
+	refusal budget
 }
 
 // init keeps the places of the shortest forms, of which each group has as many as the words that it keeps.
@@ -111,9 +112,11 @@ func (p *places) init() {
 		{&p.result, 0, 1},
 		{&p.loop, 0, anyOf(len(words.LoopKinds))},
 		{&p.toolChange, 0, len(words.ToolChanges)},
+		{&p.gap, 0, len(words.GapCauses)},
 		{&p.task, 0, 1},
 		{&p.taskEnd, 0, anyOf(len(words.TaskStatuses)) * failedOrNot},
 		{&p.policy, 0, anyOf(len(words.PolicyDecisions)) * withToolOrNot},
+		{&p.refusal, 0, anyOf(len(words.Refusals))},
 	} {
 		b.budget.keep(b.forGroups, b.least)
 	}

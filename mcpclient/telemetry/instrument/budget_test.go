@@ -61,6 +61,10 @@ func setsOf(data metricdata.Aggregation) (all []attribute.Set) {
 		for i := range d.DataPoints {
 			all = append(all, d.DataPoints[i].Attributes)
 		}
+	case metricdata.Gauge[float64]:
+		for i := range d.DataPoints {
+			all = append(all, d.DataPoints[i].Attributes)
+		}
 	case metricdata.Histogram[int64]:
 		for i := range d.DataPoints {
 			all = append(all, d.DataPoints[i].Attributes)

@@ -16,7 +16,7 @@ func (i *instruments) budgets() []*budget {
 	for _, p := range []*places{&i.clientPlaces, &i.serverPlaces} {
 		all = append(all, &p.plain, &p.active, &p.handlers, &p.panic, &p.notification, &p.violation, &p.drop, &p.retry,
 			&p.size, &p.decode, &p.lost, &p.stream, &p.streamEnd, &p.session, &p.transition, &p.attempt, &p.lookup, &p.result,
-			&p.loop, &p.toolChange, &p.task, &p.taskEnd, &p.policy)
+			&p.loop, &p.toolChange, &p.gap, &p.task, &p.taskEnd, &p.policy)
 	}
 	return all
 }

@@ -33,8 +33,10 @@ func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 		return nil
 	}
 	c := &Client{}
+	c.scrub = scrubOf(t)
 	c.side.init(h, name, n, &h.ins.asClient, opts)
 	h.ins.gauges.add(c)
+	h.ins.client.startTime.start()
 	return c
 }
 
@@ -123,7 +125,7 @@ func (c *Client) Logger() *slog.Logger {
 	if c == nil {
 		return discard
 	}
-	return c.log
+	return slog.New(sideHandler{&c.side})
 }
 
 // Queue sets the function that tells how many messages wait to be written. It is called whenever metrics are collected,
@@ -149,7 +151,7 @@ func (c *Client) Close() {
 	c.Tombstones(-int(c.tombstones.Load()))
 	c.flush()
 	c.queue.Store(nil)
-	_ = c.teller.flush(context.Background()) // never fails
+	_ = c.flushLog(context.Background()) // never fails
 }
 
 func (s *side) queueWait(d time.Duration) {

@@ -46,7 +46,7 @@ func TestManyGoroutinesShareOneClientAndOneServer(t *testing.T) {
 	if n := rec.Value("mcp_client.protocol.violations"); n != goroutines*calls {
 		t.Errorf("violations: got %d, want %d", n, goroutines*calls)
 	}
-	if n := rec.Value("mcp_client.tombstones"); n != 0 {
+	if n := rec.Value("mcp_client.tombstone.kept"); n != 0 {
 		t.Errorf("tombstones: got %d, want 0", n)
 	}
 }

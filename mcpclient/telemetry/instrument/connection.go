@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -52,7 +53,7 @@ func (c *Client) Transition(t Transition) {
 		slog.Uint64(names.KeyMCPClientConnectionEpoch, t.Epoch),
 		slog.Float64(names.KeyMCPClientDuration, t.Duration.Seconds()))
 	if t.Err != nil {
-		fields = appendText(fields, names.KeyError, c.textOf(ctx, t.Err))
+		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, t.Err))
 	}
 	c.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
 }
@@ -146,19 +147,20 @@ func (c *Client) CloseFailed(err error) {
 		return
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyError, c.textOf(ctx,
-			err))...)
+		c.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyExceptionMessage,
+			c.textOf(ctx,
+				err))...)
 	}
 }
 
 // OutputUnchecked logs that the output of a tool is not checked, and why.
 func (c *Client) OutputUnchecked(tool string, err error) {
-	c.warnOfTool(names.EventMCPClientToolOutputUnchecked, tool, err)
+	c.warnOfTool(names.EventMCPClientToolOutputUnchecked, words.MethodCallTool, tool, err)
 }
 
 // ToolRejected logs that a tool is left out of what the server lists, and why.
 func (c *Client) ToolRejected(tool string, err error) {
-	c.warnOfTool(names.EventMCPClientToolRejected, tool, err)
+	c.warnOfTool(names.EventMCPClientToolRejected, words.MethodListTools, tool, err)
 }
 
 // IconsRejected logs that icons are left out of a result, and why.
@@ -168,29 +170,31 @@ func (c *Client) IconsRejected(method string, err error) {
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelDebug) {
 		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, maxName))}
-		c.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyError, c.textOf(ctx,
-			err))...)
+		c.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
+			c.textOf(ctx,
+				err))...)
 	}
 }
 
-func (c *Client) warnOfTool(event, tool string, err error) {
-	if c == nil {
-		return
+func (c *Client) warnOfTool(event, method, tool string, err error) {
+	if c != nil {
+		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, maxName), err)
 	}
-	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		fields := []slog.Attr{slog.String(names.KeyGenAIToolName, truncate(tool, maxName))}
-		c.emit(ctx, slog.LevelWarn, event, appendText(fields, names.KeyError, c.textOf(ctx, err))...)
+}
+
+// warn logs why something that the server lists or serves cannot be used: a failure of the method.
+func (c *Client) warn(event, method, key, value string, err error) {
+	ctx := context.Background()
+	if suppressed, ok := c.logsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
+		fields := appendText([]slog.Attr{slog.String(key, value)}, names.KeyExceptionMessage, c.textOf(ctx, err))
+		c.emit(ctx, slog.LevelWarn, event, appendCount(fields, c.keys.suppressed, suppressed)...)
 	}
 }
 
 // SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
 func (c *Client) SubscriptionLost(uri string, err error) {
-	if c == nil {
-		return
-	}
-	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		fields := []slog.Attr{slog.String(names.KeyMCPResourceURI, truncate(uri, maxURI))}
-		c.emit(ctx, slog.LevelWarn, names.EventMCPClientSubscriptionLost, appendText(fields, names.KeyError, c.textOf(ctx,
-			err))...)
+	if c != nil {
+		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI, truncate(uri, maxURI),
+			err)
 	}
 }

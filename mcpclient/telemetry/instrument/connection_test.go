@@ -45,7 +45,7 @@ func TestTransitionIsCountedLoggedAndShown(t *testing.T) {
 				"event.name": "mcp_client.connection.transition", "mcp_client.name": "files", "mcp_client.instance.id": "1",
 				"mcp_client.connection.from": from, "mcp_client.connection.to": to, "mcp_client.connection.reason": reason,
 				"mcp_client.connection.attempt.number": "1", "mcp_client.connection.epoch": "3", "mcp_client.duration": "0.25",
-				"error": "broken pipe",
+				"exception.message": "broken pipe",
 			})
 			if r.Level != tt.level {
 				t.Errorf("level: got %v, want %v", r.Level, tt.level)
@@ -89,7 +89,7 @@ func TestLateResponseIsLoggedInTheTraceOfItsCall(t *testing.T) {
 		t.Errorf("the record of an unknown id: got %v %v %v", unknown.Level, unknown.Span, unknown.Attrs)
 	}
 	for _, reason := range []string{"late_timeout", "unknown_id"} {
-		if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", reason); n != 1 {
+		if n := rec.Value("mcp_client.response.drops", "mcp_client.drop.reason", reason); n != 1 {
 			t.Errorf("dropped for %s: got %d, want 1", reason, n)
 		}
 	}
@@ -153,13 +153,13 @@ func TestTombstonesComeToNothing(t *testing.T) {
 	c.Tombstones(5)
 	c.Tombstones(0)
 	c.Tombstones(-2)
-	if n := rec.Value("mcp_client.tombstones"); n != 3 {
+	if n := rec.Value("mcp_client.tombstone.kept"); n != 3 {
 		t.Errorf("tombstones: got %d, want 3", n)
 	}
 	c.Tombstones(-10)
 	c.Tombstones(1)
 	c.Close()
-	if n := rec.Value("mcp_client.tombstones"); n != 0 {
+	if n := rec.Value("mcp_client.tombstone.kept"); n != 0 {
 		t.Errorf("tombstones of a closed client: got %d, want 0", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -100,15 +101,23 @@ func (s *side) textOf(ctx context.Context, err error) string {
 }
 
 func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text string) string {
-	if text != "" && s.tel.Keep != nil {
-		c.Data = []byte(text)
+	if text == "" {
+		return ""
+	}
+	c.Data = []byte(text)
+	if s.tel.Keep != nil {
 		text, _ = s.redact(ctx, c)
+	} else if s.scrub != nil {
+		text = string(s.scrub(c))
 	}
 	return truncate(text, maxMessage)
 }
 
 // redact asks the user's function, which may fail: then nothing is kept.
 func (s *side) redact(ctx context.Context, c telemetry.Content) (kept string, ok bool) {
+	if s.scrub != nil {
+		c.Data = s.scrub(c)
+	}
 	usercode.Run(func() { kept, ok = s.tel.Keep(ctx, c) }, s.failed(ctx, "redactor"))
 	if !ok {
 		kept = ""
@@ -119,4 +128,17 @@ func (s *side) redact(ctx context.Context, c telemetry.Content) (kept string, ok
 // failed returns what tells of a failure of the user's function of this name.
 func (s *side) failed(ctx context.Context, name string) func(*usercode.Failure) {
 	return func(f *usercode.Failure) { s.panicked(ctx, name, f.Value, f.Stack) }
+}
+
+// Redacting returns a Telemetry with the options and instruments of t, whose clients and servers pass contents of
+// messages through scrub, before a [telemetry.Redactor] and before they are on spans and in log records. It is for what
+// passes messages of others on, and must not have them elsewhere.
+func Redacting(t *telemetry.Telemetry, scrub func(telemetry.Content) []byte) *telemetry.Telemetry {
+	return (*telemetry.Telemetry)((*settings.Source[telemetry.Redactor])(t).Scrubbing(scrub))
+}
+
+// scrubOf returns the function of [Redacting], nil for none.
+func scrubOf(t *telemetry.Telemetry) func(telemetry.Content) []byte {
+	scrub, _ := (*settings.Source[telemetry.Redactor])(t).Scrub().(func(telemetry.Content) []byte)
+	return scrub
 }

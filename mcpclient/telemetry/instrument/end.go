@@ -51,11 +51,13 @@ func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 // abandon ends an operation that could not even begin, because code of the user's has failed.
 func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 
-// elapsed is the time since the first sending, or since the start if nothing is sent: waiting for a connection is no
-// part of the operation. What is served ends with handing over its answer, if there is one to give. It is zero if
-// no signal needs it.
+// elapsed is the time from the first sending, or else from the start, until the answer was decoded. Waiting for a
+// connection is no part of it: a request that waited for one and was never sent takes no time. What is served ends when
+// its answer is handed over. It is zero if no signal needs it.
 func (op *Op) elapsed() time.Duration {
 	switch {
+	case op.waiting && !op.sending:
+		return 0
 	case !op.answered.IsZero() && !op.start.IsZero():
 		return op.answered.Sub(op.start) - op.sent
 	case !op.start.IsZero():

@@ -14,7 +14,7 @@ import (
 // Result is how an operation ended. The zero Result is success.
 type Result struct {
 	// ErrorType is one of this package's words, or any other, such as the HTTP status ("503") if only HTTP answered; empty
-	// means that of Err. It does not count if the answer has a code.
+	// means that of Err. If the answer has a code, only this package's words count.
 	ErrorType string
 
 	// Kind is the kind of error by which mcpclient sorts errors; empty means what follows from the rest.
@@ -28,6 +28,9 @@ type Result struct {
 	// Err is the error for the log, whose text appears nowhere else.
 	Err error
 
+	// Unsent says that the request cannot have made the server act, so that sending it again is safe.
+	Unsent bool
+
 	// ResultType is the type of the result, empty or complete for an ordinary one.
 	ResultType string
 
@@ -38,9 +41,10 @@ type Result struct {
 	// more.
 	CallerLeft bool
 
-	// Expected says that the error is an answer like another, such as a legacy server's to the probe: it is logged at
-	// Debug, and the span has neither the status of an error nor error.type, as the conventions want it of errors that are
-	// dealt with. Metrics have it as they have every error.
+	// Expected says that the error is an ordinary answer, such as a legacy server's to the probe. The operation succeeds
+	// for every signal: no error status, no error.type on span or metric, no exception record, and no failure in the
+	// flight recorder and statistics. The code of the answer stays in rpc.response.status_code. (Semantic conventions,
+	// "Recording errors on spans": errors that were handled are not recorded)
 	Expected bool
 
 	// Told says that a record of something larger tells of the error, such as that of an attempt to connect: it is logged
@@ -67,7 +71,7 @@ func codeText(code int64) string {
 
 // outcome is how an operation ended, as far as metrics tell it. The zero outcome is success.
 type outcome struct {
-	word    string // error.type if it is not the code's
+	word    string // error.type if it is not the code's; _OTHER stands for the code as well
 	code    int64
 	hasCode bool
 	failed  bool // for this side
@@ -75,8 +79,14 @@ type outcome struct {
 
 func outcomeOf(d telemetry.Direction, r *Result) outcome {
 	switch {
+	case r.Expected && r.HasCode:
+		return outcome{code: r.Code, hasCode: true}
+	case r.Expected:
+		return outcome{}
 	case r.ToolError:
 		return outcome{word: names.ErrorToolError, failed: true}
+	case r.HasCode && words.ErrorWords[r.ErrorType].Word != "":
+		return outcome{word: words.ErrorWords[r.ErrorType].Word, code: r.Code, hasCode: true, failed: true}
 	case r.HasCode:
 		return outcome{code: r.Code, hasCode: true, failed: isError(d, r.Code)}
 	case r.ErrorType != "":
@@ -100,7 +110,7 @@ func errorTypeOf(err error) string { return semconv.ErrorType(err).Value.AsStrin
 
 // text tells outcomes apart that are not of the protocol.
 func (o outcome) text() string {
-	if o.hasCode {
+	if o.hasCode && o.word == "" {
 		return codeText(o.code)
 	}
 	return o.word
@@ -138,7 +148,7 @@ func (o outcome) statusCode() string {
 	switch {
 	case !o.hasCode:
 		return ""
-	case o.word != "":
+	case o.word == names.Other:
 		return o.word
 	}
 	return codeText(o.code)
@@ -149,10 +159,10 @@ func (o outcome) kind(said string) string {
 	switch {
 	case said != "":
 		return words.OneOf(words.ErrorKinds, said)
-	case o.hasCode:
-		return words.KindJSONRPC
 	case words.ErrorWords[o.word].Kind != "":
 		return words.ErrorWords[o.word].Kind
+	case o.hasCode:
+		return words.KindJSONRPC
 	case words.HTTPStatuses[o.word]:
 		return words.KindTransport
 	}

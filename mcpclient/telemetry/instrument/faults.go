@@ -48,7 +48,7 @@ func (s *side) violation(v Violation) {
 	if !s.logs(ctx, slog.LevelWarn) {
 		return
 	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.violation, v.Reason, v.Direction, slog.LevelWarn}, time.Now())
+	suppressed, ok := s.limits.allow(limitKey{s.events.violation, "", v.Reason, v.Direction, slog.LevelWarn}, time.Now())
 	if !ok {
 		return
 	}
@@ -85,7 +85,7 @@ func (s *side) drop(d Drop) {
 	if !s.logs(ctx, level) {
 		return
 	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.dropped, d.Reason, telemetry.Received, level}, time.Now())
+	suppressed, ok := s.limits.allow(limitKey{s.events.dropped, "", d.Reason, telemetry.Received, level}, time.Now())
 	if !ok {
 		return
 	}
@@ -99,12 +99,16 @@ func (s *side) drop(d Drop) {
 	s.emit(ctx, level, s.events.dropped, fields...)
 }
 
-// flush tells what the limiter still holds back. Exceptions it does not hold back: they were logged at another level.
-// Loops are of a tool, of which nothing is held.
+// flush logs how many records the limiter has left out since the last of their kind. A loop is of a tool, which the
+// limiter does not keep.
 func (s *side) flush() {
 	ctx := context.Background()
 	for k, n := range s.limits.flush() {
-		if k.event == s.events.handled.exception || k.event == names.EventMCPClientToolLoop {
+		if k.event == names.EventMCPClientToolLoop {
+			continue
+		}
+		if k.method != "" {
+			s.flushFailures(k, n)
 			continue
 		}
 		reason := s.keys.dropReason
@@ -115,8 +119,12 @@ func (s *side) flush() {
 			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
 		case names.EventMCPClientToolChanged:
 			reason = names.KeyMCPClientToolChangeKind
+		case names.EventMCPClientChangeGap:
+			reason = names.KeyMCPClientGapCause
 		case names.EventMCPServerPolicyDecided:
 			reason = names.KeyMCPServerPolicyDecision
+		case names.EventMCPServerRequestRefused:
+			reason = names.KeyMCPServerRefusalReason
 		}
 		if s.logs(ctx, k.level) {
 			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)
@@ -124,25 +132,41 @@ func (s *side) flush() {
 	}
 }
 
+// flushFailures logs how many failures of one kind have no record. Exceptions have one where the log wants Debug.
+func (s *side) flushFailures(k limitKey, n int) {
+	ctx := context.Background()
+	exception := k.event == s.events.handled.exception || k.event == s.events.sent.exception
+	if s.logs(ctx, slog.LevelWarn) && !(exception && s.logs(ctx, slog.LevelDebug)) {
+		s.emit(ctx, slog.LevelWarn, s.events.logLost, slog.String(names.KeyMCPMethodName, k.method),
+			slog.String(names.KeyErrorType, k.reason), slog.Int(s.keys.suppressed, n))
+	}
+}
+
 // maxStack is how much of a stack is logged, in bytes.
 const maxStack = 16 << 10
 
-// countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it.
-func (s *side) countPanic(ctx context.Context, method string) {
-	label := s.methodLabel(method, true)
+// countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it. It
+// returns the method as metrics have it.
+func (s *side) countPanic(ctx context.Context, method string) (label string) {
+	label = s.methodLabel(method, true)
 	s.flight.note(entry{brief: brief{kind: flownPanic, about: subjectOf(label, ""), failed: true}})
 	if s.ins.panics.Enabled(ctx) {
 		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
 	}
+	return label
 }
 
 func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
-	s.countPanic(ctx, method)
-	if s.logs(ctx, slog.LevelError) {
-		s.emit(ctx, slog.LevelError, s.events.panicked,
-			slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
-			slog.String(names.KeyExceptionType, fmt.Sprintf("%T", value)),
-			slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), maxMessage)),
-			slog.String(names.KeyExceptionStacktrace, truncate(string(stack), maxStack)))
+	label := s.countPanic(ctx, method)
+	suppressed, ok := s.logsFailure(ctx, slog.LevelError, s.events.panicked, label, names.ErrorPanic)
+	if !ok {
+		return
 	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+		slog.String(names.KeyExceptionType, fmt.Sprintf("%T", value)),
+		slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), maxMessage)),
+		slog.String(names.KeyExceptionStacktrace, truncate(string(stack), maxStack)))
+	s.emit(ctx, slog.LevelError, s.events.panicked, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

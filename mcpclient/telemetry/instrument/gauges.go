@@ -23,6 +23,7 @@ type gauges struct {
 
 	counting sync.Once    // registers another callback, for good: a counter does not forget
 	told     atomic.Int64 // implementations of clients, of all servers together
+	read     atomic.Bool  // the gauges have been read
 
 	mu          sync.Mutex
 	clients     []*Client
@@ -36,6 +37,10 @@ type gauges struct {
 type Connection struct {
 	Queued    func() int  // how many messages wait to be written
 	InSession func() bool // a session is open
+
+	// Limits yields what is used of each thing that the connection, or what stands for several of them, has only so much
+	// of: its kind, one of the Capacity or the Memory words of package names, how much is used, and the limit.
+	Limits func(yield func(kind string, used, limit int))
 }
 
 type connection struct {
@@ -92,7 +97,8 @@ func (g *gauges) change(f func()) {
 	switch {
 	case n > 0 && g.registration == nil:
 		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverInfo,
-			g.ins.toolsSize, g.ins.toolsTokens, g.ins.toolSize, g.ins.toolTokens, g.ins.serverQueueLength, g.ins.sessions)
+			g.ins.toolsSize, g.ins.toolsTokens, g.ins.toolSize, g.ins.toolTokens, g.ins.serverQueueLength, g.ins.sessions,
+			g.ins.capacityUsage, g.ins.capacityLimit, g.ins.memoryUsage, g.ins.memoryLimit)
 	case n == 0 && g.registration != nil:
 		err = g.registration.Unregister()
 		g.registration = nil

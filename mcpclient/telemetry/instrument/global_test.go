@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"go.opentelemetry.io/otel"
@@ -15,22 +16,30 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // installing marks the process that installs global providers: that cannot be undone, and the other tests want none.
 const installing = "TELEMETRY_TEST_INSTALLS_THE_SDK"
 
+// inOwnProcess reports whether this process runs the one test. If not, it runs the test in such a process.
+func inOwnProcess(t *testing.T) bool {
+	if os.Getenv(installing) != "" {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), installing+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("a process of its own: %v\n%s", err, out)
+	}
+	return false
+}
+
 func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
-	if os.Getenv(installing) == "" {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-		cmd.Env = append(os.Environ(), installing+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("a process of its own: %v\n%s", err, out)
-		}
+	if !inOwnProcess(t) {
 		return
 	}
 	c := instrument.NewClient(telemetry.New(), "files", pipe)
-	defer c.Close()
 	before := c.Peer(stdio, "")
 	_, early := c.StartRequest(t.Context(), instrument.Request{Method: "ping"})
 	early.Admit(before, 1)
@@ -40,9 +49,12 @@ func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 	otel.SetTextMapPropagator(propagation.TraceContext{})
+	var events eventLog
+	otel.SetLoggerProvider(&events)
 
 	early.End(instrument.Result{})
 	_, late := c.StartRequest(t.Context(), instrument.Request{Method: "tools/list"})
+	c.Transition(instrument.Transition{})
 	late.Admit(before, 2)
 	traceparent := late.TraceContext().Traceparent
 	c.Tombstones(-3)
@@ -57,7 +69,7 @@ func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
 		t.Errorf("when all is over: got %d active and %d samples, want 0 and 1",
 			sums["mcp_client.active_requests"], counts["mcp.client.operation.duration"])
 	}
-	if n := sums["mcp_client.tombstones"]; n != 1 {
+	if n := sums["mcp_client.tombstone.kept"]; n != 1 {
 		t.Errorf("only tombstones that were counted are taken away: got %d, want 1", n)
 	}
 	if n := sums["mcp_client.connection.state"]; n != 1 {
@@ -65,6 +77,10 @@ func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
 	}
 	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "tools/list" || traceparent == "" {
 		t.Errorf("the span of the request after: got %d, and traceparent %q", len(ended), traceparent)
+	}
+	c.Close()
+	if got := events.names(); !slices.Equal(got, []string{names.EventMCPClientConnectionTransition}) {
+		t.Errorf("records of the LoggerProvider that was set later: got %q, want the transition", got)
 	}
 }
 

@@ -1,19 +1,17 @@
 package instrument
 
 import (
-	"cmp"
 	"log/slog"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
-	"go.opentelemetry.io/otel/metric"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/log"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/bridge"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // hub is what all clients and servers of a [telemetry.Telemetry] share. It belongs to that, and is there from its first
@@ -23,10 +21,14 @@ type hub struct {
 	tracer trace.Tracer
 	ins    *instruments
 
+	handler slog.Handler // gets all records, and is what the user gave or made of the LoggerProvider
+	ours    bool         // handler runs no code of the user's
+
 	tellers tellers
 
-	fields atomic.Pointer[[]string] // see declared
-	asked  atomic.Bool              // likewise
+	fields  atomic.Pointer[[]string] // see declared
+	advised atomic.Bool              // see [Op.adviseToJoin]
+	late    late
 }
 
 // hubOf returns the hub of t, nil if t observes nothing.
@@ -40,14 +42,26 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	if h.Notifications == nil {
 		h.Notifications = quietNotifications
 	}
-	h.Log = cmp.Or(h.Log, discard)
-	version := moduleVersion()
-	meter := h.Meters.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(version),
-		metric.WithSchemaURL(semconv.SchemaURL))
-	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(version),
-		trace.WithSchemaURL(semconv.SchemaURL))
-	h.ins = instrumentsOf(meter)
+	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(telemetry.Version),
+		trace.WithSchemaURL(names.SchemaURL))
+	h.ins = instrumentsOf(h.Meters)
+	h.late.init(&h.Settings)
+	h.handler, h.ours = h.logHandler()
 	return h
+}
+
+// logHandler returns the handler of all records, and whether it is ours alone.
+func (h *hub) logHandler() (_ slog.Handler, ours bool) {
+	if h.Records == nil {
+		return h.Log.Handler(), false
+	}
+	logger := h.Records.Logger(telemetry.ScopeName, log.WithInstrumentationVersion(telemetry.Version),
+		log.WithSchemaURL(names.SchemaURL))
+	events := bridge.New(logger, h.RecordLevel)
+	if h.Log == nil {
+		return events, true
+	}
+	return slog.NewMultiHandler(h.Log.Handler(), events), false
 }
 
 // quietNotifications leaves out the notifications that come in numbers, and the one that belongs to a call.
@@ -61,20 +75,3 @@ func quietNotifications(method string) bool {
 
 // discard is the logger of those who are not observed.
 var discard = slog.New(slog.DiscardHandler)
-
-// moduleVersion returns the version of this module in the running program, empty if it is not known.
-var moduleVersion = sync.OnceValue(func() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	if info.Main.Path == telemetry.ScopeName {
-		return info.Main.Version
-	}
-	for _, m := range info.Deps {
-		if m.Path == telemetry.ScopeName {
-			return m.Version
-		}
-	}
-	return ""
-})

@@ -76,6 +76,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	c.ToolRejected("search", io.EOF)
 	c.IconsRejected("tools/list", io.EOF)
 	c.ToolChanged("search", names.ChangeAdded, "", io.EOF)
+	c.ChangeGap(names.GapStream)
 	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(names.StreamGet)(io.EOF)
 	c.CacheLookup("tools/list", true)

@@ -6,6 +6,7 @@ import "github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	group, // empty for a server, which is in none
+	safeToRetry, // empty for a server
 	name, instance, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, frameHash, suppressed, dropReason, dropAge, streamKind,
 	flightText, flightEntries, flightOmitted string
@@ -14,6 +15,7 @@ type keys struct {
 var clientKeys = keys{
 	corrID:          names.KeyMCPClientCorrID,
 	group:           names.KeyMCPClientGroup,
+	safeToRetry:     names.KeyMCPClientSafeToRetry,
 	name:            names.KeyMCPClientName,
 	instance:        names.KeyMCPClientInstanceID,
 	duration:        names.KeyMCPClientDuration,

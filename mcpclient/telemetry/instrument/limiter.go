@@ -8,19 +8,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// A peer can break the protocol, or send a request that is refused, with every frame. Of the records that one reason
-// makes, the log gets limitBurst at once and then one per limitEvery; the metric counts them all.
+// A peer can break the protocol, or make a request fail, with every frame, and each call fails while a server is down.
+// Of the records of one kind, the log gets limitBurst at once and then one per limitEvery; the metrics count them all.
 const (
 	limitBurst = 5
 	limitEvery = time.Second
 )
 
 // limitKey is a kind of record: an event, its reason and what goes with them. All are of closed sets, which bounds the
-// limiter.
+// limiter. The reason of a failure is its error.type, and its method is as metrics have it.
 type limitKey struct {
-	event, reason string
-	direction     telemetry.Direction
-	level         slog.Level
+	event, method, reason string
+	direction             telemetry.Direction
+	level                 slog.Level
 }
 
 // limiter holds a bucket of tokens for each key. The time is its caller's. It is safe for concurrent use; the zero

@@ -5,24 +5,76 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-func (s *side) logs(ctx context.Context, l slog.Level) bool { return s.log.Enabled(ctx, l) }
+// logging is where the records of a side go. It is made for the first record that is enabled.
+type logging struct {
+	log    *slog.Logger // has the side's name and instance; its callers wait for the handler
+	beside *slog.Logger // the same through the teller, for records that no goroutine should wait for
+	teller teller
+}
+
+// logs reports whether records of the level are read.
+func (s *side) logs(ctx context.Context, l slog.Level) bool {
+	if s.tel.ours {
+		return s.tel.handler.Enabled(ctx, l)
+	}
+	return s.loggers().log.Enabled(ctx, l)
+}
+
+// loggers returns the side's loggers.
+func (s *side) loggers() *logging {
+	if made := s.logging.Load(); made != nil {
+		return made
+	}
+	whose := append(make([]slog.Attr, 0, 3), slog.String(s.keys.name, s.name), slog.String(s.keys.instance, s.instance))
+	if s.group != "" {
+		whose = append(whose, slog.String(s.keys.group, s.group))
+	}
+	h := usercode.LogHandler(s.tel.handler, func(*usercode.Failure) { s.countPanic(context.Background(), "logger") })
+	made := &logging{log: slog.New(h.WithAttrs(whose))}
+	made.teller.side = s
+	made.beside = slog.New(tellerHandler{made.log.Handler(), &made.teller})
+	s.logging.CompareAndSwap(nil, made)
+	return s.logging.Load()
+}
+
+// flushLog waits until the teller's records are written, or until ctx ends, and then returns its cause.
+func (s *side) flushLog(ctx context.Context) error {
+	if made := s.logging.Load(); made != nil {
+		return made.teller.flush(ctx)
+	}
+	return nil
+}
+
+// sideHandler is the handler of [Client.Logger]. It makes the loggers of the side when a record is read, not before.
+type sideHandler struct{ s *side }
+
+func (h sideHandler) Enabled(ctx context.Context, l slog.Level) bool { return h.s.logs(ctx, l) }
+
+func (h sideHandler) Handle(ctx context.Context, r slog.Record) error { return h.full().Handle(ctx, r) }
+
+func (h sideHandler) WithAttrs(attrs []slog.Attr) slog.Handler { return h.full().WithAttrs(attrs) }
+
+func (h sideHandler) WithGroup(name string) slog.Handler { return h.full().WithGroup(name) }
+
+func (h sideHandler) full() slog.Handler { return h.s.loggers().log.Handler() }
 
 // emit writes the log record of an event that no operation tells of, without waiting for the handler. Callers ask
 // logs first, so that no record is built without a reader.
 func (s *side) emit(ctx context.Context, l slog.Level, event string, fields ...slog.Attr) {
-	write(ctx, s.beside, l, event, fields)
+	write(ctx, s.loggers().beside, l, event, fields)
 }
 
 // emit writes the log record of an event of the operation. Its goroutine waits for the handler, unless it has others to
 // serve.
 func (op *Op) emit(l slog.Level, event string, fields ...slog.Attr) {
-	log := op.side.log
+	log := op.side.loggers().log
 	if op.beside {
-		log = op.side.beside
+		log = op.side.loggers().beside
 	}
 	write(op.ctx, log, l, event, fields)
 }
@@ -42,7 +94,7 @@ func (op *Op) logStart() {
 	}
 	op.announced = true
 	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
-	if op.reissue {
+	if op.reissue && op.hasID { // or it was never made
 		op.logReissue()
 	}
 }
@@ -85,7 +137,7 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 	if r.ResultType == resultInputRequired && events.inputRequired != "" && s.logs(op.ctx, slog.LevelDebug) {
 		op.logRound(events.inputRequired)
 	}
-	if r.ToolError && events.toolError != "" && s.logs(op.ctx, slog.LevelInfo) {
+	if r.ToolError && events.toolError != "" {
 		op.logToolError(events.toolError, elapsed)
 	}
 }
@@ -101,13 +153,25 @@ func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, e
 	fields = appendText(fields, names.KeyRPCResponseStatusCode, o.statusCode())
 	if o.failed {
 		fields = append(fields, slog.String(names.KeyErrorType, o.errorType()), slog.String(s.keys.errorKind,
-			o.kind(r.Kind)))
-		fields = appendText(fields, names.KeyError, op.errorMessage(errorText(r)))
+			o.kind(r.Kind)), slog.String(names.KeyExceptionType, exceptionType(o, r)))
+		if s.keys.safeToRetry != "" && op.direction == telemetry.Sent {
+			fields = append(fields, slog.Bool(s.keys.safeToRetry, r.Unsent))
+		}
+		fields = appendText(fields, names.KeyExceptionMessage, op.errorMessage(errorText(r)))
 		fields = appendCount(fields, s.keys.suppressed, suppressed)
 	} else if r.ResultType != "complete" {
 		fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, maxName))
 	}
 	op.emit(level, event, fields...)
+}
+
+// exceptionType returns the type of the error that ended a request. Where only an answer says that the request failed,
+// there is no Go value, and the type is error.type.
+func exceptionType(o outcome, r *Result) string {
+	if r.Err == nil {
+		return o.errorType()
+	}
+	return truncate(errorTypeOf(r.Err), maxName)
 }
 
 // logRound writes that a result wants something of the client.
@@ -122,9 +186,14 @@ func (op *Op) logRound(event string) {
 //
 //go:noinline
 func (op *Op) logToolError(event string, elapsed time.Duration) {
+	s := op.side
+	suppressed, ok := s.logsFailure(op.ctx, slog.LevelInfo, event, op.info.method, names.ErrorToolError)
+	if !ok {
+		return
+	}
 	var buf [maxFields]slog.Attr
-	op.emit(slog.LevelInfo, event,
-		append(op.identity(buf[:0]), slog.Float64(op.side.keys.duration, elapsed.Seconds()))...)
+	fields := append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))
+	op.emit(slog.LevelInfo, event, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
 func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
@@ -138,25 +207,39 @@ func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
 // Warn for everything else.
 func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {
-	case r.ToolError, r.CallerLeft, r.Expected, r.Told:
+	case r.ToolError, r.CallerLeft, r.Told, o.word == names.ErrorUnsupported:
 		return slog.LevelDebug
 	case op.direction == telemetry.Received && o.word == names.ErrorCancelled:
 		return slog.LevelDebug
-	case op.direction == telemetry.Received && o.code == codeInternalError:
+	case op.direction == telemetry.Received && o.word == "" && o.code == codeInternalError:
 		return slog.LevelError
 	}
 	return slog.LevelWarn
 }
 
-// spare returns the level at which the exception of a peer's request is logged: a peer can send as many bad ones as it
-// likes, so beyond what the limiter lets through, what would be a warning is there for debugging only. suppressed says
-// how many were since the last warning.
+// logsFailure reports whether a failure is logged at this level: if the log wants the level, and the limiter lets the
+// record through. All records of failures pass it, since each call fails while a server is down, and a peer can send as
+// many bad requests as it likes. suppressed says how many failures like it had no record since the last that had one.
+func (s *side) logsFailure(ctx context.Context, l slog.Level, event, method, errorType string) (suppressed int,
+	ok bool) {
+	return s.allows(ctx, limitKey{event: event, method: method, reason: bounded(errorType), level: l})
+}
+
+// allows reports whether a record with this key is logged: if the log wants its level, and the limiter lets it through.
+func (s *side) allows(ctx context.Context, key limitKey) (suppressed int, ok bool) {
+	if !s.logs(ctx, key.level) {
+		return 0, false
+	}
+	return s.limits.allow(key, time.Now())
+}
+
+// spare returns the level at which the exception of a request is logged: Debug for what the limiter does not let
+// through.
 func (op *Op) spare(l slog.Level, event string, o outcome) (_ slog.Level, suppressed int) {
-	s := op.side
-	if op.direction != telemetry.Received || l != slog.LevelWarn || !s.logs(op.ctx, l) {
+	if l <= slog.LevelDebug {
 		return l, 0
 	}
-	suppressed, ok := s.limits.allow(limitKey{event, bounded(o.errorType()), telemetry.Received, l}, time.Now())
+	suppressed, ok := op.side.logsFailure(op.ctx, l, event, op.info.method, o.errorType())
 	if !ok {
 		return slog.LevelDebug, 0
 	}

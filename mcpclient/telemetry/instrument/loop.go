@@ -43,7 +43,7 @@ func (op *Op) Loops(l Loop) {
 	if !s.logs(op.ctx, slog.LevelWarn) {
 		return
 	}
-	suppressed, ok := s.limits.allow(limitKey{names.EventMCPClientToolLoop, l.Kind, telemetry.Sent, slog.LevelWarn},
+	suppressed, ok := s.limits.allow(limitKey{names.EventMCPClientToolLoop, "", l.Kind, telemetry.Sent, slog.LevelWarn},
 		time.Now())
 	if !ok {
 		return

@@ -38,11 +38,13 @@ type metricOptions struct {
 	result     cache[string, []metric.RecordOption]
 	loop       cache[loopKey, []metric.AddOption]
 	toolChange cache[string, []metric.AddOption]
+	gap        cache[string, []metric.AddOption]
 
 	// Of servers.
 	task    cache[string, []metric.AddOption]
 	taskEnd cache[taskEnd, []metric.RecordOption]
 	policy  cache[policyKey, []metric.AddOption]
+	refusal cache[refusalKey, []metric.AddOption]
 }
 
 type (
@@ -148,6 +150,9 @@ func newMetricOptions(s *side) *metricOptions {
 		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), kind}
 		return s.place(&p.loop, m).adding
 	}
+	o.gap.build = func(cause string) []metric.AddOption {
+		return s.place(&p.gap, same(attribute.String(names.KeyMCPClientGapCause, cause))).adding
+	}
 	o.toolChange.build = func(kind string) []metric.AddOption {
 		return s.place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).adding
 	}
@@ -157,6 +162,11 @@ func newMetricOptions(s *side) *metricOptions {
 		m := failing(k.errorType, attribute.String(names.KeyGenAIToolName, names.Other), status)
 		m.precise = failing(k.errorType, attribute.String(names.KeyGenAIToolName, k.tool), status).own
 		return s.place(&p.taskEnd, m).recording
+	}
+	o.refusal.build = func(k refusalKey) []metric.AddOption {
+		group := k.attributes()
+		least := []attribute.KeyValue{attribute.String(names.KeyMCPServerRefusalReason, k.reason)}
+		return s.place(&p.refusal, measured{own: s.onNetwork(group), group: group, least: least}).adding
 	}
 	o.policy.build = func(k policyKey) []metric.AddOption {
 		decision := attribute.String(names.KeyMCPServerPolicyDecision, k.decision)

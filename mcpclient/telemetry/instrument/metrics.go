@@ -49,6 +49,7 @@ type instruments struct {
 	toolLoops              metric.Int64Counter
 
 	toolChanges metric.Int64Counter
+	changeGaps  metric.Int64Counter
 
 	servers     implementations[*implementation] // of clients
 	executeTool metric.Float64Histogram
@@ -56,6 +57,10 @@ type instruments struct {
 	serverQueueLength metric.Int64ObservableGauge
 	sessions          metric.Int64ObservableUpDownCounter // of servers
 	clientRequests    metric.Int64ObservableCounter
+
+	refused                      metric.Int64Counter // of servers
+	capacityUsage, capacityLimit metric.Int64ObservableGauge
+	memoryUsage, memoryLimit     metric.Int64ObservableGauge
 }
 
 // sideInstruments are the metrics that a client and a server both have.
@@ -74,10 +79,12 @@ type sideInstruments struct {
 	lost          metric.Int64Counter // notifications dropped
 	streams       metric.Int64UpDownCounter
 	stream        metric.Float64Histogram
+	startTime     startTime
 }
 
 // recent are the instruments of the meters that were used last, the latest at the end. A program has one provider, and
-// so one meter, but may well make a Telemetry for each of a thousand clients: they share one budget.
+// so one meter, but may well make a Telemetry for each of a thousand clients, some before it sets the provider: they
+// share one budget.
 var recent struct {
 	mu  sync.Mutex
 	all []metered // guarded by mu
@@ -87,25 +94,45 @@ var recent struct {
 const maxRecent = 4
 
 type metered struct {
-	meter metric.Meter
-	ins   *instruments
+	provider metric.MeterProvider
+	meter    metric.Meter
+	ins      *instruments
 }
 
-// instrumentsOf returns our instruments of a meter.
-func instrumentsOf(m metric.Meter) *instruments {
+// is reports whether our meter of r is m. Package otel's own provider has another one once the program has set its
+// provider: that provider's, to which all instruments of the former go then.
+func (r *metered) is(m metric.Meter) bool {
+	if r.meter == m {
+		return true
+	}
+	if isStandIn(r.provider) {
+		now := ourMeter(r.provider)
+		return reflect.ValueOf(now).Comparable() && now == m
+	}
+	return false
+}
+
+func ourMeter(p metric.MeterProvider) metric.Meter {
+	return p.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(telemetry.Version),
+		metric.WithSchemaURL(names.SchemaURL))
+}
+
+// instrumentsOf returns our instruments of a provider.
+func instrumentsOf(p metric.MeterProvider) *instruments {
+	m := ourMeter(p)
 	if !reflect.ValueOf(m).Comparable() {
 		return newInstruments(m)
 	}
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
-	if i := slices.IndexFunc(recent.all, func(r metered) bool { return r.meter == m }); i >= 0 {
+	if i := slices.IndexFunc(recent.all, func(r metered) bool { return r.is(m) }); i >= 0 {
 		return recent.all[i].ins
 	}
 	if len(recent.all) == maxRecent {
 		recent.all = slices.Delete(recent.all, 0, 1)
 	}
 	ins := newInstruments(m)
-	recent.all = append(recent.all, metered{m, ins})
+	recent.all = append(recent.all, metered{p, m, ins})
 	return ins
 }
 
@@ -118,38 +145,38 @@ func newInstruments(m metric.Meter) *instruments {
 			retries:       build(m.Int64Counter, names.MetricMCPClientTransportSendRetries),
 			handlers:      build(m.Int64UpDownCounter, names.MetricMCPClientActiveHandlers),
 			panics:        build(m.Int64Counter, names.MetricMCPClientHandlerPanics),
-			notifications: build(m.Int64Counter, names.MetricMCPClientNotifications),
+			notifications: build(m.Int64Counter, names.MetricMCPClientNotificationMessages),
 			violations:    build(m.Int64Counter, names.MetricMCPClientProtocolViolations),
-			dropped:       build(m.Int64Counter, names.MetricMCPClientResponsesDropped),
+			dropped:       build(m.Int64Counter, names.MetricMCPClientResponseDrops),
 			size:          histogram(m.Int64Histogram, names.MetricMCPClientMessageSize),
 			decode:        histogram(m.Float64Histogram, names.MetricMCPClientMessageDecodeDuration),
 			queueWait:     histogram(m.Float64Histogram, names.MetricMCPClientSendQueueWait),
 			session:       histogram(m.Float64Histogram, names.MetricMCPClientSessionDuration),
-			lost:          build(m.Int64Counter, names.MetricMCPClientNotificationsDropped),
-			streams:       build(m.Int64UpDownCounter, names.MetricMCPClientStreamsActive),
+			lost:          build(m.Int64Counter, names.MetricMCPClientNotificationDrops),
+			streams:       build(m.Int64UpDownCounter, names.MetricMCPClientStreamActive),
 			stream:        histogram(m.Float64Histogram, names.MetricMCPClientStreamDuration),
 		},
 		server: sideInstruments{
 			active:        build(m.Int64UpDownCounter, names.MetricMCPServerActiveAsks),
 			handlers:      build(m.Int64UpDownCounter, names.MetricMCPServerActiveRequests),
 			panics:        build(m.Int64Counter, names.MetricMCPServerHandlerPanics),
-			notifications: build(m.Int64Counter, names.MetricMCPServerNotifications),
+			notifications: build(m.Int64Counter, names.MetricMCPServerNotificationMessages),
 			violations:    build(m.Int64Counter, names.MetricMCPServerProtocolViolations),
-			dropped:       build(m.Int64Counter, names.MetricMCPServerResponsesDropped),
+			dropped:       build(m.Int64Counter, names.MetricMCPServerResponseDrops),
 			size:          histogram(m.Int64Histogram, names.MetricMCPServerMessageSize),
 			decode:        histogram(m.Float64Histogram, names.MetricMCPServerMessageDecodeDuration),
 			queueWait:     histogram(m.Float64Histogram, names.MetricMCPServerSendQueueWait),
 			session:       histogram(m.Float64Histogram, names.MetricMCPServerSessionDuration),
-			lost:          build(m.Int64Counter, names.MetricMCPServerNotificationsDropped),
-			streams:       build(m.Int64UpDownCounter, names.MetricMCPServerStreamsActive),
+			lost:          build(m.Int64Counter, names.MetricMCPServerNotificationDrops),
+			streams:       build(m.Int64UpDownCounter, names.MetricMCPServerStreamActive),
 			stream:        histogram(m.Float64Histogram, names.MetricMCPServerStreamDuration),
 		},
-		tombstones:  build(m.Int64UpDownCounter, names.MetricMCPClientTombstones),
+		tombstones:  build(m.Int64UpDownCounter, names.MetricMCPClientTombstoneKept),
 		transitions: build(m.Int64Counter, names.MetricMCPClientConnectionTransitions),
 		attempt:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionAttemptDuration),
 		backoff:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionBackoff),
 		lookups:     build(m.Int64Counter, names.MetricMCPClientCacheLookups),
-		tasks:       build(m.Int64UpDownCounter, names.MetricMCPServerTasksActive),
+		tasks:       build(m.Int64UpDownCounter, names.MetricMCPServerTaskActive),
 		task:        histogram(m.Float64Histogram, names.MetricMCPServerTaskDuration),
 		policy:      build(m.Int64Counter, names.MetricMCPServerPolicyDecisions),
 		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
@@ -158,19 +185,28 @@ func newInstruments(m metric.Meter) *instruments {
 		serverInfo:  build(m.Int64ObservableUpDownCounter, names.MetricMCPClientServerInfo),
 		executeTool: histogram(m.Float64Histogram, names.MetricGenAIExecuteToolDuration),
 
-		toolsSize:   build(m.Int64ObservableGauge, names.MetricMCPClientToolsListSize),
-		toolsTokens: build(m.Int64ObservableGauge, names.MetricMCPClientToolsListEstimatedTokens),
+		toolsSize:   build(m.Int64ObservableGauge, names.MetricMCPClientToolListSize),
+		toolsTokens: build(m.Int64ObservableGauge, names.MetricMCPClientToolListTokenEstimate),
 		toolSize:    build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionSize),
-		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionEstimatedTokens),
+		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionTokenEstimate),
 		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
 		toolLoops:   build(m.Int64Counter, names.MetricMCPClientToolLoops),
 
 		toolChanges: build(m.Int64Counter, names.MetricMCPClientToolChanges),
+		changeGaps:  build(m.Int64Counter, names.MetricMCPClientChangeGap),
 
 		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
-		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),
+		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionActive),
 		clientRequests:    build(m.Int64ObservableCounter, names.MetricMCPServerClientRequests),
+
+		refused:       build(m.Int64Counter, names.MetricMCPServerRequestRefused),
+		capacityUsage: build(m.Int64ObservableGauge, names.MetricMCPServerCapacityUsage),
+		capacityLimit: build(m.Int64ObservableGauge, names.MetricMCPServerCapacityLimit),
+		memoryUsage:   build(m.Int64ObservableGauge, names.MetricMCPServerMemoryUsage),
+		memoryLimit:   build(m.Int64ObservableGauge, names.MetricMCPServerMemoryLimit),
 	}
+	ins.client.startTime.build(m, names.MetricMCPClientStartTime)
+	ins.server.startTime.build(m, names.MetricMCPServerStartTime)
 	ins.servers.others = &otherImplementation
 	ins.asClient = role{telemetry.ClientSide, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
 	ins.asServer = role{telemetry.ServerSide, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}

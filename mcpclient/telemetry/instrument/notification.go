@@ -79,7 +79,7 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 	if !s.logs(ctx, level) {
 		return
 	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.notificationDropped, reason, d, level}, time.Now())
+	suppressed, ok := s.limits.allow(limitKey{s.events.notificationDropped, "", reason, d, level}, time.Now())
 	if !ok {
 		return
 	}

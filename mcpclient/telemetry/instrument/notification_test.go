@@ -51,7 +51,7 @@ func TestNotificationsHaveSpansUnlessTheyComeInNumbers(t *testing.T) {
 				t.Errorf("a notification has a sample if it has a span: got %d samples, want %d", samples, tt.spans)
 			}
 			for _, direction := range []string{"sent", "received"} {
-				n := rec.Value("mcp_client.notifications", "mcp.method.name", tt.method, "mcp_client.direction", direction)
+				n := rec.Value("mcp_client.notification.messages", "mcp.method.name", tt.method, "mcp_client.direction", direction)
 				if n != 1 {
 					t.Errorf("every notification is counted: got %d %s, want 1", n, direction)
 				}
@@ -75,7 +75,7 @@ func TestNotificationThatWasNotSentIsNotCounted(t *testing.T) {
 	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "notifications/roots/list_changed",
 		Notification: true})
 	op.End(instrument.Result{ErrorType: names.ErrorTransportBusy})
-	if n := rec.Value("mcp_client.notifications"); n != 0 {
+	if n := rec.Value("mcp_client.notification.messages"); n != 0 {
 		t.Errorf("what was not sent is not counted: got %d", n)
 	}
 	if got := texts(rec.Span("notifications/roots/list_changed").Attributes())["error.type"]; got != "transport_busy" {
@@ -140,7 +140,8 @@ func TestNotificationWithoutAHandlerIsCountedAndLogged(t *testing.T) {
 	for _, want := range [][2]string{
 		{"notifications/message", "received"}, {"notifications/initialized", "sent"}, {"_OTHER", "received"},
 	} {
-		if n := rec.Value("mcp_client.notifications", "mcp.method.name", want[0], "mcp_client.direction", want[1]); n != 1 {
+		if n := rec.Value("mcp_client.notification.messages", "mcp.method.name", want[0], "mcp_client.direction",
+			want[1]); n != 1 {
 			t.Errorf("%s %s: got %d, want 1", want[0], want[1], n)
 		}
 	}
@@ -159,11 +160,11 @@ func TestDroppedNotificationIsNotAmongThoseReceived(t *testing.T) {
 	c.NotificationDropped("notifications/message", names.DropQueueFull)
 	c.NotificationDropped("notifications/message", "lost interest")
 	for _, reason := range []string{"queue_full", "_OTHER"} {
-		if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", reason); n != 1 {
+		if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", reason); n != 1 {
 			t.Errorf("dropped for %s: got %d, want 1", reason, n)
 		}
 	}
-	if n := rec.Value("mcp_client.notifications"); n != 0 {
+	if n := rec.Value("mcp_client.notification.messages"); n != 0 {
 		t.Errorf("received: got %d, want 0", n)
 	}
 }

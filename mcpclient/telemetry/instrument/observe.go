@@ -56,6 +56,7 @@ func (w whose) set(k *keys, others ...attribute.KeyValue) metric.MeasurementOpti
 // observe adds clients of the same name up: observing one set of attributes twice is not defined. Unlike other metrics
 // these are made anew each time, so that names may take turns where there are more than places.
 func (g *gauges) observe(_ context.Context, o metric.Observer) error {
+	g.read.Store(true)
 	g.observeServers(o)
 	clients := g.everyClient()
 	g.observeStates(o, clients)
@@ -144,8 +145,10 @@ func (g *gauges) observeServers(o metric.Observer) {
 	connections := slices.Collect(maps.Keys(g.connections))
 	g.mu.Unlock()
 	sessions, queues := map[whose]int64{}, map[whose]int64{}
+	fullest := map[limited]usage{}
 	for _, c := range connections {
 		w := c.s.whose()
+		c.observeLimits(w, fullest)
 		if c.Queued != nil {
 			queues[w] += int64(c.Queued())
 		}
@@ -163,6 +166,7 @@ func (g *gauges) observeServers(o metric.Observer) {
 	for w, n := range theLongest(queues, words.FoldedNames, serversBeyond) {
 		o.ObserveInt64(g.ins.serverQueueLength, n, w.set(&serverKeys))
 	}
+	g.observeFullest(o, fullest)
 }
 
 // theLongest returns the lengths by name, those for which there are no places added up under another: the shortest.

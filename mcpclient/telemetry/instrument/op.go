@@ -57,6 +57,9 @@ type Op struct {
 	sending         bool // has begun
 	accepted        bool // sent
 	reissue         bool
+	waiting         bool // for what comes before the sending
+	kept            bool // beyond its answer, for its caller to end
+	superseded      bool // by another request: its span ends when it was answered
 	beside          bool // log records are written beside it
 }
 
@@ -105,6 +108,37 @@ func (op *Op) Sending() {
 	}
 	op.sending = true
 	op.takeOff()
+}
+
+// Within returns ctx, which the caller may have changed since the operation began, with the span of the operation.
+func (op *Op) Within(ctx context.Context) context.Context {
+	if op.side == nil || op.span == nil {
+		return ctx
+	}
+	if !trace.SpanContextFromContext(ctx).Equal(op.span.SpanContext()) {
+		ctx = trace.ContextWithSpan(ctx, op.span)
+	}
+	op.ctx = ctx
+	return ctx
+}
+
+// Waiting says that the operation begins before its request can be sent. The time until [Op.Sending] is no part of the
+// duration, even if the request is never sent.
+func (op *Op) Waiting() { op.waiting = true }
+
+// Answered says that the answer to a request has been decoded. What its caller does with it before [Op.End] is no part
+// of the duration.
+func (op *Op) Answered() {
+	op.kept = true
+	if !op.start.IsZero() {
+		op.answered = time.Now()
+	}
+}
+
+// Supersede ends a request that another one follows, at the time at which it was answered.
+func (op *Op) Supersede(r Result) {
+	op.superseded = true
+	op.End(r)
 }
 
 // AnsweredAt says when the answer came, for an operation that ends after its caller has heard.

@@ -47,7 +47,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 	if !s.logs(ctx, level) {
 		return
 	}
-	suppressed, ok := s.limits.allow(limitKey{names.EventMCPServerPolicyDecided, d.Kind, telemetry.Received, level},
+	suppressed, ok := s.limits.allow(limitKey{names.EventMCPServerPolicyDecided, "", d.Kind, telemetry.Received, level},
 		time.Now())
 	if !ok {
 		return

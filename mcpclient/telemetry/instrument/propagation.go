@@ -23,10 +23,13 @@ func (op *Op) TraceContext() TraceContext {
 }
 
 func (s *side) inject(ctx context.Context) TraceContext {
+	if !s.tel.late.propagates() {
+		return TraceContext{}
+	}
 	c := carriers.Get().(*carrier)
 	s.tel.Propagator.Inject(s.leaving(ctx), c)
 	t := TraceContext{Traceparent: c.traceparent, Tracestate: c.tracestate, Baggage: c.baggage, Others: c.others}
-	t.declared = s.tel.declared(!t.IsZero())
+	t.declared = s.tel.declared()
 	c.release()
 	return t
 }
@@ -58,19 +61,15 @@ func (s *side) shared(all baggage.Baggage) baggage.Baggage {
 }
 
 // declared returns the keys beyond the W3C's that the propagator says it writes. They do not change, but that there are
-// none before the global propagator is set: it is asked once, and then when it may have written something.
-func (h *hub) declared(wrote bool) []string {
+// none before the global propagator is set: it is asked once, when it is.
+func (h *hub) declared() []string {
 	if known := h.fields.Load(); known != nil {
 		return *known
 	}
-	if !wrote && h.asked.Load() {
+	if !h.late.propagates() {
 		return nil
 	}
-	h.asked.Store(true)
 	all := h.Propagator.Fields()
-	if len(all) == 0 {
-		return nil
-	}
 	others := slices.DeleteFunc(slices.Clone(all), func(key string) bool {
 		return slices.Contains(w3cKeys, key) || !propagated(key)
 	})
@@ -128,8 +127,12 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 
 // says reports whether a message may say anything to the propagator.
 func (s *side) says(in *Incoming) bool {
+	return s.tel.late.propagates() && s.mayTell(in)
+}
+
+func (s *side) mayTell(in *Incoming) bool {
 	return in.Traceparent != "" || in.Tracestate != "" || in.Baggage != "" ||
-		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared(true)) > 0 || s.headed(in.Header)
+		(len(in.Meta) > 0 || len(in.Others) > 0) && len(s.tel.declared()) > 0 || s.headed(in.Header)
 }
 
 // The headers of the W3C, as net/http has them.
@@ -145,7 +148,7 @@ func (s *side) headed(h http.Header) bool {
 		return false
 	}
 	return len(h[headerTraceparent]) > 0 || len(h[headerBaggage]) > 0 ||
-		slices.ContainsFunc(s.tel.declared(true), func(key string) bool { return h.Get(key) != "" })
+		slices.ContainsFunc(s.tel.declared(), func(key string) bool { return h.Get(key) != "" })
 }
 
 // arriving returns ctx with the trace context of the message, and with what of its baggage the handlers of this side
@@ -215,7 +218,7 @@ func (s *side) readHeader(ctx context.Context, h http.Header) context.Context {
 	c.traceparent = strings.Clone(h.Get(headerTraceparent))
 	c.tracestate = clipList(strings.Join(h[headerTracestate], ","), maxTracestate)
 	c.baggage = clipList(strings.Join(h[headerBaggage], ","), maxBaggage)
-	for _, key := range s.tel.declared(true) {
+	for _, key := range s.tel.declared() {
 		if value := h.Get(key); value != "" {
 			c.Set(key, strings.Clone(value))
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
@@ -40,6 +42,9 @@ type Request struct {
 	// duration is for [telemetry.WithNotificationSpans].
 	Notification bool
 
+	// Attributes are those of the program for the span, in addition to those of [telemetry.WithSpanAttributesFn].
+	Attributes []attribute.KeyValue
+
 	// Beside says that the log records are written beside the operation, as those of all that is handled are: its
 	// goroutine has others to serve, who must not wait for a log handler.
 	Beside bool
@@ -64,8 +69,8 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 		op.measured = s.spansNotification(ctx, r.Method)
 		spanned = op.measured || r.Method == words.MethodCancelled && r.Parent != (Ref{})
 	}
-	if spanned {
-		op.startSpan(r.TargetKind, r.Link, Ref{})
+	if spanned && op.wantsSpan() {
+		op.startSpan(r.TargetKind, r.Attributes, r.Link, Ref{})
 	}
 	if !op.measured && !op.recording { // the notice of a call that is not exported names the call itself
 		op.ctx, op.span = ctx, nil
@@ -133,12 +138,15 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 	if in.Notification {
 		op.measured = s.spansNotification(ctx, in.Method)
 	}
-	if op.measured {
-		op.startSpan(in.TargetKind, from.link, from.remote)
+	if op.measured && op.wantsSpan() {
+		op.startSpan(in.TargetKind, nil, from.link, from.remote)
 	}
 	usercode.Pass(op.begin, op.abandon)
 	op.takeOff()
 	usercode.Pass(op.logStart, op.abandon)
+	if in.Untrusted {
+		usercode.Pass(func() { op.adviseToJoin(in, from.remote) }, op.abandon)
+	}
 	if in.Size > 0 {
 		kind := KindRequest
 		if in.Notification {

@@ -83,7 +83,7 @@ func TestLostSubscriptionIsAWarning(t *testing.T) {
 	record := rec.Log("mcp_client.subscription.lost")
 	same(t, "the record", fieldsOf(record), map[string]string{
 		"event.name": "mcp_client.subscription.lost", "mcp_client.name": "files", "mcp_client.instance.id": "1",
-		"mcp.resource.uri": "file:///etc/motd", "error": "broken pipe",
+		"mcp.resource.uri": "file:///etc/motd", "exception.message": "broken pipe",
 	})
 	if record.Level != slog.LevelWarn {
 		t.Errorf("level: got %v, want warn", record.Level)
@@ -98,7 +98,7 @@ func TestRejectedToolIsAWarning(t *testing.T) {
 	record := rec.Log("mcp_client.tool.rejected")
 	same(t, "the record", fieldsOf(record), map[string]string{
 		"event.name": "mcp_client.tool.rejected", "mcp_client.name": "files", "mcp_client.instance.id": "1",
-		"gen_ai.tool.name": "search", "error": "broken pipe",
+		"gen_ai.tool.name": "search", "exception.message": "broken pipe",
 	})
 	if record.Level != slog.LevelWarn {
 		t.Errorf("level: got %v, want warn", record.Level)

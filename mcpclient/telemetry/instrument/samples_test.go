@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
@@ -35,6 +36,7 @@ func TestSamplesAreRecordsOfTheScenario(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 7, 28, 9, 30, 0, 0, time.UTC))) // virtual
 		tracers := sdktrace.NewTracerProvider(sdktrace.WithIDGenerator(new(countingIDs)))
 		tel := telemetry.New(telemetry.WithSlowThreshold(time.Second), telemetry.WithTracerProvider(tracers),
+			telemetry.WithPropagators(propagation.TraceContext{}),
 			telemetry.WithLogger(slog.New(&traceIDs{slog.NewJSONHandler(&log,
 				&slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: printed})})))
 		lifeOfClient(t, tel)

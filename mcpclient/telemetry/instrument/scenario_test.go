@@ -59,12 +59,22 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 		lifeOfClient(t, rec.Telemetry())
 		lifeOfServer(t, rec.Telemetry())
 		conversing(t, rec)
+		probing(t, rec.Telemetry())
+		failingOften(t, rec.Telemetry())
 		for _, m := range rec.Missing() {
 			if !strings.Contains(m, "=") { // every value is for the tests of clients and servers
 				t.Errorf("the scenario shows all of the schema; missing: %s", m)
 			}
 		}
 	})
+}
+
+// probing asks an old server for its era, which it refuses as expected.
+func probing(t *testing.T, tel *telemetry.Telemetry) {
+	c := instrument.NewClient(tel, "files", pipe)
+	defer c.Close()
+	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "server/discover"})
+	op.End(instrument.Result{Code: -32601, HasCode: true, Message: "Method not found", Expected: true, Told: true})
 }
 
 // conversing makes a call of a conversation, in a program that copies baggage to its spans.
@@ -122,8 +132,12 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	for range 6 { // one more than are logged at once
 		c.ToolChanged("search", names.ChangeAdded, "", nil)
 	}
+	for range 6 {
+		c.ChangeGap(names.GapStream)
+	}
 	passes(time.Second)
 	c.ToolChanged("search", names.ChangeAdded, "", nil)
+	c.ChangeGap(names.GapStream)
 	// c is ready and stays open: a closed client is not among the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
 		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,
@@ -135,9 +149,10 @@ func hearing(t *testing.T, c *instrument.Client) {
 	for event, fields := range map[string][]slog.Attr{
 		"mcp_client.process.stderr": {slog.String("mcp_client.process.stderr.line", "starting")},
 		"mcp_client.stream.refused": {slog.String("mcp_client.stream.kind", "get"),
-			slog.String("error", "405 Method Not Allowed")},
+			slog.String("exception.message", "405 Method Not Allowed")},
 		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"),
-			slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503 Service Unavailable")},
+			slog.String("mcp.method.name", "notifications/cancelled"), slog.String("exception.message",
+				"503 Service Unavailable")},
 	} {
 		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
 	}
@@ -341,9 +356,11 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	serving(t, s, p)
 	refusing(t, s.StartHandler, p)
 	asking(t, s, p)
+	change := s.StartChange("notifications/resources/updated", "file:///x")
+	defer change.End()
 	for _, r := range []instrument.Result{{}, {Err: lost{}}} {
 		_, op := s.StartRequest(t.Context(), instrument.Request{
-			Method: "notifications/resources/updated", URI: "file:///x", Notification: true,
+			Method: "notifications/resources/updated", URI: "file:///x", Notification: true, Parent: change.Ref(),
 		})
 		op.Admit(p, 0)
 		op.Sent(40)
@@ -364,7 +381,18 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	s.MessageSize(telemetry.Sent, instrument.KindNotification, 100)
 	s.QueueWait(time.Millisecond)
 	s.Connected(instrument.Connection{Queued: func() int { return 1 },
-		InSession: func() bool { return true }}) // and stays
+		InSession: func() bool { return true }, Limits: func(yield func(string, int, int)) {
+			yield(names.CapacitySession, 8, 10)
+			yield(names.MemoryBody, 1<<10, 1<<20)
+		}}) // and stays
+	for range 6 { // one more than are logged at once
+		s.Refused(t.Context(), instrument.Refusal{Reason: names.RefusalOverloaded, Status: 503,
+			Err: errBroken, RemoteAddr: "192.0.2.1:4711"})
+	}
+	passes(time.Second)
+	s.Refused(t.Context(), instrument.Refusal{Reason: names.RefusalOverloaded, Status: 503,
+		Err: errBroken, RemoteAddr: "192.0.2.1:4711"})
+	s.Refused(t.Context(), instrument.Refusal{Reason: names.RefusalMethod, Status: 405})
 	ended := s.StreamOpened(names.StreamListen)
 	passes(90 * time.Second)
 	ended()
@@ -379,6 +407,9 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
 	working(t, s)
 	deciding(t, s)
+	_, linked := s.StartHandler(t.Context(), instrument.Incoming{Method: "ping", Known: true, Untrusted: true,
+		TraceContext: instrument.TraceContext{Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}})
+	linked.End(instrument.Result{})
 }
 
 // deciding has a policy decide on a call, on what is told beside all calls, and on more than is logged.

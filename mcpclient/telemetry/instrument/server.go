@@ -28,8 +28,10 @@ func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 		return nil
 	}
 	s := &Server{}
+	s.scrub = scrubOf(t)
 	s.side.init(h, name, serverNetwork(n), &h.ins.asServer, opts)
 	s.callers = h.ins.gauges.callersOf(name)
+	h.ins.server.startTime.start()
 	return s
 }
 
@@ -145,7 +147,7 @@ func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	return s.teller.flush(ctx)
+	return s.flushLog(ctx)
 }
 
 // serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side

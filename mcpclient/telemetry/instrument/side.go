@@ -3,13 +3,11 @@ package instrument
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -31,14 +29,10 @@ type side struct {
 	tel      *hub
 	name     string
 	instance string
-	group    string       // of clients that have one
-	log      *slog.Logger // has both
-
-	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler. There
-	// is no teller if no record goes anywhere.
-	beside *slog.Logger
-	teller *teller
-	base   *knownFacts // what is known without a peer
+	group    string                         // of clients that have one
+	scrub    func(telemetry.Content) []byte // see Redacting; nil for nothing
+	logging  atomic.Pointer[logging]        // nil before the first record
+	base     *knownFacts                    // what is known without a peer
 
 	facts   interned
 	targets nameSet // tools and prompts
@@ -62,26 +56,9 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 		s.group = ""
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
-	s.beginLog()
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
 	t.ins.names.add(name)
-}
-
-// beginLog makes the loggers.
-func (s *side) beginLog() {
-	if s.tel.Log == discard {
-		s.log, s.beside = discard, discard
-		return
-	}
-	whose := append(make([]any, 0, 3), slog.String(s.keys.name, s.name), slog.String(s.keys.instance, s.instance))
-	if s.group != "" {
-		whose = append(whose, slog.String(s.keys.group, s.group))
-	}
-	s.log = slog.New(usercode.LogHandler(s.tel.Log.Handler(),
-		func(*usercode.Failure) { s.countPanic(context.Background(), "logger") })).With(whose...)
-	s.teller = &teller{side: s}
-	s.beside = slog.New(tellerHandler{s.log.Handler(), s.teller})
 }
 
 // leave takes the name out of those that are to have places for themselves, once.

@@ -14,15 +14,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// startSpan opens the operation's span, or takes the caller's own span of the tool call if it is marked.
-func (op *Op) startSpan(kind TargetKind, links ...Ref) {
+// startSpan opens the operation's span, or takes the caller's own span of the tool call if it is marked. ofCall are the
+// attributes that the program gives this call.
+func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...Ref) {
+	users := op.userAttributes(ofCall)
 	if op.direction == telemetry.Sent && kind == Tool {
 		if outer := settings.OuterSpan(op.ctx); outer != nil {
 			op.span, op.recording, op.borrowed = outer, true, true
+			outer.SetAttributes(users...)
 			return
 		}
 	}
+	late := &op.side.tel.late
+	if !late.starts() {
+		return
+	}
 	name, opts := op.spanStart(kind)
+	if len(users) > 0 { // before those of the schema, which prevail
+		opts = append([]trace.SpanStartOption{trace.WithAttributes(users...)}, opts...)
+	}
 	for _, link := range links {
 		if link != (Ref{}) {
 			opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
@@ -30,6 +40,7 @@ func (op *Op) startSpan(kind TargetKind, links ...Ref) {
 	}
 	op.ctx, op.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
 	op.recording = op.span.IsRecording()
+	late.started(op.recording)
 }
 
 // spanStart returns the name and the options that the operation's span starts with. Of what this side sends, the span
@@ -75,26 +86,34 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 // endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
 // attributes and nothing else.
 func (op *Op) endSpan(o outcome, r *Result) {
-	defer op.closeSpan()               // whatever becomes of the user's redactor
-	o.failed = o.failed && !r.Expected // what is dealt with is no error of the span's
+	defer op.closeSpan() // whatever becomes of the user's redactor
 	op.setEndAttributes(o, r)
 	if op.borrowed {
 		return
 	}
 	if o.failed {
-		description := ""
-		if !r.ToolError {
-			description = op.errorMessage(r.Message)
-		}
-		op.span.SetStatus(codes.Error, description)
+		op.span.SetStatus(codes.Error, op.errorMessage(statusText(r)))
 	}
 }
 
-// closeSpan ends the span, unless it is the caller's.
+// statusText is what the status of a span says of an error: the message of the JSON-RPC error, or what went wrong. A
+// tool says it in its result, which is content.
+func statusText(r *Result) string {
+	switch {
+	case r.ToolError:
+		return ""
+	case r.HasCode:
+		return r.Message
+	}
+	return errorText(r)
+}
+
+// closeSpan ends the span, unless it is the caller's. A span that was kept beyond its answer ends now, with what its
+// caller has checked in the answer, unless another request has followed.
 func (op *Op) closeSpan() {
 	switch {
 	case op.borrowed:
-	case op.answered.IsZero():
+	case op.answered.IsZero(), op.kept && !op.superseded:
 		op.span.End()
 	default:
 		op.span.End(trace.WithTimestamp(op.answered))
@@ -124,6 +143,9 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	add(names.KeyJSONRPCRequestID, op.requestID())
 	add(names.KeyErrorType, o.errorType())
 	add(names.KeyRPCResponseStatusCode, o.statusCode())
+	if o.failed && s.keys.safeToRetry != "" && op.direction == telemetry.Sent && !op.notification {
+		attrs = append(attrs, attribute.Bool(s.keys.safeToRetry, r.Unsent))
+	}
 	add(names.KeyMCPResourceURI, truncate(op.uri, maxURI))
 	if r.ResultType != "complete" {
 		add(s.keys.resultType, truncate(r.ResultType, maxName))

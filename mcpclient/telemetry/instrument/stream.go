@@ -15,7 +15,8 @@ type streamEnd struct{ kind, errorType string }
 
 // StreamOpened counts and logs a stream that has opened and serves no single request, of one of the Stream kinds. It
 // returns what to call when the stream has ended, with the reason unless it ended in order; only the first call counts.
-// Both may be called from any goroutine. A stream has no span: it may live for weeks.
+// An error of type shutdown or cancelled, with which this end gives the stream up, is an end in order. Both functions
+// may be called from any goroutine. A stream has no span: it may live for weeks.
 func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	if c == nil {
 		return func(error) {}
@@ -64,6 +65,9 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	if err != nil {
 		errorType = wordOf(errorTypeOf(err))
 	}
+	if errorType == names.ErrorShutdown || errorType == names.ErrorCancelled {
+		err, errorType = nil, ""
+	}
 	s.flight.streamClosed(kind, errorType, lived)
 	if s.ins.stream.Enabled(ctx) {
 		s.ins.stream.Record(ctx, lived.Seconds(), s.options().streamEnd.at(streamEnd{kind, bounded(errorType)})...)
@@ -74,7 +78,8 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(s.keys.streamKind, kind), slog.Float64(s.keys.duration, lived.Seconds()))
 	if err != nil {
-		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyError, s.textOf(ctx, err))
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyExceptionMessage,
+			s.textOf(ctx, err))
 	}
 	s.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
 }

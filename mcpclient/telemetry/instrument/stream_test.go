@@ -17,7 +17,7 @@ func TestStreamIsCountedWhileItIsOpenAndMeasuredWhenItEnds(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", network, first)
 		defer c.Close()
-		active := func() int64 { return rec.Value("mcp_client.streams.active", "mcp_client.stream.kind", "get") }
+		active := func() int64 { return rec.Value("mcp_client.stream.active", "mcp_client.stream.kind", "get") }
 
 		ended := c.StreamOpened(names.StreamGet)
 		same(t, "the record of the opening", fieldsOf(rec.Log("mcp_client.stream.opened")), map[string]string{
@@ -44,7 +44,7 @@ func TestStreamIsCountedWhileItIsOpenAndMeasuredWhenItEnds(t *testing.T) {
 		same(t, "the record of the end", fieldsOf(rec.Log("mcp_client.stream.closed")), map[string]string{
 			"event.name": "mcp_client.stream.closed", "mcp_client.name": "files", "mcp_client.instance.id": "1",
 			"mcp_client.stream.kind": "get",
-			"mcp_client.duration":    "3600", "error.type": "connection_lost", "error": "the server went away",
+			"mcp_client.duration":    "3600", "error.type": "connection_lost", "exception.message": "the server went away",
 		})
 		if n := len(rec.Spans()); n != 0 {
 			t.Errorf("spans of a stream: got %d, want none", n)
@@ -77,7 +77,7 @@ func TestStreamEndsOnceFromAnyGoroutine(t *testing.T) {
 		wg.Go(func() { ended(nil) })
 	}
 	wg.Wait()
-	if n := rec.Value("mcp_client.streams.active"); n != 0 {
+	if n := rec.Value("mcp_client.stream.active"); n != 0 {
 		t.Errorf("streams that are open after eight ends of one: got %d, want 0", n)
 	}
 	if n := rec.Count("mcp_client.stream.duration"); n != 1 {

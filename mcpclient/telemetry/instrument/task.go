@@ -110,10 +110,14 @@ func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 // log says how the work ended: Error if that is a defect of this side.
 func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 	s, level := t.s, slog.LevelInfo
-	if o.failed && o.code == codeInternalError {
+	if o.failed && o.word == "" && o.code == codeInternalError && !r.Told {
 		level = slog.LevelError
 	}
-	if !s.logs(t.ctx, level) {
+	suppressed, ok := 0, s.logs(t.ctx, level)
+	if o.failed {
+		suppressed, ok = s.logsFailure(t.ctx, level, names.EventMCPServerTaskEnd, words.MethodCallTool, o.errorType())
+	}
+	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -122,8 +126,9 @@ func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 		slog.Float64(names.KeyMCPServerDuration, elapsed.Seconds()))
 	fields = appendText(fields, names.KeyRPCResponseStatusCode, o.statusCode())
 	if o.failed {
-		fields = appendText(append(fields, slog.String(names.KeyErrorType, o.errorType())), names.KeyError,
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, o.errorType())), names.KeyExceptionMessage,
 			t.errorMessage(errorText(r)))
+		fields = appendCount(fields, s.keys.suppressed, suppressed)
 	}
 	s.emit(t.ctx, level, names.EventMCPServerTaskEnd, fields...)
 }

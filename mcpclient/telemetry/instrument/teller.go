@@ -134,12 +134,8 @@ func (t *teller) next() (one toldRecord, lost int, ok bool) {
 	return one, 0, false
 }
 
-// flush waits until all that has been told so far is written, or until ctx ends, and then returns its cause. A nil
-// teller has been told nothing.
+// flush waits until all that has been told so far is written, or until ctx ends, and then returns its cause.
 func (t *teller) flush(ctx context.Context) error {
-	if t == nil {
-		return nil
-	}
 	t.mu.Lock()
 	until := t.accepted
 	if t.lost > 0 {

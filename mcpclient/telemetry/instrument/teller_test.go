@@ -95,8 +95,9 @@ func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
 				c.emit(t.Context(), slog.LevelInfo, "event", slog.String("text", strings.Repeat("x", tt.size)))
 				synctest.Wait() // until the handler has the first
 			}
-			if c.teller.bytes > toldBytes || len(c.teller.queue) > toldRecords || len(c.teller.queue) < tt.room {
-				t.Errorf("%s: %d records of %d bytes wait", name, len(c.teller.queue), c.teller.bytes)
+			waiting := &c.loggers().teller
+			if waiting.bytes > toldBytes || len(waiting.queue) > toldRecords || len(waiting.queue) < tt.room {
+				t.Errorf("%s: %d records of %d bytes wait", name, len(waiting.queue), waiting.bytes)
 			}
 			close(open)
 			c.Close()

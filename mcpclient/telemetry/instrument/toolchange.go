@@ -3,7 +3,6 @@ package instrument
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -19,11 +18,8 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	if c.tel.ins.toolChanges.Enabled(ctx) {
 		c.tel.ins.toolChanges.Add(ctx, 1, c.options().toolChange.at(kind)...)
 	}
-	if !c.logs(ctx, slog.LevelWarn) {
-		return
-	}
-	key := limitKey{event: names.EventMCPClientToolChanged, reason: kind, level: slog.LevelWarn}
-	suppressed, ok := c.limits.allow(key, time.Now())
+	suppressed, ok := c.allows(ctx, limitKey{event: names.EventMCPClientToolChanged, reason: kind,
+		level: slog.LevelWarn})
 	if !ok {
 		return
 	}
@@ -32,7 +28,7 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 		slog.String(names.KeyMCPClientToolChangeKind, kind))
 	fields = appendText(fields, names.KeyMCPClientToolChangeParts, parts)
 	if refused != nil {
-		fields = appendText(fields, names.KeyError, c.textOf(ctx, refused))
+		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, refused))
 	}
 	c.emit(ctx, slog.LevelWarn, names.EventMCPClientToolChanged, appendCount(fields, c.keys.suppressed, suppressed)...)
 }

@@ -1,6 +1,8 @@
 package instrument
 
 import (
+	"context"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -38,6 +40,15 @@ type toolSize struct {
 	parts [2]ToolSize
 }
 
+// Metered reports whether measurements of the client go anywhere: whether there is a meter that records.
+func (c *Client) Metered() bool {
+	if c == nil {
+		return false
+	}
+	ctx := context.Background()
+	return c.tel.ins.clientDuration.Enabled(ctx) || c.ins.size.Enabled(ctx) || c.tel.ins.gauges.read.Load()
+}
+
 // NewToolList returns what the tools of a list are added to, nil if nothing is observed.
 func (c *Client) NewToolList() *ToolList {
 	if c == nil {
@@ -58,17 +69,38 @@ func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	l.Tools++
 	l.Size.add(description)
 	l.Size.add(inputSchema)
-	if l.toolSizes == nil || l.limit == 0 {
+	if l.toolSizes != nil && l.limit > 0 {
+		l.addTo(truncate(tool, maxName), [...]ToolSize{description, inputSchema})
+	}
+}
+
+// addTo adds the parts of a tool, under its name as long as there are places for names. The last place is for others.
+func (s *toolSizes) addTo(tool string, parts [2]ToolSize) {
+	switch {
+	case len(s.each) < s.limit && tool != names.Other:
+		s.each = append(s.each, toolSize{name: tool})
+	case len(s.each) <= s.limit:
+		s.each = append(s.each, toolSize{name: names.Other})
+	}
+	last := &s.each[len(s.each)-1]
+	for i, part := range parts {
+		last.parts[i].add(part)
+	}
+}
+
+// AddList adds the tools of another list, which does not change.
+func (l *ToolList) AddList(other *ToolList) {
+	if l == nil || other == nil {
 		return
 	}
-	if len(l.each) < l.limit {
-		l.each = append(l.each, toolSize{name: truncate(tool, maxName)})
-	} else if len(l.each) == l.limit {
-		l.each = append(l.each, toolSize{name: names.Other})
+	l.Tools += other.Tools
+	l.Size.add(other.Size)
+	if l.toolSizes == nil || other.toolSizes == nil {
+		return
 	}
-	last := &l.each[len(l.each)-1]
-	last.parts[0].add(description)
-	last.parts[1].add(inputSchema)
+	for _, t := range other.each {
+		l.addTo(t.name, t.parts)
+	}
 }
 
 // ToolsListed says that the server lists these tools, and no others. The gauges show them until the next list, or until

@@ -23,10 +23,10 @@ func lists(c *instrument.Client, tools int) {
 }
 
 const (
-	listSize         = names.MetricMCPClientToolsListSize
-	listTokens       = names.MetricMCPClientToolsListEstimatedTokens
+	listSize         = names.MetricMCPClientToolListSize
+	listTokens       = names.MetricMCPClientToolListTokenEstimate
 	definitionSize   = names.MetricMCPClientToolDefinitionSize
-	definitionTokens = names.MetricMCPClientToolDefinitionEstimatedTokens
+	definitionTokens = names.MetricMCPClientToolDefinitionTokenEstimate
 	resultSize       = names.MetricMCPClientToolResultSize
 )
 

@@ -39,7 +39,7 @@ func TestAnOperationNeedsNeitherIdNorSizes(t *testing.T) {
 			t.Errorf("want no sizes in %s", name)
 		}
 	}
-	if n := r.Value("mcp_client.notifications", "mcp_client.direction", "sent"); n != 1 {
+	if n := r.Value("mcp_client.notification.messages", "mcp_client.direction", "sent"); n != 1 {
 		t.Errorf("want a notification of unknown size counted, got %d", n)
 	}
 }

@@ -10,4 +10,8 @@ package names
 //go:generate go test . -run TestConstantsAreThoseOfTheSchema$ -update
 
 // SchemaVersion is the version of the schema that these names are from.
-const SchemaVersion = "1.3"
+const SchemaVersion = "2.0"
+
+// SchemaURL is the schema URL of spans, metrics and log records: a file of OpenTelemetry's format for the version.
+const SchemaURL = "https://raw.githubusercontent.com/mcpotel/mcpotel/main/docs/telemetry/schemas/" + SchemaVersion +
+	".0"

@@ -4,12 +4,14 @@ package names
 const (
 	// A request begins: it has its id, or ends without ever getting one.
 	EventMCPClientRequestStart = "mcp_client.request.start"
-	// A request succeeded. Info if it took longer than the slow threshold.
+	// A request succeeded, or an old server refused the probe. Info if it took longer than the slow threshold.
 	EventMCPClientRequestStop = "mcp_client.request.stop"
-	// A request failed. Debug if the caller cancelled it, if the tool reported the error, which has its own record,
-	// or if it was to be reckoned with, as on the probe.
+	// A request failed. Debug if the caller cancelled it, or if another record has the error: that of the tool or of
+	// the attempt to connect. Five warnings or errors for each method and error type at once, then one a second;
+	// others are Debug.
 	EventMCPClientRequestException = "mcp_client.request.exception"
-	// A tool reported an error in its result. Follows the exception.
+	// A tool reported an error in its result. Follows the exception. Five records for each method and error type at
+	// once, then one a second.
 	EventMCPClientRequestToolError = "mcp_client.request.tool_error"
 	// A request succeeded in that the server asks for something before it answers: the next request of the call
 	// brings it. Follows the stop.
@@ -32,9 +34,9 @@ const (
 	// the slow threshold.
 	EventMCPClientHandlerStop = "mcp_client.handler.stop"
 	// The client did not answer a request of the server. Debug if the server cancelled it, Error for an internal
-	// error. Warnings are as rare as records of violations: beyond that, Debug.
+	// error. Five warnings or errors for each method and error type at once, then one a second; others are Debug.
 	EventMCPClientHandlerException = "mcp_client.handler.exception"
-	// A handler panicked.
+	// A handler panicked. Five records for each method and error type at once, then one a second.
 	EventMCPClientHandlerPanic = "mcp_client.handler.panic"
 	// A notification was sent.
 	EventMCPClientNotificationSent = "mcp_client.notification.sent"
@@ -65,7 +67,7 @@ const (
 	// Closing a connection left something behind, such as a process that the kernel does not let go of.
 	EventMCPClientConnectionCloseFailed = "mcp_client.connection.close_failed"
 	// So many records were not written, or transitions not told of: the log handler, or the user's function, took
-	// too long.
+	// too long. With a method: so many failures of that method had no record when the client was closed.
 	EventMCPClientLogLost = "mcp_client.log.lost"
 	// A stream is open that serves no single request.
 	EventMCPClientStreamOpened = "mcp_client.stream.opened"
@@ -79,14 +81,18 @@ const (
 	// this has said it. Follows the transition, once a minute at most.
 	EventMCPClientConnectionFlightRecord = "mcp_client.connection.flight_record"
 	// In a later session, or with other wishes, the server does not tell of a resource any more that the client is
-	// subscribed to.
+	// subscribed to. Five records for each method and error type at once, then one a second.
 	EventMCPClientSubscriptionLost = "mcp_client.subscription.lost"
+	// The client may have missed changes of lists or resources. As rare as records of violations, of each cause.
+	EventMCPClientChangeGap = "mcp_client.change.gap"
 	// A tool is left out of the list, because its schema breaks the rules for parameters that HTTP headers repeat.
+	// Five records for each method and error type at once, then one a second.
 	EventMCPClientToolRejected = "mcp_client.tool.rejected"
 	// Icons are left out of what the server sent, because their sources are unsafe to load: how many, and what is
 	// wrong with the first one.
 	EventMCPClientIconRejected = "mcp_client.icon.rejected"
-	// The output of a tool is not checked, because its schema has a regular expression that Go cannot compile.
+	// The output of a tool is not checked, because its schema has a regular expression that Go cannot compile. Five
+	// records for each method and error type at once, then one a second.
 	EventMCPClientToolOutputUnchecked = "mcp_client.tool.output_unchecked"
 	// A call of a tool has brought nothing new, as so many before it. As rare as records of violations, for each
 	// kind of loop.
@@ -99,10 +105,12 @@ const (
 	EventMCPServerRequestStart = "mcp_server.request.start"
 	// The server answered a request, or the request was at fault. Info if it took longer than the slow threshold.
 	EventMCPServerRequestStop = "mcp_server.request.stop"
-	// The server did not answer a request as asked. Debug if the client cancelled it or the tool reported the error,
-	// Error for an internal error. Warnings are as rare as records of violations: beyond that, Debug.
+	// The server did not answer a request as asked. Debug if the client cancelled it, or if the tool's error or a
+	// handler's panic has a record of its own; Error for an internal error. Five warnings or errors for each method
+	// and error type at once, then one a second; others are Debug.
 	EventMCPServerRequestException = "mcp_server.request.exception"
-	// A tool reported an error in its result. Follows the exception.
+	// A tool reported an error in its result. Follows the exception. Five records for each method and error type at
+	// once, then one a second.
 	EventMCPServerRequestToolError = "mcp_server.request.tool_error"
 	// The server answered that it needs something of the client first. Follows the stop.
 	EventMCPServerRequestInputRequired = "mcp_server.request.input_required"
@@ -110,9 +118,10 @@ const (
 	EventMCPServerAskStart = "mcp_server.ask.start"
 	// The client answered. Info if it took longer than the slow threshold, as people do.
 	EventMCPServerAskStop = "mcp_server.ask.stop"
-	// The client did not answer, or with an error. Debug if the handler that asked does not wait any more.
+	// The client did not answer, or with an error. Debug if the handler that asked does not wait any more. Five
+	// warnings or errors for each method and error type at once, then one a second; others are Debug.
 	EventMCPServerAskException = "mcp_server.ask.exception"
-	// A handler panicked.
+	// A handler panicked. Five records for each method and error type at once, then one a second.
 	EventMCPServerHandlerPanic = "mcp_server.handler.panic"
 	// A notification was handled, which took the duration, or has no handler.
 	EventMCPServerNotificationReceived = "mcp_server.notification.received"
@@ -132,9 +141,14 @@ const (
 	// The http.ResponseWriter allows no deadlines, as behind middleware whose writer has no Unwrap method: a client
 	// that takes nothing of a response is not given up. Once for each handler.
 	EventMCPServerHttpNoDeadlines = "mcp_server.http.no_deadlines"
-	// So many records were not written: the log handler took too long.
+	// A client over HTTP without a principal has sent a trace context for the first time. The server's span has a
+	// link to the client's, in a trace of its own. Once for each telemetry.Telemetry.
+	EventMCPServerTraceLinked = "mcp_server.trace.linked"
+	// So many records were not written: the log handler took too long. With a method: so many failures of that
+	// method had no record when the server was stopped.
 	EventMCPServerLogLost = "mcp_server.log.lost"
-	// The work of a task is over. Error for an internal error.
+	// The work of a task is over. Error for an internal error, unless a panic has a record of its own. Of failures:
+	// as rare as the exceptions of requests.
 	EventMCPServerTaskEnd = "mcp_server.task.end"
 	// The policy of a proxy has not passed on a message as it was. Info for what was redacted, Debug for tools that
 	// are left out of a list. As rare as records of violations, of each decision; a last one may be without a
@@ -143,6 +157,10 @@ const (
 	// A connection to a client broke: what the server did before over this kind of network, as far as no record like
 	// this has said it. Once a minute at most.
 	EventMCPServerConnectionFlightRecord = "mcp_server.connection.flight_record"
+	// The server refused a request before it became one that a handler sees. Info where that is how clients find out
+	// what the server speaks and demands: methods, headers, revisions, sessions, tokens. As rare as records of
+	// violations, of each reason; a last one may be without a client.
+	EventMCPServerRequestRefused = "mcp_server.request.refused"
 	// A session is over.
 	EventMCPServerSessionEnd = "mcp_server.session.end"
 )

@@ -4,8 +4,6 @@ package names
 const (
 	// Name of the event that a log record is.
 	KeyEventName = "event.name"
-	// Text of the error, up to 256 bytes. On log records only.
-	KeyError = "error"
 	// Method of the request or notification.
 	KeyMCPMethodName = "mcp.method.name"
 	// Name of the tool.
@@ -58,15 +56,18 @@ const (
 	KeyClientAddress = "client.address"
 	// Port that a request over HTTP came from.
 	KeyClientPort = "client.port"
+	// Status of the HTTP response that refused a request.
+	KeyHttpResponseStatusCode = "http.response.status_code"
 	// Id of the server's process.
 	KeyProcessPID = "process.pid"
 	// Exit code of the server's process; -1 if a signal ended it.
 	KeyProcessExitCode = "process.exit.code"
-	// Go type of the value a handler panicked with.
+	// Type of the error: what its ErrorType method returns, else its Go type, else error.type. After a panic, the Go
+	// type of the value.
 	KeyExceptionType = "exception.type"
-	// Text of that value, up to 256 bytes.
+	// Text of the error, or of the value that a handler panicked with, up to 256 bytes. On log records only.
 	KeyExceptionMessage = "exception.message"
-	// Stack of the handler's goroutine, up to 16 KiB.
+	// Stack of the goroutine whose handler panicked, up to 16 KiB.
 	KeyExceptionStacktrace = "exception.stacktrace"
 	// Configured name of the client: which server it talks to.
 	KeyMCPClientName = "mcp_client.name"
@@ -82,6 +83,8 @@ const (
 	KeyMCPClientDuration = "mcp_client.duration"
 	// Kind of the error.
 	KeyMCPClientErrorKind = "mcp_client.error.kind"
+	// The failed request cannot have made the server act: sending it again is safe. False means unknown.
+	KeyMCPClientSafeToRetry = "mcp_client.safe_to_retry"
 	// Type of the result, if it is not complete.
 	KeyMCPClientResultType = "mcp_client.result.type"
 	// Size of the request's frame.
@@ -151,6 +154,8 @@ const (
 	KeyMCPClientToolDefinitionPart = "mcp_client.tool.definition.part"
 	// How calls of tools bring nothing new: see mcpclient.UseLoopDetection.
 	KeyMCPClientLoopKind = "mcp_client.loop.kind"
+	// Why the client may have missed changes.
+	KeyMCPClientGapCause = "mcp_client.gap.cause"
 	// How many calls belong to the loop, this one among them, if it was made.
 	KeyMCPClientLoopCalls = "mcp_client.loop.calls"
 	// What has become of a tool since the list before, or since the baseline.
@@ -209,8 +214,16 @@ const (
 	KeyMCPServerPolicyDecision = "mcp_server.policy.decision"
 	// How much of the message was replaced.
 	KeyMCPServerPolicyRedactions = "mcp_server.policy.redactions"
+	// Why a request was refused before a handler saw it.
+	KeyMCPServerRefusalReason = "mcp_server.refusal.reason"
+	// What a server has only so much of.
+	KeyMCPServerCapacityKind = "mcp_server.capacity.kind"
+	// What a server keeps in memory up to a limit.
+	KeyMCPServerMemoryKind = "mcp_server.memory.kind"
 	// What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions.
 	KeyMCPServerStreamKind = "mcp_server.stream.kind"
+	// Which options make one trace of a call.
+	KeyMCPServerTraceAdvice = "mcp_server.trace.advice"
 	// Time since the request ended that the response answers.
 	KeyMCPServerDropAge = "mcp_server.drop.age"
 	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:

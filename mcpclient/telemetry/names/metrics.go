@@ -13,6 +13,9 @@ const (
 	MetricMCPClientSessionDuration = "mcp.client.session.duration"
 	// Duration of a session as the server sees it. In s.
 	MetricMCPServerSessionDuration = "mcp.server.session.duration"
+	// When this process began to count, as seconds since 1970: with its first client or server. A query tells by it
+	// a counter that has just begun from one that Prometheus sees for the first time. In s.
+	MetricMCPClientStartTime = "mcp_client.start_time"
 	// Requests that wait for a connection or for their answer. In {request}.
 	MetricMCPClientActiveRequests = "mcp_client.active_requests"
 	// Requests of the server that the client is answering. In {request}.
@@ -20,13 +23,13 @@ const (
 	// Panics of handlers. In {panic}.
 	MetricMCPClientHandlerPanics = "mcp_client.handler.panics"
 	// Notifications sent, and notifications received that were handled or had no handler. In {notification}.
-	MetricMCPClientNotifications = "mcp_client.notifications"
+	MetricMCPClientNotificationMessages = "mcp_client.notification.messages"
 	// Notifications received that did not reach their handlers. In {notification}.
-	MetricMCPClientNotificationsDropped = "mcp_client.notifications.dropped"
+	MetricMCPClientNotificationDrops = "mcp_client.notification.drops"
 	// Frames that broke the protocol. In {violation}.
 	MetricMCPClientProtocolViolations = "mcp_client.protocol.violations"
 	// Responses for which no call waited. In {response}.
-	MetricMCPClientResponsesDropped = "mcp_client.responses.dropped"
+	MetricMCPClientResponseDrops = "mcp_client.response.drops"
 	// Sizes of frames. In By.
 	MetricMCPClientMessageSize = "mcp_client.message.size"
 	// Time to decode a result. In s.
@@ -38,7 +41,7 @@ const (
 	// Further tries to send a message. In {retry}.
 	MetricMCPClientTransportSendRetries = "mcp_client.transport.send.retries"
 	// Ids of calls that ended without an answer, kept to know a late one by. In {tombstone}.
-	MetricMCPClientTombstones = "mcp_client.tombstones"
+	MetricMCPClientTombstoneKept = "mcp_client.tombstone.kept"
 	// Moves of the connection from state to state. In {transition}.
 	MetricMCPClientConnectionTransitions = "mcp_client.connection.transitions"
 	// Clients in each state: 0 or 1 where each has a name of its own. In {connection}.
@@ -51,7 +54,7 @@ const (
 	// Delay before an attempt to connect. In s.
 	MetricMCPClientConnectionBackoff = "mcp_client.connection.backoff"
 	// Streams that are open and serve no single request. In {stream}.
-	MetricMCPClientStreamsActive = "mcp_client.streams.active"
+	MetricMCPClientStreamActive = "mcp_client.stream.active"
 	// Time a stream was open that served no single request. In s.
 	MetricMCPClientStreamDuration = "mcp_client.stream.duration"
 	// Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric
@@ -59,14 +62,14 @@ const (
 	MetricMCPClientCacheLookups = "mcp_client.cache.lookups"
 	// Sizes of all tools that the server listed last, together: name, description and inputSchema, as compact JSON.
 	// Of clients of one name, the largest. In By.
-	MetricMCPClientToolsListSize = "mcp_client.tools.list.size"
+	MetricMCPClientToolListSize = "mcp_client.tool.list.size"
 	// The same in tokens of o200k_base, estimated: see package mcp/contextcost. In {token}.
-	MetricMCPClientToolsListEstimatedTokens = "mcp_client.tools.list.estimated_tokens"
+	MetricMCPClientToolListTokenEstimate = "mcp_client.tool.list.token.estimate"
 	// Sizes of the definition of a tool that the server listed last, as compact JSON: see telemetry.WithContextCost.
 	// In By.
 	MetricMCPClientToolDefinitionSize = "mcp_client.tool.definition.size"
 	// The same in tokens of o200k_base, estimated: see package mcp/contextcost. In {token}.
-	MetricMCPClientToolDefinitionEstimatedTokens = "mcp_client.tool.definition.estimated_tokens"
+	MetricMCPClientToolDefinitionTokenEstimate = "mcp_client.tool.definition.token.estimate"
 	// Tools that a list has otherwise than the list before, or than the baseline: see mcpclient.UseDriftDetection.
 	// In {change}.
 	MetricMCPClientToolChanges = "mcp_client.tool.changes"
@@ -76,24 +79,29 @@ const (
 	// Calls of tools that have brought nothing new so often that they are a loop, each from then on: see
 	// mcpclient.UseLoopDetection. Calls that were not sent for that reason are not among them. In {call}.
 	MetricMCPClientToolLoops = "mcp_client.tool.loops"
+	// Times at which the client may have missed changes of lists or resources. It forgets its caches then, and calls
+	// the handlers of changes. In {gap}.
+	MetricMCPClientChangeGap = "mcp_client.change.gap"
+	// The same of a process with servers. In s.
+	MetricMCPServerStartTime = "mcp_server.start_time"
 	// Requests that the server is answering. In {request}.
 	MetricMCPServerActiveRequests = "mcp_server.active_requests"
 	// Panics of handlers. In {panic}.
 	MetricMCPServerHandlerPanics = "mcp_server.handler.panics"
 	// Notifications sent and received. In {notification}.
-	MetricMCPServerNotifications = "mcp_server.notifications"
+	MetricMCPServerNotificationMessages = "mcp_server.notification.messages"
 	// Frames that broke the protocol. In {violation}.
 	MetricMCPServerProtocolViolations = "mcp_server.protocol.violations"
 	// Responses for which no call waited. In {response}.
-	MetricMCPServerResponsesDropped = "mcp_server.responses.dropped"
+	MetricMCPServerResponseDrops = "mcp_server.response.drops"
 	// Notifications that were not sent: the client took none, or one like it was waiting. In {notification}.
-	MetricMCPServerNotificationsDropped = "mcp_server.notifications.dropped"
+	MetricMCPServerNotificationDrops = "mcp_server.notification.drops"
 	// Requests to clients that wait for their answers. In {request}.
 	MetricMCPServerActiveAsks = "mcp_server.active_asks"
 	// Sessions that are open in this process. Versions of the protocol from 2026-07-28 on have none. In {session}.
-	MetricMCPServerSessionsActive = "mcp_server.sessions.active"
+	MetricMCPServerSessionActive = "mcp_server.session.active"
 	// Streams that are open and serve no single request. In {stream}.
-	MetricMCPServerStreamsActive = "mcp_server.streams.active"
+	MetricMCPServerStreamActive = "mcp_server.stream.active"
 	// Time a stream was open that served no single request. In s.
 	MetricMCPServerStreamDuration = "mcp_server.stream.duration"
 	// Sizes of frames. In By.
@@ -102,7 +110,7 @@ const (
 	// of the server. In s.
 	MetricMCPServerMessageDecodeDuration = "mcp_server.message.decode.duration"
 	// Tasks that run, those that wait for input included. In {task}.
-	MetricMCPServerTasksActive = "mcp_server.tasks.active"
+	MetricMCPServerTaskActive = "mcp_server.task.active"
 	// Time from the creation of a task to its outcome. In s.
 	MetricMCPServerTaskDuration = "mcp_server.task.duration"
 	// Messages that the policy of a proxy has not passed on as they were, by what it did; with the tool, if they are
@@ -114,4 +122,16 @@ const (
 	MetricMCPServerClientRequests = "mcp_server.client.requests"
 	// Messages that wait to be written, over all connections. HTTP has no queue. In {message}.
 	MetricMCPServerSendQueueLength = "mcp_server.send.queue.length"
+	// Requests that the server refused before a handler saw them, by reason. Those that reached the server as MCP
+	// requests have a span and a duration besides. In {request}.
+	MetricMCPServerRequestRefused = "mcp_server.request.refused"
+	// How much of a limited resource is in use. Of several connections, sessions and handlers, the fullest. In
+	// {item}.
+	MetricMCPServerCapacityUsage = "mcp_server.capacity.usage"
+	// How much of a limited resource there is: the limit that mcp_server.capacity.usage approaches. In {item}.
+	MetricMCPServerCapacityLimit = "mcp_server.capacity.limit"
+	// Limited memory that is in use. Of several connections, sessions and handlers, the fullest. In By.
+	MetricMCPServerMemoryUsage = "mcp_server.memory.usage"
+	// The limit that mcp_server.memory.usage approaches. In By.
+	MetricMCPServerMemoryLimit = "mcp_server.memory.limit"
 )

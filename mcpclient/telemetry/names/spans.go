@@ -8,4 +8,6 @@ const (
 	SpanMCPClientAuth = "mcp_client.auth"
 	// The work of a task, whose tool's name follows.
 	SpanMCPServerTask = "mcp_server.task"
+	// A change that several clients are notified of, whose method follows.
+	SpanMCPServerChange = "mcp_server.change"
 )

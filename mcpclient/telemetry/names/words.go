@@ -14,8 +14,12 @@ const (
 	ErrorViolation      = "protocol_violation" // the answer breaks the protocol
 	ErrorNotReady       = "not_ready"          // there was no connection to send on
 	ErrorShutdown       = "shutdown"           // this end was stopped
+	ErrorUnsupported    = "unsupported"        // the server has not declared it, and was not asked
+	ErrorToolChanged    = "tool_changed"       // the tool has changed, and the client did not call it
 	ErrorLoop           = "loop"               // the client did not send one more call of a loop
 	ErrorPanic          = "panic"              // the handler of a notification panicked
+	ErrorOverloaded     = "overloaded"         // the server had no room for the request
+	ErrorRateLimited    = "rate_limited"       // the client asked more often than Options.Rates allow
 )
 
 // Values of mcp_client.drop.reason and mcp_server.drop.reason: why a response or a notification was dropped.
@@ -61,6 +65,15 @@ const (
 	LoopCycle      = "cycle"       // two to four calls came in turns, with the same results
 )
 
+// Values of mcp_client.gap.cause: why the client may have missed changes.
+const (
+	GapSession      = "session"      // the connection was lost, and there is another session
+	GapStream       = "stream"       // the stream of changes ended, or opened late, and the rest cannot be had
+	GapReplay       = "replay"       // the server does not keep the events that the client has missed
+	GapSubscription = "subscription" // the server agreed late, or again, to send changes
+	GapReplacement  = "replacement"  // a subscription was closed before all of its updates were read
+)
+
 // Values of mcp_client.tool.change.kind: what has become of a tool since the list before, or since a baseline.
 const (
 	ChangeAdded   = "added"
@@ -94,6 +107,47 @@ const (
 	PolicyLimited  = "limited"   // a call was not passed on, because there were too many
 	PolicyTimedOut = "timed_out" // a call was ended, because it took too long
 	PolicyRedacted = "redacted"  // something in a message was replaced
+)
+
+// Values of mcp_server.refusal.reason: why a server turned a request away before a handler saw it.
+const (
+	RefusalOrigin       = "origin"       // the web page that sent it is of no allowed origin
+	RefusalHost         = "host"         // it names a host that is not allowed
+	RefusalUnauthorized = "unauthorized" // its credentials are missing, invalid or too weak
+	RefusalMethod       = "method"       // of HTTP
+	RefusalMediaType    = "media_type"   // of the body, or those that the client accepts
+	RefusalHeader       = "header"       // one is missing or invalid
+	RefusalVersion      = "version"      // the server does not speak that revision
+	RefusalSession      = "session"      // there is none with that id
+	RefusalTooLarge     = "too_large"    // the frame or body is above the limit
+	RefusalBody         = "body"         // the body came too slowly, or not whole
+	RefusalInvalid      = "invalid"      // the body or frame breaks the protocol
+	RefusalOverloaded   = "overloaded"   // a limit of the server was reached
+	RefusalRateLimited  = "rate_limited" // the client asked more often than it may
+	RefusalStore        = "store"        // the store of sessions failed
+	RefusalShutdown     = "shutdown"     // the server was being stopped
+)
+
+// Values of mcp_server.capacity.kind: what a server has only so much of.
+const (
+	CapacityRequest        = "request"         // requests under way of one connection or session: Options.MaxConcurrent
+	CapacityQueue          = "queue"           // requests of a connection or session that wait for that: Options.MaxQueued
+	CapacityTotal          = "total"           // requests under way of all clients: Options.MaxTotal
+	CapacityHTTPRequest    = "http_request"    // POSTs being answered: HTTPOptions.MaxRequests
+	CapacityWaitingHandler = "waiting_handler" // handlers that wait for their clients: HTTPOptions.MaxWaiting
+	CapacitySession        = "session"         // legacy sessions over HTTP: HTTPOptions.MaxSessions
+	CapacitySubscription   = "subscription"    // subscriptions of modern clients: HTTPOptions.MaxSubscriptions
+	CapacityTask           = "task"            // tasks that run: TaskOptions.MaxRunning
+	CapacityKeptTask       = "kept_task"       // tasks that run or have ended: TaskOptions.MaxKept
+)
+
+// Values of mcp_server.memory.kind: what a server keeps in memory up to a limit.
+const (
+	MemoryFrame        = "frame"        // frames of the requests under way of one connection or session
+	MemoryBody         = "body"         // bodies of HTTP requests: HTTPOptions.MaxBodies
+	MemoryIntroduction = "introduction" // what clients say of themselves: HTTPOptions.MaxIntroductionBytes
+	MemoryWatched      = "watched"      // what clients watch: HTTPOptions.MaxWatchedBytes
+	MemoryTaskResult   = "task_result"  // results of tasks: TaskOptions.MaxKeptBytes
 )
 
 // Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.

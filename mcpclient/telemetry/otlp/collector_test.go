@@ -54,13 +54,13 @@ func (s logsService) Export(ctx context.Context,
 }
 
 // run starts a collector that does as a says, until the test ends.
-func run(t *testing.T, a answer) (endpoint string) {
+func run(t *testing.T, a answer, opts ...grpc.ServerOption) (endpoint string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := grpc.NewServer()
+	s := grpc.NewServer(opts...)
 	coltrace.RegisterTraceServiceServer(s, traceService{answer: a})
 	colmetrics.RegisterMetricsServiceServer(s, metricsService{answer: a})
 	collogs.RegisterLogsServiceServer(s, logsService{answer: a})

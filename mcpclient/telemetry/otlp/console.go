@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // newConsole is the handler for a person to read: one line a record, trace ids and what the baggage has at its end.
@@ -74,7 +75,7 @@ func colourful(w io.Writer, getenv func(string) string) bool {
 // of a flight record, which is pages of its own.
 func readable(groups []string, a slog.Attr) slog.Attr {
 	switch {
-	case len(groups) == 0 && a.Key == eventName, strings.HasSuffix(a.Key, ".flight_record.text"):
+	case len(groups) == 0 && a.Key == names.KeyEventName, strings.HasSuffix(a.Key, ".flight_record.text"):
 		return slog.Attr{}
 	case a.Value.Kind() == slog.KindFloat64:
 		short, _ := strconv.ParseFloat(strconv.FormatFloat(a.Value.Float64(), 'g', 4, 64), 64)

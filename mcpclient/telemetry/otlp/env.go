@@ -84,6 +84,8 @@ func readEnv(getenv func(string) string, direct bool, added map[signal][]string)
 	for _, sig := range []signal{traces, metrics, logs} {
 		if direct {
 			s.exporters[sig], s.protocols[sig] = []string{toOTLP}, overGRPC
+			_, err = readTimeout(env, sig)
+			wrong.add(err)
 			continue
 		}
 		s.exporters[sig], err = readExporters(env, sig, added[sig])
@@ -95,8 +97,11 @@ func readEnv(getenv func(string) string, direct bool, added map[signal][]string)
 			s.protocols[sig], err = readProtocol(env, sig)
 			wrong.add(err)
 			wrong.add(checkEndpoint(env, sig))
+			_, err = readTimeout(env, sig)
+			wrong.add(err)
 		}
 	}
+	wrong = append(wrong, s.checkNumbers(getenv)...)
 	for _, key := range []string{"", "TRACES_", "METRICS_", "LOGS_"} {
 		wrong.add(checkHeaders(env, otlpPrefix+key+"HEADERS"))
 	}

@@ -32,13 +32,13 @@ func newSpanExporter(ctx context.Context, d destination) (sdktrace.SpanExporter,
 		if err != nil {
 			return nil, err
 		}
-		encoding := otlptracehttp.EncodingProtobuf
+		encoding, limit := otlptracehttp.EncodingProtobuf, maxBatch
 		if d.protocol == overJSON {
-			encoding = otlptracehttp.EncodingJSON
+			encoding, limit = otlptracehttp.EncodingJSON, maxBatch/2 // names of fields, quotes and escapes
 		}
 		e, err := otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client), otlptracehttp.WithEncoding(encoding),
 			otlptracehttp.WithRetry(otlptracehttp.RetryConfig(retries)))
-		return spanExporter{e, d.link}, err
+		return spanExporter{e, d.link, limit}, err
 	}
 	opts := []otlptracegrpc.Option{otlptracegrpc.WithDialOption(dialing(d.link)...), otlptracegrpc.WithRetry(retries)}
 	if d.direct != "" {
@@ -46,7 +46,7 @@ func newSpanExporter(ctx context.Context, d destination) (sdktrace.SpanExporter,
 			otlptracegrpc.WithTLSCredentials(insecure.NewCredentials()))
 	}
 	e, err := otlptracegrpc.New(ctx, opts...)
-	return spanExporter{e, d.link}, err
+	return spanExporter{e, d.link, maxBatch}, err
 }
 
 func newMetricExporter(ctx context.Context, d destination) (sdkmetric.Exporter, error) {
@@ -91,11 +91,17 @@ func newLogExporter(ctx context.Context, d destination) (sdklog.Exporter, error)
 
 type spanExporter struct {
 	sdktrace.SpanExporter
-	link *link
+	link  *link
+	limit int // bytes of one message, estimated
 }
 
 func (e spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	return e.link.do(ctx, func(ctx context.Context) error { return e.SpanExporter.ExportSpans(ctx, spans) })
+	if len(spans) == 0 {
+		return nil
+	}
+	return e.link.do(ctx, func(ctx context.Context) error {
+		return inParts(ctx, spans, e.limit-resourceSize(spans[0].Resource()), spanSize, e.SpanExporter.ExportSpans)
+	})
 }
 
 type metricExporter struct {
@@ -119,5 +125,10 @@ type logExporter struct {
 }
 
 func (e logExporter) Export(ctx context.Context, records []sdklog.Record) error {
-	return e.link.do(ctx, func(ctx context.Context) error { return e.Exporter.Export(ctx, records) })
+	if len(records) == 0 {
+		return nil
+	}
+	return e.link.do(ctx, func(ctx context.Context) error {
+		return inParts(ctx, records, maxBatch-resourceSize(records[0].Resource()), logSize, e.Exporter.Export)
+	})
 }

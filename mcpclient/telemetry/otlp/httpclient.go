@@ -40,7 +40,7 @@ func readTimeout(env func(string) string, sig signal) (time.Duration, error) {
 	}
 	ms, err := strconv.ParseUint(v, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is no number of milliseconds", key, v)
+		return 0, fmt.Errorf("%s: %q is not a number of milliseconds between 0 and %d", key, v, maxMilliseconds)
 	}
 	return time.Duration(ms) * time.Millisecond, nil
 }

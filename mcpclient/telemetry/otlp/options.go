@@ -39,6 +39,8 @@ type config struct {
 	interval time.Duration
 	globals  bool
 
+	histograms Histograms
+
 	tail    *tailsampling.Options // nil unless given
 	baggage []string              // keys that are copied to spans and log records
 

@@ -177,6 +177,9 @@ func (p *Providers) startMetrics(b *beginning) error {
 		}
 		opts = append(opts, sdkmetric.WithReader(r))
 	}
+	if b.histograms != ConventionHistograms {
+		opts = append(opts, sdkmetric.WithView(b.histograms.View()))
+	}
 	mp := sdkmetric.NewMeterProvider(opts...)
 	if b.tail != nil {
 		if err := b.tail.Observe(mp); err != nil {

@@ -9,11 +9,10 @@ import (
 // keyAnyVariable stands for all the keys that begin so.
 const keyAnyVariable = names.KeyGenAIPromptVariable + "{name}"
 
-// attributes is every key there is. Those without a prefix of ours are from the semantic conventions, but for the two
-// that slog records have by habit.
+// attributes is every key there is. Those without a prefix of ours are from the semantic conventions, except for
+// event.name, which slog records need because slog has no field for it.
 var attributes = limited([]attributeRow{
 	{names.KeyEventName, String, "", nil, Limited, Stable, "Name of the event that a log record is."},
-	{names.KeyError, String, "", nil, Unbounded, Stable, "Text of the error, up to 256 bytes. On log records only."},
 
 	{names.KeyMCPMethodName, String, "", words.Methods, Limited, Convention, "Method of the request or notification."},
 	{names.KeyGenAIToolName, String, "", nil, Limited, Convention, "Name of the tool."},
@@ -55,13 +54,18 @@ var attributes = limited([]attributeRow{
 	{names.KeyClientAddress, String, "", nil, Unbounded, Convention,
 		"Address that a request over HTTP came from; of a proxy, if there is one."},
 	{names.KeyClientPort, Int, "", nil, Unbounded, Convention, "Port that a request over HTTP came from."},
+	{names.KeyHttpResponseStatusCode, Int, "", nil, Limited, Convention,
+		"Status of the HTTP response that refused a request."},
 	{names.KeyProcessPID, Int, "", nil, Unbounded, Convention, "Id of the server's process."},
 	{names.KeyProcessExitCode, Int, "", nil, Unbounded, Convention,
 		"Exit code of the server's process; -1 if a signal ended it."},
-	{names.KeyExceptionType, String, "", nil, Unbounded, Convention, "Go type of the value a handler panicked with."},
-	{names.KeyExceptionMessage, String, "", nil, Unbounded, Convention, "Text of that value, up to 256 bytes."},
+	{names.KeyExceptionType, String, "", nil, Unbounded, Convention,
+		"Type of the error: what its ErrorType method returns, else its Go type, else error.type. After a panic, the Go " +
+			"type of the value."},
+	{names.KeyExceptionMessage, String, "", nil, Unbounded, Convention,
+		"Text of the error, or of the value that a handler panicked with, up to 256 bytes. On log records only."},
 	{names.KeyExceptionStacktrace, String, "", nil, Unbounded, Convention,
-		"Stack of the handler's goroutine, up to 16 KiB."},
+		"Stack of the goroutine whose handler panicked, up to 16 KiB."},
 
 	{names.KeyMCPClientName, String, "", nil, Configured, Stable,
 		"Configured name of the client: which server it talks to."},
@@ -75,6 +79,8 @@ var attributes = limited([]attributeRow{
 		"Names one logical call, over retries and rounds: 32 hexadecimal digits."},
 	{names.KeyMCPClientDuration, Double, "s", nil, Unbounded, Stable, "The event's measurement of time."},
 	{names.KeyMCPClientErrorKind, String, "", words.ErrorKinds, Closed, Stable, "Kind of the error."},
+	{names.KeyMCPClientSafeToRetry, Bool, "", nil, Unbounded, Stable,
+		"The failed request cannot have made the server act: sending it again is safe. False means unknown."},
 	{names.KeyMCPClientResultType, String, "", nil, Unbounded, Experimental, "Type of the result, if it is not complete."},
 	{names.KeyMCPClientRequestSize, Int, "By", nil, Unbounded, Experimental, "Size of the request's frame."},
 	{names.KeyMCPClientResponseSize, Int, "By", nil, Unbounded, Experimental, "Size of the answer's frame."},
@@ -132,6 +138,8 @@ var attributes = limited([]attributeRow{
 		"What of a tool's definition it is: its name and description, or its inputSchema."},
 	{names.KeyMCPClientLoopKind, String, "", words.LoopKinds, Closed, Experimental,
 		"How calls of tools bring nothing new: see mcpclient.UseLoopDetection."},
+	{names.KeyMCPClientGapCause, String, "", words.GapCauses, Closed, Experimental,
+		"Why the client may have missed changes."},
 	{names.KeyMCPClientLoopCalls, Int, "", nil, Unbounded, Experimental,
 		"How many calls belong to the loop, this one among them, if it was made."},
 	{names.KeyMCPClientToolChangeKind, String, "", words.ToolChanges, Closed, Experimental,
@@ -178,8 +186,15 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPServerPolicyDecision, String, "", words.PolicyDecisions, Closed, Experimental,
 		"What the policy of a proxy did with a message: see mcpproxy.Policy. Of several things, the last."},
 	{names.KeyMCPServerPolicyRedactions, Int, "", nil, Unbounded, Experimental, "How much of the message was replaced."},
+	{names.KeyMCPServerRefusalReason, String, "", words.Refusals, Closed, Experimental,
+		"Why a request was refused before a handler saw it."},
+	{names.KeyMCPServerCapacityKind, String, "", words.Capacities, Closed, Experimental,
+		"What a server has only so much of."},
+	{names.KeyMCPServerMemoryKind, String, "", words.Memories, Closed, Experimental,
+		"What a server keeps in memory up to a limit."},
 	{names.KeyMCPServerStreamKind, String, "", words.StreamKinds, Closed, Experimental,
 		"What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions."},
+	{names.KeyMCPServerTraceAdvice, String, "", nil, Unbounded, Experimental, "Which options make one trace of a call."},
 	{names.KeyMCPServerDropAge, Double, "s", nil, Unbounded, Experimental,
 		"Time since the request ended that the response answers."},
 	{names.KeyMCPServerFlightRecordText, String, "", nil, Unbounded, Experimental,

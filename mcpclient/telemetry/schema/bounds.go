@@ -26,6 +26,7 @@ var limits = map[string]int{
 	names.KeyGenAIAgentName:         words.MaxLabels + ofOtherValues,
 	names.KeyMCPServerClientName:    words.MaxPeers + ofOtherValues,
 	names.KeyMCPServerClientVersion: words.MaxPeers + ofOtherValues,
+	names.KeyHttpResponseStatusCode: len(words.HTTPStatuses),
 }
 
 // attributeRow is an [Attribute] without its limit, and metricRow a [Metric] without the number of its series.
@@ -66,7 +67,7 @@ func limited(rows []attributeRow) []Attribute {
 func counted(rows []metricRow) []Metric {
 	all := make([]Metric, len(rows))
 	for i, r := range rows {
-		attrs := grouped(r.Attrs)
+		attrs := append([]Use{}, grouped(r.Attrs)...) // a list without elements is no null
 		all[i] = Metric{r.Name, r.Instrument, r.Unit, r.Buckets, attrs, r.Stability, r.Brief, seriesOf(attrs)}
 	}
 	return all

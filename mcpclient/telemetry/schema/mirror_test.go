@@ -17,7 +17,7 @@ var counterparts = map[string]string{
 	"mcp_client.handler.start":     "mcp_server.request.start",
 	"mcp_client.handler.stop":      "mcp_server.request.stop",
 	"mcp_client.handler.exception": "mcp_server.request.exception",
-	"mcp_client.connection.state":  "mcp_server.sessions.active",
+	"mcp_client.connection.state":  "mcp_server.session.active",
 	"mcp_client.server.info":       "mcp_server.client.requests",
 	"mcp_server.client.requests":   "mcp_client.server.info",
 }
@@ -33,10 +33,11 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_client.send.retry", "likewise"},
 	{"mcp_client.request.reissued", "a server asks once"},
 	{"mcp_client.cache.lookups", "a server keeps no results"},
+	{"mcp_client.change.gap", "a server is the source of changes"},
 	{"mcp_client.subscription.lost", "a server is what subscriptions are lost with"},
 	{"mcp_client.stream.refused", "a server opens none"},
 	{"mcp_client.message.refused", "what a server sends is accepted by being read"},
-	{"mcp_client.tools.list.*", "what tools take of a model's context is for those to see who give them to a model"},
+	{"mcp_client.tool.list.*", "what tools take of a model's context is for those to see who give them to a model"},
 	{"mcp_client.tool.definition.*", "likewise"},
 	{"mcp_client.tool.result.size", "likewise"},
 	{"mcp_client.tool.loop*", "it is an agent that goes round in a loop, and may ask several servers on the way"},
@@ -46,9 +47,13 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_server.task*", "a client sees a task as the requests that ask for it"},
 	{"mcp_server.policy.*", "a proxy has one policy, which its end towards the host tells of"},
 	{"mcp_server.http.*", "a client has no http.ResponseWriter"},
+	{"mcp_server.trace.linked", "a client goes on with the trace of its caller"},
+	{"mcp_server.request.refused", "a client answers each request of its server, and turns none away unseen"},
+	{"mcp_server.capacity.*", "a client is bounded by what its program asks of it"},
+	{"mcp_server.memory.*", "likewise"},
 	{"mcp_server.ask.*", "what a server asks is what a client calls a request"},
 	{"mcp_server.active_asks", "likewise"},
-	{"mcp_server.sessions.active", "of a client, the state of its connection says it"},
+	{"mcp_server.session.active", "of a client, the state of its connection says it"},
 }
 
 // rowNames are the names of our own metrics and events.

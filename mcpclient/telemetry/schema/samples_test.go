@@ -110,6 +110,9 @@ func recordOf(sample string) (r schemacheck.Record, err error) {
 		v := schemacheck.Value{Type: schema.String, Text: text}
 		if !isText {
 			v = schemacheck.Value{Type: schema.Int, Text: string(value)}
+			if v.Text == "true" || v.Text == "false" {
+				v.Type = schema.Bool
+			}
 			if a := attributeRow(key); strings.Contains(v.Text, ".") || a != nil && a.Type == schema.Double {
 				v.Type = schema.Double
 			}

@@ -38,6 +38,7 @@ const (
 	String Type = "string"
 	Int    Type = "int"
 	Double Type = "double"
+	Bool   Type = "boolean"
 	Any    Type = "any" // a map, a list, or a value of the others
 )
 

@@ -23,6 +23,7 @@ const (
 	spanServerAsk          = "mcp_server.ask"
 	spanServerNotification = "mcp_server.notification"
 	spanServerTask         = "mcp_server.task.work"
+	spanServerChange       = "mcp_server.change"
 )
 
 // nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a
@@ -36,8 +37,8 @@ var spans = identifiedSpans([]Span{
 				names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientCorrID), when(
 			names.KeyGenAIToolCallArguments, names.KeyGenAIToolCallResult, keyAnyVariable,
-			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
-			names.KeyMCPClientResultType, names.KeyMCPClientRequestSize,
+			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPClientSafeToRetry,
+			names.KeyMCPResourceURI, names.KeyMCPClientResultType, names.KeyMCPClientRequestSize,
 			names.KeyMCPClientResponseSize, names.KeyMCPClientSendRetries, names.KeyMCPClientMRTRRound,
 			names.KeyMCPClientLoopKind, names.KeyMCPClientLoopCalls, names.KeyMCPClientFaultKind, names.KeyMCPSessionID,
 			names.KeyServerAddress,
@@ -107,6 +108,11 @@ var spans = identifiedSpans([]Span{
 		nil, []string{statusUnset, statusError}, Experimental,
 		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does " +
 			"not wait for it."},
+	{spanServerChange, names.SpanMCPServerChange + " {" + names.KeyMCPMethodName + "}", InternalSpan,
+		slices.Concat(required(names.KeyMCPMethodName, names.KeyMCPServerName), when(names.KeyMCPResourceURI)), nil,
+		nil, []string{statusUnset}, Experimental,
+		"A change that the server announces to all clients that want to know: of a list, or of a resource. The " +
+			"notifications to the clients are its children, also if they leave later. Without such clients there is none."},
 	{spanServerNotification, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPServerName), when(

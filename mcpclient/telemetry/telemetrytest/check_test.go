@@ -101,15 +101,15 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 			}},
 		{"wrong instrument", `its data are a rising sum, want sum`,
 			func(r *Recording) {
-				c, err := r.meters.Meter(telemetry.ScopeName).Int64Counter("mcp_client.tombstones")
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64Counter("mcp_client.tombstone.kept")
 				if err != nil {
 					t.Fatal(err)
 				}
 				c.Add(t.Context(), 1, sent(attribute.String("mcp_client.name", "x")))
 			}},
-		{"attribute without a bound", `"mcp_client.tombstones": mcp.session.id is unbounded`,
+		{"attribute without a bound", `"mcp_client.tombstone.kept": mcp.session.id is unbounded`,
 			func(r *Recording) {
-				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_client.tombstones")
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_client.tombstone.kept")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,7 +138,7 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 			}},
 		{"values of another type", `its data are a`,
 			func(r *Recording) {
-				c, err := r.meters.Meter(telemetry.ScopeName).Float64UpDownCounter("mcp_client.tombstones")
+				c, err := r.meters.Meter(telemetry.ScopeName).Float64UpDownCounter("mcp_client.tombstone.kept")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,15 +146,15 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 			}},
 		{"description of a metric", `unit "" and description "", want "{tombstone}" and`,
 			func(r *Recording) {
-				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_client.tombstones")
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_client.tombstone.kept")
 				if err != nil {
 					t.Fatal(err)
 				}
 				c.Add(t.Context(), 0, sent(attribute.String("mcp_client.name", "x")))
 			}},
-		{"count that does not return to zero", `mcp_server.tasks.active is 1 when all is over`,
+		{"count that does not return to zero", `mcp_server.task.active is 1 when all is over`,
 			func(r *Recording) {
-				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_server.tasks.active")
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_server.task.active")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -226,10 +226,77 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRecording(t, nil)
+			r.strict = true
 			tt.emit(r)
 			problems := r.Problems()
 			if !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, tt.want) }) {
 				t.Errorf("a problem names what is wrong: got %q, want one with %q", problems, tt.want)
+			}
+		})
+	}
+}
+
+// TestARecorderChecksOurNamesAndLeavesTheUsers emits what a program may add, and what it may not.
+func TestARecorderChecksOurNamesAndLeavesTheUsers(t *testing.T) {
+	logged := func(r *Recording, attrs ...slog.Attr) {
+		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.tombstone.added",
+			append(attrs, slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"),
+				slog.String("mcp_client.instance.id", "1"), slog.Int("mcp_client.tombstone.count", 1))...)
+	}
+	span := func(change func(trace.Span), attrs ...attribute.KeyValue) func(*Recording) {
+		return func(r *Recording) {
+			s := request(r, "tools/list", attrs...)
+			if change != nil {
+				change(s)
+			}
+			s.End()
+		}
+	}
+	for _, tt := range []struct {
+		name, want string // empty for no problem
+		emit       func(*Recording)
+	}{
+		{"an attribute", "", span(nil, attribute.String("tenant.id", "acme"), attribute.Bool("empty", false))},
+		{"an attribute of a convention that we do not use", "", span(nil, attribute.String("gen_ai.request.model", "m"))},
+		{"an event", "", span(func(s trace.Span) { s.AddEvent("x") })},
+		{"an exception and its status", "", span(func(s trace.Span) {
+			s.RecordError(context.Canceled)
+			s.SetStatus(codes.Error, "x")
+		})},
+		{"links", "", span(func(s trace.Span) {
+			for range 5 {
+				s.AddLink(trace.Link{SpanContext: s.SpanContext()})
+			}
+		})},
+		{"status OK of what has failed", "", span(func(s trace.Span) { s.SetStatus(codes.Ok, "") },
+			attribute.String("error.type", "timeout"))},
+		{"a field of a record", "", func(r *Recording) { logged(r, slog.String("tenant.id", "acme")) }},
+		{"a child", "", func(r *Recording) {
+			_, s := r.tracers.Tracer("app").Start(t.Context(), "mine", trace.WithSpanKind(trace.SpanKindProducer))
+			s.End()
+		}},
+
+		{"our namespace", "mcp_client.mine is not declared", span(nil, attribute.Int("mcp_client.mine", 1))},
+		{"our server's namespace", "mcp_server.mine is not declared", span(nil, attribute.Int("mcp_server.mine", 1))},
+		{"the namespace of the conventions", "mcp.mine is not declared", span(nil, attribute.Int("mcp.mine", 1))},
+		{"our namespace in a record", "mcp_client.mine is not declared",
+			func(r *Recording) { logged(r, slog.Int("mcp_client.mine", 1)) }},
+		{"our name in the wrong place", "client.port is not declared", span(nil, attribute.Int("client.port", 1))},
+		{"our name with the wrong type", "mcp_client.send.retries is a string",
+			span(nil, attribute.String("mcp_client.send.retries", "1"))},
+		{"an error without a status", "status Unset with error.type", span(nil, attribute.String("error.type", "timeout"))},
+		{"an attribute of a metric", "tenant.id is not declared", func(r *Recording) {
+			seconds(t, r, "mcp.client.operation.duration").Record(t.Context(), 1, metric.WithAttributes(
+				attribute.String("mcp.method.name", "ping"), attribute.String("tenant.id", "acme")))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRecording(t, nil)
+			r.strict = false
+			tt.emit(r)
+			problems := r.Problems()
+			if tt.want == "" && len(problems) > 0 || !strings.Contains(strings.Join(problems, "\n"), tt.want) {
+				t.Errorf("got problems %q, want %q", problems, tt.want)
 			}
 		})
 	}
@@ -272,7 +339,7 @@ func TestNothingEmittedIsNoProblemAndAllIsMissing(t *testing.T) {
 	}
 	missing := r.Missing()
 	for _, want := range []string{
-		"span mcp_client.request", "metric mcp_client.tombstones with mcp_client.name",
+		"span mcp_client.request", "metric mcp_client.tombstone.kept with mcp_client.name",
 		"event mcp_client.request.stop at DEBUG",
 		"span mcp_client.request with status Error", "span mcp_client.request with a link",
 	} {

@@ -79,6 +79,10 @@ func pointsOf(data metricdata.Aggregation) (points []Point) {
 		for _, p := range d.DataPoints {
 			points = append(points, Point{Attrs: p.Attributes, Value: p.Value})
 		}
+	case metricdata.Gauge[float64]:
+		for _, p := range d.DataPoints {
+			points = append(points, Point{Attrs: p.Attributes, Value: int64(p.Value)})
+		}
 	case metricdata.Histogram[int64]:
 		for _, p := range d.DataPoints {
 			points = append(points, Point{Attrs: p.Attributes, Count: p.Count, Sum: float64(p.Sum)})

@@ -41,6 +41,8 @@ func typeOf(v attribute.Value) schema.Type {
 		return schema.Int
 	case attribute.FLOAT64:
 		return schema.Double
+	case attribute.BOOL:
+		return schema.Bool
 	}
 	return schema.Type(v.Type().String())
 }
@@ -60,6 +62,11 @@ func metricOf(m metricdata.Metrics) schemacheck.Metric {
 		c.Instrument = schemacheck.Gauge
 		for _, p := range d.DataPoints {
 			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Int})
+		}
+	case metricdata.Gauge[float64]:
+		c.Instrument = schemacheck.Gauge
+		for _, p := range d.DataPoints {
+			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Double})
 		}
 	case metricdata.Histogram[int64]:
 		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, schema.Int)
@@ -97,6 +104,8 @@ func typeOfLog(v slog.Value) schema.Type {
 		return schema.Int
 	case slog.KindFloat64:
 		return schema.Double
+	case slog.KindBool:
+		return schema.Bool
 	}
 	return schema.Type(v.Kind().String())
 }

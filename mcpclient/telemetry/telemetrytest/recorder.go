@@ -5,6 +5,10 @@
 // required attributes, how many values and series there are, that spans ended and that each request that started
 // stopped.
 //
+// The code under test may add to spans what it likes: attributes, events, links, a status and spans below; and
+// attributes to log records. Attributes in the namespaces mcp_client, mcp_server and mcp, and names of the schema in
+// places where it does not have them, are problems.
+//
 // It is for tests. It needs the SDK of OpenTelemetry, which the library packages do not import.
 package telemetrytest
 
@@ -34,6 +38,7 @@ type Recording struct {
 	reader    *sdkmetric.ManualReader
 	spans     *spanLog
 	logs      *recordLog
+	strict    bool // nothing of the program's is accepted
 }
 
 // Recorder returns a Recording of everything that its [Recording.Telemetry] is told: every span is sampled, every level
@@ -73,7 +78,8 @@ func (r *Recording) lasting() []string {
 }
 
 func newRecording(t testing.TB, opts []telemetry.Option) *Recording {
-	r := &Recording{t: t, reader: sdkmetric.NewManualReader(), spans: newSpanLog(), logs: &recordLog{}}
+	r := &Recording{t: t, reader: sdkmetric.NewManualReader(), spans: newSpanLog(), logs: &recordLog{},
+		strict: schemacheck.Strict}
 	r.tracers = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(r.spans))
 	r.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(r.reader))
 	r.telemetry = telemetry.New(slices.Concat([]telemetry.Option{

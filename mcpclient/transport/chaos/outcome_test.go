@@ -157,7 +157,7 @@ var outcomes = []struct {
 
 // counted are metrics that count what a kind does, beside the outcome of the call.
 var counted = map[Kind]string{
-	Duplicate: names.MetricMCPClientResponsesDropped, Garbage: names.MetricMCPClientProtocolViolations,
+	Duplicate: names.MetricMCPClientResponseDrops, Garbage: names.MetricMCPClientProtocolViolations,
 	Truncate: names.MetricMCPClientProtocolViolations,
 }
 

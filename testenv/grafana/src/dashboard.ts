@@ -62,7 +62,17 @@ type Variable = Omit<schema.VariableModel, 'current'> & {
   definition?: string;
 };
 
-export interface Dashboard extends Omit<schema.Dashboard, 'panels' | 'templating'> {
+// The types know no query of a data source in an annotation, nor what the Prometheus data source writes of its result.
+type Annotation = Omit<schema.AnnotationQuery, 'target'> & {
+  tagKeys?: string;
+  target?: Target;
+  textFormat?: string;
+  titleFormat?: string;
+  useValueForTime?: boolean;
+};
+
+export interface Dashboard extends Omit<schema.Dashboard, 'annotations' | 'panels' | 'templating'> {
+  annotations?: { list?: Annotation[] };
   panels: Array<Panel | Row>;
   templating?: { list?: Variable[] };
 }

@@ -48,7 +48,7 @@ export function steps(range: TimeRange, points: number, scrape: string, least?: 
   const whole = Math.round((range.to.valueOf() - range.from.valueOf()) / 1000);
   const rate = Math.max(step + shortest, 4 * shortest);
   const macros: Record<string, string> = {
-    __interval: `${step}s`, __interval_ms: `${step * 1000}`, __rate_interval: `${rate}s`,
+    __interval: `${step}s`, __interval_ms: `${step * 1000}`, __rate_interval: `${rate}s`, __rate_interval_ms: `${rate * 1000}`,
     __range: `${whole}s`, __range_s: `${whole}`, __range_ms: `${whole * 1000}`,
   };
   return { step, macros };

@@ -25,12 +25,15 @@ function inQuery(v: Variable): string {
   return values.length === 1 ? values[0] : `(${values.join('|')})`;
 }
 
-/** interpolator writes variables and macros into a text; a name that is neither is an error, as in a query it would be. */
+/**
+ * interpolator writes variables and macros into a text; a name that is neither is an error, as in a query it would be.
+ * $1 is no name: it is what label_replace writes for a group.
+ */
 export function interpolator(variables: Variable[], macros: Record<string, string>, forQuery: boolean): Interpolate {
   const values = new Map(Object.entries(macros));
   for (const v of variables) values.set(v.name, forQuery ? inQuery(v) : v.all ? 'All' : v.chosen.join(' + '));
   return (text) =>
-    text.replace(/\$(\w+)|\$\{(\w+)(:\w+)?\}|\[\[(\w+)\]\]/g, (match, plain, braced, format, old) => {
+    text.replace(/\$([a-zA-Z_]\w*)|\$\{(\w+)(:\w+)?\}|\[\[(\w+)\]\]/g, (match, plain, braced, format, old) => {
       const name = plain ?? braced ?? old;
       if (format && format !== ':text' && format !== ':queryparam') throw new Error(`${match}: this format is not drawn`);
       const value = values.get(name);

@@ -82,7 +82,7 @@ test('variables and macros are written into the query', async () => {
   const opened = await open(browser, server.url, { dashboard: 'kinds' });
   await opened.page.close();
   const { query, step } = asked.find((parameters) => parameters.query.startsWith('range'));
-  assert.equal(query, 'range{job=~"(j|k\\\\.l)"}[60s]');
+  assert.equal(query, 'range{job=~"(j|k\\\\.l)",group="$1"}[60s]');
   assert.equal(step, '15');
 });
 

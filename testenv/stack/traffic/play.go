@@ -246,7 +246,10 @@ func serverPanics(ctx context.Context, f *Fleet) error {
 }
 
 func crash(ctx context.Context, f *Fleet) error {
-	c, err := f.client(ctx, assistant, "shaky", f.weather, mcpclient.Options{BackoffMin: 200 * time.Millisecond})
+	c, err := f.client(ctx, assistant, "shaky", f.weather, mcpclient.Options{
+		BackoffMin: 200 * time.Millisecond,
+		Features:   []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})},
+	})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ var Scenarios = []Scenario{
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{job="assistant",mcp_client_name="shop",gen_ai_tool_name="add",` +
 				`error_type=""}`,
+			`mcp_client_start_time_seconds{job="assistant"}`, `mcp_server_start_time_seconds`,
 			`mcp_client_operation_duration_seconds_count{job="nightly-batch",mcp_client_name="shop-batch",` +
 				`gen_ai_tool_name="add",error_type=""}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="forecast",` +
@@ -50,11 +51,11 @@ var Scenarios = []Scenario{
 			`mcp_client_server_info{mcp_client_name="shop",mcp_client_server_name="shop",mcp_protocol_version="2026-07-28"}`,
 			`mcp_server_client_requests_total{mcp_server_name="shop",mcp_server_client_name!=""}`,
 			`gen_ai_execute_tool_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="add"}`,
-			`mcp_client_tools_list_size_bytes{mcp_client_name="shop"}`,
-			`mcp_client_tools_list_estimated_tokens{mcp_client_name="shop"}`,
+			`mcp_client_tool_list_size_bytes{mcp_client_name="shop"}`,
+			`mcp_client_tool_list_token_estimate{mcp_client_name="shop"}`,
 			`mcp_client_tool_definition_size_bytes{mcp_client_name="shop",gen_ai_tool_name="add",` +
 				`mcp_client_tool_definition_part="description"}`,
-			`mcp_client_tool_definition_estimated_tokens{mcp_client_name="shop",gen_ai_tool_name="add",` +
+			`mcp_client_tool_definition_token_estimate{mcp_client_name="shop",gen_ai_tool_name="add",` +
 				`mcp_client_tool_definition_part="input_schema"}`,
 			`mcp_client_tool_result_size_bytes_count{mcp_client_name="shop",gen_ai_tool_name="add"}`,
 			`mcp_client_tool_loops_total{mcp_client_name="shop-watched",gen_ai_tool_name="add",` +
@@ -98,7 +99,7 @@ var Scenarios = []Scenario{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="timeout"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="wait",` +
 				`error_type="timeout"}`,
-			`mcp_client_tombstones{mcp_client_name="weather"}`,
+			`mcp_client_tombstone_kept{mcp_client_name="weather"}`,
 		},
 	},
 	{
@@ -106,7 +107,7 @@ var Scenarios = []Scenario{
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="cancelled"}`,
 			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="wait",error_type="cancelled"}`,
-			`mcp_client_notifications_total{mcp_client_name="weather",mcp_client_direction="sent",` +
+			`mcp_client_notification_messages_total{mcp_client_name="weather",mcp_client_direction="sent",` +
 				`mcp_method_name="notifications/cancelled"}`,
 		},
 	},
@@ -146,6 +147,7 @@ var Scenarios = []Scenario{
 			`mcp_client_connection_backoff_seconds_count{mcp_client_name="shaky"}`,
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_name="shaky",` +
 				`mcp_client_connection_attempt_kind="reconnect",error_type=""}`,
+			`mcp_client_change_gap_total{mcp_client_name="shaky",mcp_client_gap_cause="session"}`,
 		},
 	},
 	{
@@ -166,16 +168,17 @@ var Scenarios = []Scenario{
 			`mcp_client_protocol_violations_total{mcp_client_name="impolite",mcp_client_violation_reason="too_deep"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="impolite",error_type="protocol_violation"}`,
 			`mcp_server_protocol_violations_total{mcp_server_name="shop",mcp_server_violation_reason="invalid_json"}`,
+			`mcp_server_request_refused_total{mcp_server_name="shop",mcp_server_refusal_reason="invalid"}`,
 		},
 	},
 	{
 		Name: "late_answers", Makes: "answers that come too late, twice, or to nothing", play: lateAnswers,
 		Moves: []string{
-			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="late_timeout"}`,
-			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="late_cancelled"}`,
-			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="duplicate"}`,
-			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="unknown_id"}`,
-			`mcp_server_responses_dropped_total{mcp_server_name="shop"}`,
+			`mcp_client_response_drops_total{mcp_client_name="forgetful",mcp_client_drop_reason="late_timeout"}`,
+			`mcp_client_response_drops_total{mcp_client_name="forgetful",mcp_client_drop_reason="late_cancelled"}`,
+			`mcp_client_response_drops_total{mcp_client_name="forgetful",mcp_client_drop_reason="duplicate"}`,
+			`mcp_client_response_drops_total{mcp_client_name="forgetful",mcp_client_drop_reason="unknown_id"}`,
+			`mcp_server_response_drops_total{mcp_server_name="shop"}`,
 		},
 	},
 	{
@@ -207,31 +210,35 @@ var Scenarios = []Scenario{
 		Name: "notifications", Makes: "progress, log messages, changes; sent, received, and dropped because nobody keeps up",
 		play: notifications,
 		Moves: []string{
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
+			`mcp_client_notification_messages_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
 				`mcp_method_name="notifications/progress"}`,
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
+			`mcp_client_notification_messages_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
 				`mcp_method_name="notifications/tools/list_changed"}`,
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
+			`mcp_client_notification_messages_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
 				`mcp_method_name="notifications/message"}`,
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="sent",` +
+			`mcp_client_notification_messages_total{mcp_client_name="shop-listener",mcp_client_direction="sent",` +
 				`mcp_method_name="notifications/roots/list_changed"}`,
-			`mcp_client_notifications_dropped_total{mcp_client_name="shop-listener"}`,
-			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="sent"}`,
-			`mcp_server_notifications_dropped_total{mcp_server_name="shop",mcp_server_drop_reason="no_stream"}`,
-			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="received"}`,
+			`mcp_client_notification_drops_total{mcp_client_name="shop-listener"}`,
+			`mcp_server_notification_messages_total{mcp_server_name="shop",mcp_server_direction="sent"}`,
+			`mcp_server_notification_drops_total{mcp_server_name="shop",mcp_server_drop_reason="no_stream"}`,
+			`mcp_server_notification_messages_total{mcp_server_name="shop",mcp_server_direction="received"}`,
 		},
 	},
 	{
 		Name: "streams", Makes: "streams that are opened and closed: a session's, a subscription's, HTTP+SSE", play: streams,
 		Moves: []string{
-			`mcp_client_streams_active{mcp_client_stream_kind="listen"}`,
+			`mcp_client_stream_active{mcp_client_stream_kind="listen"}`,
 			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="listen"}`,
 			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="get"}`,
 			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="sse"}`,
 			`mcp_client_session_duration_seconds_count{mcp_client_name="shop-sse"}`,
 			`mcp_server_session_duration_seconds_count{mcp_server_name="shop"}`,
-			`mcp_server_sessions_active{mcp_server_name="shop"}`,
-			`mcp_server_streams_active{mcp_server_name="shop"}`,
+			`mcp_server_session_active{mcp_server_name="shop"}`,
+			`mcp_server_capacity_usage{mcp_server_name="shop",mcp_server_capacity_kind="session"}`,
+			`mcp_server_capacity_limit{mcp_server_name="shop",mcp_server_capacity_kind="session"}`,
+			`mcp_server_memory_usage_bytes{mcp_server_name="shop",mcp_server_memory_kind="introduction"}`,
+			`mcp_server_memory_limit_bytes{mcp_server_name="shop",mcp_server_memory_kind="introduction"}`,
+			`mcp_server_stream_active{mcp_server_name="shop"}`,
 			`mcp_server_stream_duration_seconds_count{mcp_server_name="shop"}`,
 		},
 	},
@@ -245,7 +252,7 @@ var Scenarios = []Scenario{
 	{
 		Name: "tasks", Makes: "calls that become tasks: completed, failed, cancelled", play: tasks,
 		Moves: []string{
-			`mcp_server_tasks_active{mcp_server_name="shop",gen_ai_tool_name="brew"}`,
+			`mcp_server_task_active{mcp_server_name="shop",gen_ai_tool_name="brew"}`,
 			`mcp_server_task_duration_seconds_count{gen_ai_tool_name="brew",mcp_server_task_status="completed"}`,
 			`mcp_server_task_duration_seconds_count{gen_ai_tool_name="spill",mcp_server_task_status="failed"}`,
 			`mcp_server_task_duration_seconds_count{gen_ai_tool_name="brew",mcp_server_task_status="cancelled"}`,
@@ -277,7 +284,7 @@ var Scenarios = []Scenario{
 		Name: "everything", Makes: "calls to server-everything, which knows nothing of telemetry", play: everythingServer,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="everything",gen_ai_tool_name="echo",error_type=""}`,
-			`mcp_client_notifications_total{mcp_client_name="everything",mcp_client_direction="received",` +
+			`mcp_client_notification_messages_total{mcp_client_name="everything",mcp_client_direction="received",` +
 				`mcp_method_name="notifications/progress"}`,
 		},
 	},

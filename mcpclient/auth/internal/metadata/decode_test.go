@@ -53,7 +53,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("metadata of %q was accepted for %s", r.Resource, resource)
 		}
 		g := guard{}
-		s, err := g.decodeServer(data, func(issuer string) bool { return issuer == "https://h" })
+		s, err := g.decodeServer(data, "https://as.example", func(issuer string) bool { return issuer == "https://h" })
 		if err != nil {
 			if len(err.Error()) > 2000 {
 				t.Fatalf("an error of %d bytes, want a short one", len(err.Error()))

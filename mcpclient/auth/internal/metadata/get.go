@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/mcpotel/mcpotel/internal/version"
 )
 
 // versionHeader is asked for by revision 2025-03-26, which knew no protected-resource metadata.
@@ -68,6 +70,7 @@ func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Head
 func (f *Fetcher) document(ctx context.Context, place *url.URL, header http.Header, use func([]byte) error) *Error {
 	req := (&http.Request{Method: http.MethodGet, URL: place, Host: place.Host, Header: header.Clone()}).WithContext(ctx)
 	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "mcpotel/"+version.Version)
 	resp, err := f.http.Do(req)
 	if err != nil {
 		return unreachable(place, err)

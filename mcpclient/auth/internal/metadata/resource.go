@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,9 +24,9 @@ type Resource struct {
 	DPoPRequired         bool
 }
 
-// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge, and is
-// then the only place that is asked; without one, "", it is the well-known places, the one of the server's path before
-// the one of its root.
+// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge. Without
+// one, "", or if there is nothing at that place, it asks the well-known places, the one of the server's path before the
+// one of its root.
 //
 // A document must be about this server (RFC 9728 §3.3): otherwise a server could have a token for another one at its
 // origin. above is a URL that it may be about instead, "" for none: one above the server's, by the word of the user.
@@ -38,23 +39,29 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint s
 	if resource.Scheme == "http" && !hostname.Loopback(resource.Hostname()) {
 		return nil, &Error{URL: bare(resource), Err: refuse("it is not https")}
 	}
-	places := resourcePlaces(resource)
-	if hint != "" {
-		place, err := resource.Parse(hint)
-		if err != nil {
-			return nil, &Error{URL: bare(resource), Err: invalid("resource_metadata of the challenge is no URL")}
-		}
-		places = []*url.URL{place}
-	}
+	f = f.For(resource)
 	var found *Resource
-	err := f.For(resource).first(ctx, places, http.Header{}, func(data []byte) (err error) {
-		found, err = decodeResource(data, resource, above)
-		return err
-	})
-	if err != nil {
-		return nil, err
+	from := func(places ...*url.URL) error {
+		return f.first(ctx, places, http.Header{}, func(data []byte) (err error) {
+			found, err = decodeResource(data, resource, above)
+			return err
+		})
 	}
-	return found, nil
+	if hint == "" {
+		err := from(resourcePlaces(resource)...)
+		return found, err
+	}
+	place, err := resource.Parse(hint)
+	if err != nil {
+		return nil, &Error{URL: bare(resource), Err: invalid("resource_metadata of the challenge is no URL")}
+	}
+	err = from(place)
+	if e, ok := errors.AsType[*Error](err); ok && (errors.Is(e, ErrNotFound) || e.Status == 0 && !e.Permanent()) {
+		if from(resourcePlaces(resource)...) == nil {
+			return found, nil
+		}
+	}
+	return found, err
 }
 
 // resourcePlaces has the well-known path before the resource's own, which keeps its query (RFC 9728 §3.1).

@@ -24,6 +24,8 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 		{"at the root, of a server at its slash", root, "/", "", []string{root}},
 		{"with an escaped path", root + "/a%2Fb", "/a%2Fb", "", []string{root + "/a%2Fb"}},
 		{"where the challenge says", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
+		{"nothing where the challenge says", own, "/public/mcp", "SITE/gone.json", []string{"/gone.json", own}},
+		{"no server where the challenge says", own, "/public/mcp", "http://127.0.0.1:1/gone.json", []string{own}},
 		{"where the challenge says, without host", "/custom.json", "/public/mcp", "/custom.json", []string{"/custom.json"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,14 +81,14 @@ func TestResourceSaysThatThereIsNone(t *testing.T) {
 	}
 }
 
-func TestResourceDoesNotLookElsewhereThanTheChallengeSays(t *testing.T) {
+func TestTheErrorNamesThePlaceOfTheChallenge(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", s.URL+"/gone?secret=1")
 	if !errors.Is(err, ErrNotFound) {
 		t.Errorf("error is %v, want ErrNotFound", err)
 	}
-	s.wantPaths(t, "/gone?secret=1")
+	s.wantPaths(t, "/gone?secret=1", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %q has the query, want it left out", err)
 	}

@@ -48,7 +48,7 @@ func (f *Fetcher) Server(ctx context.Context, issuer string) (*Server, error) {
 	if err := f.guard.url(u); err != nil {
 		return nil, &Error{URL: bare(u), Err: err}
 	}
-	return f.server(ctx, serverPlaces(u), http.Header{}, func(got string) bool { return got == issuer })
+	return f.server(ctx, serverPlaces(u), http.Header{}, issuer, func(got string) bool { return got == issuer })
 }
 
 // LegacyServer returns the metadata of an MCP server that is its own authorization server, as revision 2025-03-26 has
@@ -61,7 +61,7 @@ func (f *Fetcher) LegacyServer(ctx context.Context, resource *url.URL) (*Server,
 	}
 	header := http.Header{}
 	header.Set(versionHeader, legacyVersion)
-	s, err := f.server(ctx, []*url.URL{root.JoinPath(oauthSuffix)}, header, func(got string) bool {
+	s, err := f.server(ctx, []*url.URL{root.JoinPath(oauthSuffix)}, header, root.String(), func(got string) bool {
 		return strings.TrimSuffix(got, "/")+"/" == root.String()
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -80,11 +80,11 @@ func defaultServer(root *url.URL) *Server {
 	}
 }
 
-func (f *Fetcher) server(ctx context.Context, places []*url.URL, header http.Header,
+func (f *Fetcher) server(ctx context.Context, places []*url.URL, header http.Header, issuer string,
 	isIssuer func(string) bool) (*Server, error) {
 	var found *Server
 	err := f.first(ctx, places, header, func(data []byte) (err error) {
-		found, err = f.guard.decodeServer(data, isIssuer)
+		found, err = f.guard.decodeServer(data, issuer, isIssuer)
 		return err
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func serverPlaces(issuer *url.URL) []*url.URL {
 		root.JoinPath(path, openIDSuffix)}
 }
 
-func (g guard) decodeServer(data []byte, isIssuer func(string) bool) (*Server, error) {
+func (g guard) decodeServer(data []byte, issuer string, isIssuer func(string) bool) (*Server, error) {
 	var doc struct {
 		Issuer                    string   `json:"issuer"`
 		AuthorizationEndpoint     string   `json:"authorization_endpoint"`
@@ -127,7 +127,8 @@ func (g guard) decodeServer(data []byte, isIssuer func(string) bool) (*Server, e
 		return nil, invalid("issuer is missing")
 	}
 	if !isIssuer(doc.Issuer) {
-		return nil, invalid("issuer is %.200q, which is another server", doc.Issuer)
+		return nil, invalid("issuer is %.200q, which is another server than %.200q; a slash at the end counts", doc.Issuer,
+			issuer)
 	}
 	if doc.TokenEndpoint == "" {
 		return nil, invalid("token_endpoint is missing")

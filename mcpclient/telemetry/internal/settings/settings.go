@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/log"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -19,14 +21,18 @@ type Settings[R any] struct {
 	Tracers            trace.TracerProvider
 	Meters             metric.MeterProvider
 	Propagator         propagation.TextMapPropagator
-	Log                *slog.Logger // nil for none
+	Log                *slog.Logger       // nil for none
+	Records            log.LoggerProvider // nil for none
+	RecordLevel        slog.Leveler       // the lowest level of what Records gets
 	ToolLimit          int
 	Slow               time.Duration
 	URIInName          bool
 	Notifications      func(method string) bool // nil for the default
 	Keep               R                        // nil for no content
 	ContentAsText      bool
-	Untrusted          func(ctx context.Context) bool // nil for never
+	Untrusted          func(ctx context.Context) bool                       // nil for never
+	Filter             func(context.Context, SpanInfo) bool                 // nil for a span for all
+	SpanAttributes     func(context.Context, SpanInfo) []attribute.KeyValue // nil for none
 	NoClientAddress    bool
 	ExecuteTool        bool     // gen_ai.execute_tool.duration
 	ContextCost        bool     // the size of each tool's definition, and of its results
@@ -36,10 +42,22 @@ type Settings[R any] struct {
 	Label              string   // key of the baggage that durations have; empty for none
 }
 
+// SpanInfo is telemetry.SpanInfo.
+type SpanInfo struct {
+	// Kind is trace.SpanKindClient for a message that is sent and trace.SpanKindServer for one that is handled.
+	Kind trace.SpanKind
+
+	Method string // as it is in the message
+	Target string // the name of the tool or prompt that the message is about, as it is there; empty for none
+	URI    string // of the resource that the message is about, empty for none
+}
+
 // Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is
 // safe for concurrent use. A nil Source, and one that has no settings, has no instruments.
 type Source[R any] struct {
 	settings *Settings[R] // nil for one that observes nothing
+	of       *Source[R]   // that has the instruments; nil for this one
+	scrub    any          // see Scrubbing; nil for nothing
 
 	mu          sync.Mutex
 	instruments Instruments // guarded by mu; nil until the first client or server needs them
@@ -67,12 +85,32 @@ func (s *Source[R]) Instruments(build func(*Settings[R]) Instruments) Instrument
 	if s.Settings() == nil {
 		return nil
 	}
+	if s.of != nil {
+		return s.of.Instruments(build)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.instruments == nil {
 		s.instruments = build(s.settings)
 	}
 	return s.instruments
+}
+
+// Scrubbing returns a Source with the same settings and instruments, whose clients and servers pass contents of
+// messages through f, a func(telemetry.Content) []byte, which this package cannot name.
+func (s *Source[R]) Scrubbing(f any) *Source[R] {
+	if s.Settings() == nil {
+		return s
+	}
+	return &Source[R]{settings: s.settings, of: s, scrub: f}
+}
+
+// Scrub returns the function of Scrubbing, nil for none.
+func (s *Source[R]) Scrub() any {
+	if s == nil {
+		return nil
+	}
+	return s.scrub
 }
 
 // Flush flushes the instruments, if there are any.

@@ -62,7 +62,11 @@ var ErrorWords = map[string]ErrorWord{
 	names.ErrorNotReady:       {names.ErrorNotReady, kindState},
 	names.ErrorShutdown:       {names.ErrorShutdown, kindShutdown},
 	names.ErrorLoop:           {names.ErrorLoop, kindState},
+	names.ErrorUnsupported:    {names.ErrorUnsupported, kindState},
+	names.ErrorToolChanged:    {names.ErrorToolChanged, kindState},
 	names.ErrorPanic:          {names.ErrorPanic, kindHandler},
+	names.ErrorOverloaded:     {names.ErrorOverloaded, kindState},
+	names.ErrorRateLimited:    {names.ErrorRateLimited, kindState},
 }
 
 // HTTPStatuses are the statuses that stand for an answer which HTTP alone gave, as error types: those that are
@@ -120,6 +124,12 @@ const (
 	ToolTypeExtension    = "extension"
 )
 
+// Methods of whose results a part may be unusable.
+const (
+	MethodListTools = "tools/list"
+	MethodSubscribe = "resources/subscribe"
+)
+
 // Methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics
 // without counting towards a limit.
 var Methods = []string{
@@ -168,12 +178,36 @@ var DefinitionParts = []string{names.DefinitionDescription, names.DefinitionInpu
 // LoopKinds are the Loop words of package names.
 var LoopKinds = []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle}
 
+// GapCauses are the Gap words of package names.
+var GapCauses = []string{
+	names.GapSession, names.GapStream, names.GapReplay, names.GapSubscription, names.GapReplacement,
+}
+
 // ToolChanges are the Change words of package names.
 var ToolChanges = []string{names.ChangeAdded, names.ChangeRemoved, names.ChangeChanged}
 
 // PolicyDecisions are the Policy words of package names.
 var PolicyDecisions = []string{
 	names.PolicyDenied, names.PolicyHidden, names.PolicyLimited, names.PolicyTimedOut, names.PolicyRedacted,
+}
+
+// Refusals are the Refusal words of package names.
+var Refusals = []string{
+	names.RefusalOrigin, names.RefusalHost, names.RefusalUnauthorized, names.RefusalMethod, names.RefusalMediaType,
+	names.RefusalHeader, names.RefusalVersion, names.RefusalSession, names.RefusalTooLarge, names.RefusalBody,
+	names.RefusalInvalid, names.RefusalOverloaded, names.RefusalRateLimited, names.RefusalStore, names.RefusalShutdown,
+}
+
+// Capacities are the Capacity words of package names.
+var Capacities = []string{
+	names.CapacityRequest, names.CapacityQueue, names.CapacityTotal, names.CapacityHTTPRequest,
+	names.CapacityWaitingHandler, names.CapacitySession, names.CapacitySubscription, names.CapacityTask,
+	names.CapacityKeptTask,
+}
+
+// Memories are the Memory words of package names.
+var Memories = []string{
+	names.MemoryFrame, names.MemoryBody, names.MemoryIntroduction, names.MemoryWatched, names.MemoryTaskResult,
 }
 
 // FaultKinds are the Fault words of package names.

@@ -140,6 +140,12 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	if s.quiet {
 		return s.alone(ctx, running, out)
 	}
+	// Dashboards begin with the environment, and these services have one too.
+	if attributes := "OTEL_RESOURCE_ATTRIBUTES"; os.Getenv(attributes) == "" {
+		if err := os.Setenv(attributes, "deployment.environment.name=stack"); err != nil {
+			return err
+		}
+	}
 	fleet, err := traffic.Start(starting, traffic.Options{OTLP: running.OTLP(), OTLPHTTP: running.OTLPHTTP(), Log: out})
 	if err != nil {
 		return err

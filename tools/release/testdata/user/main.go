@@ -1,4 +1,5 @@
-// A program as a user writes it, with each module of this repository. It prints which versions of them it has.
+// A program as a user writes it, with each module of this repository. It prints which versions of them it has,
+// and the version of the instrumentation scope.
 package main
 
 import (
@@ -63,6 +64,7 @@ func main() {
 	}
 	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
 
+	fmt.Println("scope", telemetry.Version)
 	build, _ := debug.ReadBuildInfo()
 	for _, module := range build.Deps {
 		if strings.HasPrefix(module.Path, "github.com/mcpotel/") {

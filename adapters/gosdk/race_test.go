@@ -1,6 +1,0 @@
-//go:build race
-
-package gosdk_test
-
-// With the race detector, pools give their contents away at random.
-func init() { raceDetector = true }

@@ -1,0 +1,172 @@
+//go:build unix
+
+// Command overhead measures what telemetry adds to a call: of this project beside otelgrpc and otelhttp. It prints one
+// table.
+//
+//	go -C benchmarks/peers run ./cmd/overhead
+//
+// Both ends of a call are in this process and have the same telemetry; the network is the loopback, or none. Each cell
+// is the difference to the same call without telemetry: the CPU time of the process, by getrusage, as the median and
+// the least over passes that take turns, and the allocations. The SDK exports to nowhere, in batches.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+func main() {
+	passes := flag.Int("passes", 9, "how often each cell is measured")
+	calls := flag.Int("calls", 2000, "calls in each pass")
+	flag.Parse()
+	if err := run(*passes, *calls); err != nil {
+		fmt.Fprintln(os.Stderr, "overhead:", err)
+		os.Exit(1)
+	}
+}
+
+// An installation is the OpenTelemetry that a program has.
+type installation struct {
+	name    string
+	off     bool // nothing is instrumented
+	tracers trace.TracerProvider
+	meters  metric.MeterProvider
+	context propagation.TextMapPropagator
+}
+
+// installations are the programs, the one without telemetry first. One without an SDK has what package otel has then.
+func installations() []installation {
+	sdk := func(name string, s sdktrace.Sampler) installation {
+		return installation{name: name,
+			tracers: sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{})),
+			meters:  sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())),
+			context: propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})}
+	}
+	return []installation{{name: "without telemetry", off: true}, {name: "no SDK"},
+		sdk("metrics, unsampled", sdktrace.NeverSample()), sdk("metrics, sampled", sdktrace.AlwaysSample())}
+}
+
+type nowhere struct{}
+
+func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
+func (nowhere) Shutdown(context.Context) error                             { return nil }
+
+// A stack is a kind of call. open returns what makes one.
+type stack struct {
+	name string
+	open func(context.Context, installation) (call func() error, err error)
+}
+
+// cell is what one stack takes with one installation.
+type cell struct {
+	call   func() error
+	cpu    []time.Duration // of a call, one for each pass
+	allocs []float64
+	bytes  []float64
+}
+
+func run(passes, calls int) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	all := map[string][]*cell{}
+	programs := installations()
+	for _, s := range stacks {
+		for _, in := range programs {
+			call, err := s.open(ctx, in)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", s.name, in.name, err)
+			}
+			all[s.name] = append(all[s.name], &cell{call: call})
+		}
+	}
+	for range passes {
+		for _, s := range stacks {
+			for _, c := range all[s.name] {
+				if err := c.pass(calls); err != nil {
+					return fmt.Errorf("%s: %w", s.name, err)
+				}
+			}
+		}
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', tabwriter.Debug)
+	fmt.Fprintf(w, " added to a call\t")
+	for _, s := range stacks {
+		fmt.Fprintf(w, " %s\t", s.name)
+	}
+	fmt.Fprintln(w)
+	for i, in := range programs {
+		fmt.Fprintf(w, " %s\t", in.name)
+		for _, s := range stacks {
+			fmt.Fprintf(w, " %s\t", all[s.name][i].beyond(all[s.name][0]))
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+// pass makes so many calls and notes what one has taken.
+func (c *cell) pass(calls int) error {
+	for range calls / 10 {
+		if err := c.call(); err != nil {
+			return err
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	began := cpu()
+	for range calls {
+		if err := c.call(); err != nil {
+			return err
+		}
+	}
+	used := cpu() - began
+	runtime.ReadMemStats(&after)
+	c.cpu = append(c.cpu, used/time.Duration(calls))
+	c.allocs = append(c.allocs, float64(after.Mallocs-before.Mallocs)/float64(calls))
+	c.bytes = append(c.bytes, float64(after.TotalAlloc-before.TotalAlloc)/float64(calls))
+	return nil
+}
+
+// beyond says what c takes beyond base: the medians of the differences of passes, and that of the least.
+func (c *cell) beyond(base *cell) string {
+	if c == base {
+		return fmt.Sprintf("%.1f / %.1f µs, %.1f allocs, %.1f KB", us(median(c.cpu)), us(slices.Min(c.cpu)),
+			median(c.allocs), median(c.bytes)/1000)
+	}
+	var differ []time.Duration
+	for i := range c.cpu {
+		differ = append(differ, c.cpu[i]-base.cpu[i])
+	}
+	least := slices.Min(c.cpu) - slices.Min(base.cpu)
+	return fmt.Sprintf("%+.1f / %+.1f µs (%+.0f %%), %+.1f allocs, %+.1f KB", us(median(differ)), us(least),
+		100*float64(least)/float64(slices.Min(base.cpu)), median(c.allocs)-median(base.allocs),
+		(median(c.bytes)-median(base.bytes))/1000)
+}
+
+func us(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func median[T interface{ ~int64 | ~float64 }](all []T) T {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
+}
+
+// cpu is the CPU time of this process.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for a process itself
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

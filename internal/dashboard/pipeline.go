@@ -1,0 +1,61 @@
+package dashboard
+
+// A queue is one from which an SDK or a Collector turns telemetry away when it is full.
+type queue struct {
+	signal  string // the telemetry in it, as a legend names it
+	metric  string // counts the items that were turned away; of a Collector, a pattern of names
+	labels  string // distinguish the queues
+	service bool   // the queue is in the SDK of a service, else in an exporter of a Collector
+}
+
+// fullQueues are the queues that count the items that they turn away. Go's SDK does with OTEL_GO_X_OBSERVABILITY=true.
+var fullQueues = []queue{
+	{"spans", "otel_sdk_processor_span_processed_total", service + ", instance", true},
+	{"log records", "otel_sdk_processor_log_processed_total", service + ", instance", true},
+	{"spans", "otelcol_exporter_enqueue_failed_spans", "job, instance, exporter", false},
+	{"metric points", "otelcol_exporter_enqueue_failed_metric_points", "job, instance, exporter", false},
+	{"log records", "otelcol_exporter_enqueue_failed_log_records", "job, instance, exporter", false},
+}
+
+// counter is the counter of an SDK.
+func (q queue) counter() series { return series{name: q.metric, labels: `error_type="queue_full"`} }
+
+// selector selects the counter. Collectors have it with and without a suffix.
+func (q queue) selector() string {
+	if q.service {
+		return q.counter().String()
+	}
+	return `{__name__=~"` + q.metric + `(_total)?"}`
+}
+
+// grown is the number of items that the queue has turned away around each point of a graph. Growth needs the start time
+// of a process, which Collectors do not export.
+func (q queue) grown() string {
+	if q.service {
+		return growth(q.counter(), perPoint)
+	}
+	return "increase(" + q.selector() + "[" + perPoint + "])"
+}
+
+// pipeline are the panels about telemetry that does not arrive, of all services and Collectors.
+func pipeline() []Panel {
+	dropped := Panel{Title: "Dropped telemetry", Unit: "cpm", Empty: "none, or no SDK and no Collector says so",
+		Text: "Spans, metric points and log records in a minute that a full queue turned away, in the SDK of a service or " +
+			"in a Collector. Dashboards and traces lack them. SDKs of Go count them with OTEL_GO_X_OBSERVABILITY=true."}
+	for _, q := range fullQueues {
+		legend := q.signal + " of {{job}} {{instance}}"
+		if !q.service {
+			legend += " {{exporter}}"
+		}
+		dropped.Queries = append(dropped.Queries, Query{Legend: legend, Zero: "no queue may be full",
+			Expr: sumBy(q.labels, q.grown()) + " * 60 / (" + seconds(perPoint) + ")"})
+	}
+	return []Panel{dropped, {
+		Title: "Traces left out by sampling", Unit: "cps", Empty: "none, or no gateway exports its own metrics",
+		Text: "Traces in a second that the gateway does not keep, on purpose: a part of those that neither failed nor were " +
+			"slow (not_sampled), and those beyond its memory (dropped). The metrics count their calls.",
+		Queries: []Query{{Legend: "{{job}} {{instance}} {{decision}}", Zero: "a gateway may keep all traces",
+			Expr: `sum by (job, instance, decision) (rate({__name__=~` +
+				`"otelcol_processor_tail_sampling_global_count_traces_sampled(_total)?",decision!="sampled"}[` + perPoint + `]))`}},
+	}}
+}

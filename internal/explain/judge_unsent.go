@@ -1,0 +1,126 @@
+package explain
+
+import (
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/unit"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// unsent reports whether the subject ended before it was sent. A client gives a request its id when it has a connection
+// for it, and the protocol version is that of the connection: a span without both belongs to a request without one.
+func (v *view) unsent() bool {
+	s := v.subject
+	if s.kind != kindRequest || s.side != clientSide || !s.failed || s.id != "" ||
+		s.reason != names.ErrorTimeout && s.reason != names.ErrorCancelled {
+		return false
+	}
+	return v.client() != nil ||
+		s.attribute(names.KeyMCPClientInstanceID) != "" && s.attribute(names.KeyMCPProtocolVersion) == ""
+}
+
+// whole is how long the subject took with all that came before it was sent.
+func (v *view) whole() time.Duration {
+	if s := v.subject.span; s != nil {
+		return max(s.End.Sub(s.Start), v.subject.took)
+	}
+	return v.subject.took
+}
+
+// neverSent judges a request that ended while it waited for a connection.
+func neverSent(v *view) *Cause {
+	s := v.subject
+	if !v.unsent() {
+		return nil
+	}
+	text := "The call was never sent: "
+	if s.reason == names.ErrorCancelled {
+		text += "its caller cancelled it while it "
+	} else {
+		text += "the call "
+	}
+	evidence := []string{s.ended(), "the request has no id, which it gets with its connection"}
+	last := v.lastTransition()
+	if last != nil && last.To == connstate.Ready.String() {
+		return meaning{"never_sent", "The call was never sent: what came before the request had taken all its time.",
+			"give the call longer (WithTimeout, Options.RequestTimeout)"}.cause(Likely, append(evidence, v.record(last))...)
+	}
+	if text += "waited"; v.whole() > 0 {
+		text += " " + unit.Duration(v.whole())
+	}
+	text += " for a connection to the server, and there was none."
+	if last != nil {
+		evidence = append(evidence, v.record(last))
+	}
+	cause := v.noConnection()
+	if cause == nil {
+		sure := Likely
+		if last != nil || strings.Contains(ownWords(s.message), "not ready") {
+			sure = Certain
+		}
+		return meaning{"never_sent", text, "look at the client's attempts to connect (traces mcp_client.connect, the debug " +
+			"page): they say why; the call can be repeated without harm"}.cause(sure, evidence...)
+	}
+	cause.Text = text + " " + cause.Text
+	cause.Do += "; the call can be repeated without harm"
+	cause.Evidence = append(cause.Evidence, evidence...)
+	return cause
+}
+
+// noConnection is why there was no connection, by the words of the client about the subject, about others of its trace,
+// or about its last attempt; nil if none of these says it.
+func (v *view) noConnection() *Cause {
+	texts := []string{v.subject.message}
+	for _, o := range v.all {
+		if o.side == clientSide && o.failed && o.kind != kindHandler {
+			texts = append(texts, o.message)
+		}
+	}
+	if c := v.client(); c != nil {
+		texts = append(texts, c.Client.GaveUp, c.Client.Err)
+	}
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		if cause := connecting(text, ""); cause.ID != unknownFailure {
+			return cause
+		}
+	}
+	return nil
+}
+
+// lastTransition is the last one of the client before the end of the subject; nil if its recorder has none.
+func (v *view) lastTransition() (last *telemetry.FlightEntry) {
+	c := v.client()
+	if c == nil {
+		return nil
+	}
+	end := v.subject.end()
+	if s := v.subject.span; s != nil && s.End.After(end) {
+		end = s.End
+	}
+	for i := range c.Recent {
+		if e := &c.Recent[i]; e.Kind == kindTransition && !e.Time.After(end) {
+			last = e
+		}
+	}
+	return last
+}
+
+// notReached judges a request that failed because the client could not reach the server's address: over HTTP, each
+// request may open a connection of its own.
+func notReached(v *view) *Cause {
+	s := v.subject
+	if !v.lost() || s.kind != kindRequest || !strings.Contains(ownWords(s.message), "cannot connect to") {
+		return nil
+	}
+	cause := connecting(s.message, "")
+	cause.Text = "The call was never sent: the client could not connect to the server. " + cause.Text
+	cause.Do += "; the call can be repeated without harm"
+	cause.Evidence = append(cause.Evidence, s.ended(), "the client's error says that it cannot connect")
+	return cause
+}

@@ -1,0 +1,76 @@
+package gameday
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// full has a server do all that it takes at once: two calls of a tool that does not return. If refused is set, each
+// round makes one more call, which is turned away.
+func full(refused bool) func(context.Context, *stage) (round, error) {
+	return func(_ context.Context, s *stage) (round, error) {
+		const most = 2
+		begun, gone := make(chan struct{}, most), make(chan struct{}, most)
+		server, err := s.serveWith(mcpserver.Options{MaxConcurrent: most, MaxQueued: -1}, map[string]tool{
+			bad: func(ctx context.Context) (string, error) {
+				begun <- struct{}{}
+				<-ctx.Done()
+				return "", ctx.Err()
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.connect(to(server), nil)
+		var leave context.CancelFunc // ends the calls; nil if there are none
+		return func(ctx context.Context, broken bool) error {
+			switch {
+			case broken && leave == nil:
+				var within context.Context
+				within, leave = context.WithCancel(ctx)
+				for range most {
+					s.behind.Go(func() { // until leave, or the end of the drill
+						_ = call(within, c, bad, mcpclient.WithTimeout(-1))
+						gone <- struct{}{}
+					})
+				}
+				if err := await(ctx, begun, most); err != nil {
+					return err
+				}
+			case !broken && leave != nil:
+				leave()
+				leave = nil
+				if err := await(ctx, gone, most); err != nil {
+					return err
+				}
+				time.Sleep(100 * time.Millisecond) // until the server has noticed
+			}
+			if !broken {
+				return calls(ctx, c, 1)
+			}
+			if refused {
+				return wrong(call(ctx, c, fine))
+			}
+			return nil
+		}, err
+	}
+}
+
+// await receives n times, for a time.
+func await(ctx context.Context, c <-chan struct{}, n int) error {
+	late := time.After(10 * time.Second)
+	for range n {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-late:
+			return errors.New("the calls that fill the server have not begun or ended within 10s")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package inspector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/explain"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// call is a call, or an attempt to connect, that a source tells of: a flight recorder, or a source of spans.
+type call struct {
+	time  time.Time
+	facts explain.Facts
+	span  string // name of the span that was looked for; empty if a flight recorder tells of the call
+}
+
+// Bounds of what is asked of a source of spans for a list of calls.
+const (
+	maxTraces = 100            // traces that are looked at
+	maxSearch = 2 * patience   // time for all of them
+	lookBack  = 24 * time.Hour // age of the oldest trace that is asked for
+	maxName   = 2 * maxLine    // bytes of a name that is sent to a source
+)
+
+// calls returns what the sources tell of the calls that f wants, the newest first, up to limit. A trace that a flight
+// recorder knows is not asked for again. missing says which sources did not answer.
+func (in *inspector) calls(ctx context.Context, f filter, limit int) (all []call, missing []string) {
+	peers, missing := in.peers(ctx)
+	seen := map[string]bool{}
+	for _, h := range happenings(peers, f) {
+		id := h.id()
+		if id != "" && seen[id] || !h.operation() {
+			continue
+		}
+		if seen[id] = true; len(all) == limit {
+			break
+		}
+		all = append(all, call{time: h.entry.Time, facts: knownOf(peers, &h)})
+	}
+	for _, s := range in.sources.Spans {
+		found, err := in.search(ctx, s, peers, f, limit, seen)
+		if err != nil {
+			missing = append(missing, s.Name()+": "+line(err.Error()))
+		}
+		all = append(all, found...)
+	}
+	slices.SortStableFunc(all, func(a, b call) int { return b.time.Compare(a.time) })
+	return all[:min(len(all), limit)], missing
+}
+
+// knownOf is what the flight recorders know of the trace of h.
+func knownOf(peers []explain.Peer, h *happening) explain.Facts {
+	id := h.id()
+	if id == "" {
+		return alone(h, nil)
+	}
+	return explain.Facts{TraceID: id, Peers: having(peers, id)}
+}
+
+// having are the peers that have something of a trace.
+func having(peers []explain.Peer, id string) (all []explain.Peer) {
+	for _, p := range peers {
+		if p.Has(id) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// search returns the calls that f wants of the traces of a source, but for those that have been seen.
+func (in *inspector) search(ctx context.Context, s Spans, peers []explain.Peer, f filter, limit int,
+	seen map[string]bool) (all []call, err error) {
+	ctx, cancel := context.WithTimeout(ctx, maxSearch)
+	defer cancel()
+	q := Query{Failed: f.failed, Since: time.Now().Add(-lookBack)}
+	if len(f.tool) <= maxName {
+		q.Tool = f.tool
+	}
+	ids, err := within(ctx, func(ctx context.Context) ([]string, error) { return s.Recent(ctx, q) })
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids[:min(len(ids), maxTraces)] {
+		if len(all) == limit {
+			break
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		spans, err := within(ctx, func(ctx context.Context) ([]explain.Span, error) { return s.Trace(ctx, id) })
+		if err != nil {
+			return all, err
+		}
+		if i := slices.IndexFunc(spans, func(x explain.Span) bool { return f.wantsSpan(&x) }); i >= 0 && !ownTrace(spans) {
+			all = append(all, call{time: spans[i].Start, span: spans[i].Name,
+				facts: explain.Facts{TraceID: id, Spans: spans, Peers: having(peers, id)}})
+		}
+	}
+	return all, nil
+}
+
+// wantsSpan is wants for a span.
+func (f *filter) wantsSpan(s *explain.Span) bool {
+	owner := cmp.Or(s.Attributes[names.KeyMCPClientName], s.Attributes[names.KeyMCPServerName])
+	return (!f.failed || s.Failed) && (f.tool == "" || line(f.tool) == line(s.Attributes[names.KeyGenAIToolName])) &&
+		(f.peer == "" || strings.EqualFold(line(f.peer), line(owner)))
+}
+
+// ownTrace reports whether a trace is of a call of this server's tools. The server has no spans, so another server
+// cannot hide its calls by the names of its tools if it has.
+func ownTrace(spans []explain.Span) bool {
+	own := false
+	for i := range spans {
+		if spans[i].Kind == "SERVER" {
+			return false
+		}
+		own = own || spans[i].Kind == "CLIENT" && slices.Contains(toolNames, spans[i].Attributes[names.KeyGenAIToolName])
+	}
+	return own
+}
+
+// line is the call in a list.
+func (c *call) line() traceLine {
+	x := explain.Explain(&c.facts)
+	l := traceLine{TraceID: c.facts.TraceID, Time: c.time, Peer: x.Peer, Operation: x.Operation, Outcome: x.Outcome}
+	if l.Operation == "" { // no span of the trace is of MCP
+		l.Operation, l.Outcome = fmt.Sprintf("%q", line(c.span)), explain.Failed
+	}
+	switch {
+	case len(x.Causes) > 0:
+		l.Cause, l.Text = x.Causes[0].ID, x.Causes[0].Text
+	case c.span != "" && x.Outcome != explain.Failed:
+		l.Text = fmt.Sprintf("The span %q of its trace failed.", line(c.span))
+	}
+	return l
+}

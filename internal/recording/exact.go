@@ -1,0 +1,38 @@
+package recording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// Exact returns an error if two readers may find different values in an object for one of the known members: if a known
+// member occurs twice, or in another letter case, which some JSON libraries take for the same name. Anything but an
+// object has no members.
+func Exact(object []byte, known ...string) error {
+	var seen []string
+	walk := jsonscan.ObjectAt(object, 0)
+	for walk.Next() {
+		i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, string(walk.Key())) })
+		if i < 0 {
+			continue
+		}
+		switch name := known[i]; {
+		case name != string(walk.Key()):
+			return fmt.Errorf("the member %q is written %q: other programs may read it as %[1]q", name, walk.Key())
+		case slices.Contains(seen, name):
+			return fmt.Errorf("the member %q is there twice: programs differ in which they read", name)
+		default:
+			seen = append(seen, name)
+		}
+	}
+	return nil
+}
+
+// lineMembers are the members of a line that is an entry or the end.
+var lineMembers = []string{
+	"session", "seq", "at_us", "from", "kind", "method", "request", "name", "bytes", "took_us", "code", "tool_error",
+	"trace_id", "span_id", "id", "params", "result", "error", "end", "entries", "why",
+}

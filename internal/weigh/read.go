@@ -1,0 +1,42 @@
+package weigh
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// A Budget bounds the JSON that answers to one question may have together: as text, and as Go values. Its zero value
+// allows nothing. It is not safe for concurrent use.
+type Budget struct {
+	Text   int // bytes of text that may still be read, of one answer or of several
+	Values int // bytes of memory that their values may still take
+}
+
+// Read decodes the JSON text in r into v, a pointer, and charges both. The error is an [ErrTooMuch] if the
+// budget does not suffice: nothing is decoded then.
+func (b *Budget) Read(r io.Reader, v any) error {
+	var all bytes.Buffer
+	if _, err := all.ReadFrom(io.LimitReader(r, int64(b.Text)+1)); err != nil {
+		return err
+	}
+	text := all.Bytes()
+	if len(text) > b.Text {
+		return fmt.Errorf("more than the %d KiB of text that may be read: %w", b.Text>>10, ErrTooMuch)
+	}
+	if err := b.Charge(len(text), Of(reflect.TypeOf(v).Elem()).of(text)); err != nil {
+		return err
+	}
+	return stdjson.Unmarshal(text, v)
+}
+
+// Charge takes from the budget. The error is an [ErrTooMuch].
+func (b *Budget) Charge(text, values int) error {
+	if text > b.Text || values > b.Values {
+		return fmt.Errorf("%d KiB of JSON take %w, more than %d KiB", text>>10, ErrTooMuch, b.Values>>10)
+	}
+	b.Text, b.Values = b.Text-text, b.Values-values
+	return nil
+}

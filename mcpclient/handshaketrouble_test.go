@@ -1,0 +1,86 @@
+package mcpclient
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
+	badVersions := `{"resultType":"complete","supportedVersions":"2026-07-28","capabilities":{}}`
+	refuse := func(v *conversation) {
+		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "Method not found")
+	}
+	for name, test := range map[string]struct {
+		talk func(v *conversation)
+		want []string
+	}{
+		"an answer to the probe that cannot be used": {
+			func(v *conversation) {
+				v.Answer(v.Expect(mcp.MethodDiscover), badVersions)
+				refuse(v)
+			},
+			[]string{"refuses initialize: Method not found", "the answer to server/discover cannot be used",
+				"supportedVersions"},
+		},
+		"an answer to the probe without versions": {
+			func(v *conversation) {
+				v.Answer(v.Expect(mcp.MethodDiscover), `{"resultType":"complete","supportedVersions":[],"capabilities":{}}`)
+				refuse(v)
+			},
+			[]string{"refuses initialize", "the answer to server/discover names no supported version"},
+		},
+		"a refusal of the probe with a reason": {
+			func(v *conversation) {
+				v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeInternalError, "the database is down")
+				refuse(v)
+			},
+			[]string{"refuses initialize", "the server refuses server/discover: the database is down"},
+		},
+		"answers whose ids are texts": {
+			func(v *conversation) {
+				v.Expect(mcp.MethodDiscover)
+				v.Send(`{"jsonrpc":"2.0","id":"1","result":` + discovered + `}`)
+				v.Expect(mcp.MethodInitialize)
+			},
+			[]string{"not ready within", `the server sent an answer with the id "1", which no request of the client has`},
+		},
+		"a message that is none": {
+			func(v *conversation) {
+				v.Expect(mcp.MethodDiscover)
+				v.Send(`{"jsonrpc":"2.0","id":null,"result":{}}`)
+				v.Expect(mcp.MethodInitialize)
+			},
+			[]string{"not ready within", "the server sent a message that cannot be used"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, &Options{InitialAttempts: 1}, func(t *testing.T, s *script, c *Client) {
+				done := background(func() error { return c.Await(t.Context()) })
+				test.talk(s.next(t))
+				err := <-done
+				for _, want := range test.want {
+					if err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("got %v, want that it says %q", err, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAVersionThatWasRefusedIsNotAskedForAgainIfThereIsAnother(t *testing.T) {
+	refusal := `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",` +
+		`"data":{"supported":["2026-07-28","2025-11-25"]}}}`
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.Send(fmt.Sprintf(refusal, v.Expect(mcp.MethodDiscover).ID))
+		v.initialize(mcp.Version20251125)
+		await(t, c)
+		if got := c.ProtocolVersion(); got != mcp.Version20251125 {
+			t.Errorf("got version %s, want the other one of the list", got)
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package instrument
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Change is the span above the notifications that tell several clients of one change, such as the update of a resource:
+// they are one trace. One goroutine uses a Change; the zero Change has no span.
+type Change struct{ span trace.Span }
+
+// StartChange starts the span of a change, which begins a trace. The caller ends it exactly once. If notifications of
+// the method have no spans, or [telemetry.WithFilter] leaves them out, the change has none either.
+func (s *Server) StartChange(method, uri string) Change {
+	ctx := context.Background()
+	if s == nil || !s.tel.late.starts() || !s.spansNotification(ctx, method) {
+		return Change{}
+	}
+	if op := (Op{side: &s.side, ctx: ctx, direction: telemetry.Sent, method: method, uri: uri}); !op.wantsSpan() {
+		return Change{}
+	}
+	attrs := present(s.identify([]attribute.KeyValue{
+		attribute.String(names.KeyMCPMethodName, method), optional(names.KeyMCPResourceURI, truncate(uri, maxURI)),
+	})...)
+	_, span := s.tel.tracer.Start(ctx, names.SpanMCPServerChange+" "+method, trace.WithAttributes(attrs...))
+	s.tel.late.started(span.IsRecording())
+	return Change{span}
+}
+
+// Ref returns the name of the span, for [Request.Parent].
+func (c *Change) Ref() Ref {
+	if c.span == nil {
+		return Ref{}
+	}
+	return newRef(c.span.SpanContext())
+}
+
+// End ends the span.
+func (c *Change) End() {
+	if c.span != nil {
+		c.span.End()
+	}
+}

@@ -1,0 +1,28 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// ChangeGap counts and logs that the client may have missed changes of lists or resources. The cause is a Gap word of
+// package names.
+func (c *Client) ChangeGap(cause string) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if c.tel.ins.changeGaps.Enabled(ctx) {
+		c.tel.ins.changeGaps.Add(ctx, 1, c.options().gap.at(cause)...)
+	}
+	suppressed, ok := c.allows(ctx, limitKey{event: names.EventMCPClientChangeGap, reason: cause,
+		level: slog.LevelInfo})
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPClientGapCause, cause))
+	c.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
+}

@@ -1,0 +1,177 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// hostMessage is a request or a notification of a host as a policy reads it. All rules go by this one reading: which
+// tool is called, what is redacted, what is counted.
+type hostMessage struct {
+	tool string // of tools/call; empty for any other method
+	args []span // the values of params that [Redaction.Arguments] is about
+}
+
+// span is a value in params: params[start:end].
+type span struct{ start, end int }
+
+// readMembers are the members of params that the protocol defines for the methods that a policy reads.
+var readMembers = map[string][]string{
+	mcp.MethodCallTool:  {"name", "arguments", "task", "inputResponses", "requestState", "_meta"},
+	mcp.MethodGetPrompt: {"name", "arguments", "inputResponses", "requestState", "_meta"},
+	mcp.MethodComplete:  {"ref", "argument", "context", "_meta"},
+}
+
+// readHostMessage reads a message of a host. It refuses params that two readers may understand differently: a member
+// of the protocol that occurs twice, or in other letters than its own.
+func readHostMessage(m relay.Message) (read hostMessage, err error) {
+	members := readMembers[m.Method]
+	if members == nil {
+		return read, nil
+	}
+	seen := make([]bool, len(members))
+	o := jsonscan.ObjectAt(m.Params, 0)
+	for o.Next() {
+		i, is := known(o.Key(), members)
+		if !is {
+			continue
+		}
+		switch key := string(o.Key()); {
+		case key != members[i]:
+			return read, ambiguous("member %q: the protocol calls it %q, and is case-sensitive", shown(key), members[i])
+		case seen[i]:
+			return read, ambiguous("member %q occurs twice", members[i])
+		}
+		seen[i] = true
+		raw := o.Raw()
+		switch at := o.At(); members[i] {
+		case "name":
+			if m.Method == mcp.MethodCallTool {
+				_, _ = mcp.Decode(raw, &read.tool) // a name of another type is none
+			}
+		case "arguments", "argument", "context":
+			read.args = append(read.args, span{at, at + len(raw)})
+		}
+	}
+	if m.Method == mcp.MethodCallTool && (read.tool == "" || strings.ContainsRune(read.tool, 0)) {
+		read.tool = ""
+		return read, ambiguous("want the name of one tool, without the character NUL")
+	}
+	return read, nil
+}
+
+// ambiguous is the error for params that the policy cannot read.
+func ambiguous(format string, args ...any) error {
+	return &mcp.Error{
+		Code: mcp.CodeInvalidParams, Message: "the policy of the proxy: params: " + fmt.Sprintf(format, args...),
+	}
+}
+
+// known returns the index of the member for which some reader takes this key, and whether there is one. Some readers
+// do not tell upper from lower case, and some end a text at NUL.
+func known(key []byte, members []string) (i int, is bool) {
+	key, _, _ = bytes.Cut(key, []byte{0})
+	i = slices.IndexFunc(members, func(name string) bool { return bytes.EqualFold(key, []byte(name)) })
+	return i, i >= 0
+}
+
+// isRequest reports whether the protocol has a request of this method, in any revision.
+func isRequest(method string) bool {
+	for m := range mcp.Methods() {
+		if m.Name == method && m.Kind == mcp.KindRequest {
+			return true
+		}
+	}
+	return false
+}
+
+// isProtocol reports whether the protocol has a message of this method, in any revision.
+func isProtocol(method string) bool {
+	for m := range mcp.Methods() {
+		if m.Name == method {
+			return true
+		}
+	}
+	return false
+}
+
+// sharable reports whether a message with this method may be sent to a server that hosts without sessions share. A
+// message that changes the state of a session, all of which are of older revisions, would speak for all of these hosts.
+// A request without an id is none of any revision.
+func sharable(method string, notification bool) bool {
+	if notification && isRequest(method) {
+		return false
+	}
+	m, is := mcp.Lookup(method, mcp.Version20260728)
+	return is && m.Sender&mcp.FromClient != 0 || !isProtocol(method)
+}
+
+// redactArguments returns params without secrets in what [Redaction.Arguments] is about, and how much was replaced.
+func (r *secrets) redactArguments(params json.RawMessage, read hostMessage, method string) (json.RawMessage, int) {
+	w := rewriter{from: params}
+	replaced := 0
+	for _, s := range read.args {
+		raw := params[s.start:s.end]
+		redacted, n := r.redact(raw, part{})
+		if method == mcp.MethodComplete {
+			if value, hidden := r.completed(redacted, redactedLimit(len(raw))); hidden > 0 {
+				redacted, n = value, n+hidden
+			}
+		}
+		if n > 0 {
+			w.replace(s.start, s.end, redacted)
+			replaced += n
+		}
+	}
+	return w.result(), replaced
+}
+
+// completed returns the argument of completion/complete without all that is not its name, if that is a key. It hides
+// up to limit as [rewriter.hide] does.
+func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.RawMessage, replaced int) {
+	isName := func(key []byte) bool { _, is := known(key, []string{"name"}); return is }
+	secret := false
+	for o := jsonscan.ObjectAt(argument, 0); o.Next(); {
+		var name string
+		if isName(o.Key()) {
+			_, _ = mcp.Decode(o.Raw(), &name) // one of another type is no key
+			secret = secret || r.hasKey([]byte(name))
+		}
+	}
+	if !secret {
+		return argument, 0
+	}
+	w := rewriter{from: argument, limit: limit}
+	for o := jsonscan.ObjectAt(argument, 0); o.Next(); {
+		if isName(o.Key()) {
+			continue
+		}
+		at := o.At()
+		if raw := o.Raw(); !r.isHidden(raw) {
+			w.hide(at, at+len(raw), r.quoted, `""`)
+			replaced++
+		}
+	}
+	return w.result(), replaced
+}
+
+// forTape returns a message of a host for the recording: without the text of a completion whose argument has the name
+// of a redacted key, and without ambiguous params.
+func (t *tape) forTape(m relay.Message) relay.Message {
+	if t == nil || m.Method != mcp.MethodComplete {
+		return m
+	}
+	if read, err := readHostMessage(m); err != nil {
+		m.Params = nil
+	} else {
+		m.Params, _ = t.secrets.redactArguments(m.Params, read, m.Method)
+	}
+	return m
+}

@@ -1,0 +1,102 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// errTimeLimit is in the cause of a handler's context that has reached [Options.RequestTimeout].
+var errTimeLimit = errors.New("not done")
+
+// endings are the errors that end a request for a reason outside of its handler, and the error.type of each. The first
+// match counts: an error may wrap errShuttingDown, which the client gets, beside the reason.
+//
+// On the wire, all of them are -32603, except for time limits of tools. Neither JSON-RPC nor MCP has a code for an
+// overloaded server, implementations chose different ones, and a client cannot know what a code means in the range that
+// 2026-07-28 leaves to implementations. Over HTTP, the status 429 or 503 says it.
+var endings = []struct {
+	cause error
+	word  string
+}{
+	{errCancelled, names.ErrorCancelled},
+	{relay.ErrLeft, names.ErrorConnectionLost},
+	{ErrSessionSilent, names.ErrorConnectionLost},
+	{ErrSessionTimeout, names.ErrorConnectionLost},
+	{errTimeLimit, names.ErrorTimeout},
+	{errTaskExpired, names.ErrorTimeout},
+	{errShuttingDown, names.ErrorShutdown},
+	{errTooOften, names.ErrorRateLimited},
+	{errBusy, names.ErrorOverloaded},
+	{errOverloaded, names.ErrorOverloaded},
+	{errNoRoom, names.ErrorOverloaded},
+	{errUnread, names.ErrorOverloaded},
+	{errTooManySessions, names.ErrorOverloaded},
+	{errBatchFull, names.ErrorOverloaded},
+}
+
+// endingOf returns the error.type of a request that err ended, empty for an error of the handler or of the client.
+func endingOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	wire, _ := errors.AsType[*mcp.Error](err)
+	for _, e := range endings {
+		if e.cause == error(wire) || errors.Is(err, e.cause) && !isWire(e.cause) {
+			return e.word
+		}
+	}
+	return ""
+}
+
+// isWire reports whether err is an error of the protocol. Those are equal by their codes, for errors.Is.
+func isWire(err error) bool {
+	_, wire := err.(*mcp.Error)
+	return wire
+}
+
+// interrupted returns the telemetry of a request that why ended, where r is its answer.
+func interrupted(r instrument.Result, why error) instrument.Result {
+	word := endingOf(why)
+	if word == "" {
+		return r
+	}
+	if r.Err == nil {
+		r.Err = why
+	}
+	r.ErrorType, r.ToolError, r.CallerLeft = word, false, word == names.ErrorCancelled
+	if word == names.ErrorConnectionLost || word == names.ErrorCancelled {
+		r.HasCode, r.Code = false, 0 // the client gets no answer
+	}
+	return r
+}
+
+// endCause returns the cause for the contexts of handlers whose connection or session ends for a reason, nil if its
+// client has left. A client that still reads gets errShuttingDown.
+func endCause(reason error) error {
+	switch reason {
+	case nil:
+		reason = relay.ErrLeft
+	case ErrSessionSilent, ErrSessionTimeout:
+	default:
+		return errShuttingDown
+	}
+	return &failure{errShuttingDown, reason}
+}
+
+// interruption returns the cause of ctx if it had ended before a handler failed, nil otherwise: the cause of the
+// context has ended the request.
+func interruption(ctx context.Context, result any, err error) error {
+	r, _ := result.(*mcp.CallToolResult)
+	if ctx.Err() == nil || err == nil && (r == nil || !r.IsError) {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
+		return cause
+	}
+	return errTimeLimit // of a middleware around the HTTP handler
+}

@@ -1,0 +1,98 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// A server ends the stream of a call that its client has given up without an answer. That breaks no protocol. A stream
+// that ends without an answer while the caller waits does.
+func TestOnlyAWaitingCallCountsTheMissingAnswerAsAViolation(t *testing.T) {
+	for _, way := range []struct {
+		version mcp.Version
+		mode    transport.HTTPMode
+	}{
+		{mcp.Version20260728, transport.Auto},
+		{mcp.Version20251125, transport.Auto},
+		{mcp.Version20250618, transport.Auto},
+		{mcp.Version20250326, transport.Auto},
+		{mcp.Version20241105, transport.SSE},
+	} {
+		t.Run(string(way.version), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testMissingAnswers(t, way.version, way.mode) })
+		})
+	}
+}
+
+// testMissingAnswers gives up 40 calls and then makes one that the server ends without an answer.
+func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMode) {
+	h := newStuckServer(t).HTTPHandler(nil)
+	w := serveHandler(t, withoutAnswerTo("silent", h), h)
+	rec := telemetrytest.Recorder(t)
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: "http://localhost/mcp", Client: w.client, Mode: mode},
+		&mcpclient.Options{Versions: []mcp.Version{version}, Telemetry: rec.Telemetry()})
+	must(t, err)
+	for i := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		options, want := []mcpclient.CallOption{mcpclient.WithTimeout(time.Second)}, mcpclient.ErrTimeout
+		if i%2 == 1 {
+			options, want = nil, context.Canceled
+			time.AfterFunc(time.Second, cancel)
+		}
+		if _, err := c.CallTool(ctx, "wait", nil, options...); !errors.Is(err, want) {
+			t.Errorf("call %d: got %v, want %v", i, err, want)
+		}
+		cancel()
+	}
+	synctest.Wait()
+	if n := rec.Value("mcp_client.protocol.violations"); n != 0 {
+		t.Errorf("violations by calls that were given up: got %d, want 0; %v", n, rec.Logs("mcp_client.protocol.violation"))
+	}
+	want := int64(0)
+	if mode != transport.SSE { // there one stream has all answers, and the end of it is the end of the connection
+		want = 1
+		if _, err := c.CallTool(t.Context(), "silent", nil); err == nil {
+			t.Error("a call that got no answer: got no error")
+		}
+	}
+	must(t, c.Stop(context.Background()))
+	if n := rec.Value("mcp_client.protocol.violations"); n != want {
+		t.Errorf("violations by a call that waited: got %d, want %d", n, want)
+	}
+	w.end()
+}
+
+// newStuckServer returns a server whose tool wait ends with its caller.
+func newStuckServer(t *testing.T) *mcpserver.Server {
+	s := mcpserver.New(mcp.Implementation{Name: "stuck", Version: "1"}, nil)
+	must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ struct{}) (struct{}, error) {
+		<-ctx.Done()
+		return struct{}{}, context.Cause(ctx)
+	}))
+	return s
+}
+
+// withoutAnswerTo ends the stream of a request that has word in its body, and leaves others to h.
+func withoutAnswerTo(word string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(word)) {
+			w.Header().Set("Content-Type", "application/json")
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
