@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,14 +130,31 @@ func assigned(t *testing.T, address string, command func(host, port string) tran
 	return nil
 }
 
+// The ports of freeAddress are below those that the system gives to listeners of port 0 and to outgoing connections.
+const (
+	firstPort = 20_000
+	ports     = 10_000
+)
+
+// lastPort is the last port that freeAddress returned, less firstPort. Two runs of the tests begin in different places.
+var lastPort atomic.Uint32
+
+func init() { lastPort.Store(rand.Uint32N(ports)) }
+
+// freeAddress returns an address at which nothing listens, another one each time.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", fmt.Sprint(firstPort+lastPort.Add(1)%ports))
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", address); err == nil {
+			listener.Close()
+			return address
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatalf("no port is free: %v", err)
+	return ""
 }
 
 // accepts waits until the process takes connections; false means that it exited or did not in time.
