@@ -1,0 +1,211 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// Way is a way to send a request with a client of an SDK.
+type Way struct {
+	Name   string // of the method in Go
+	Method string
+	Target string // in the name of the span, empty for none
+	Legacy bool   // there is no such request in 2026-07-28
+	Call   func(ctx context.Context) error
+}
+
+// SDK is an SDK whose clients an adapter observes.
+type SDK struct {
+	Versions []string
+	// Connect connects a client, observed by tel, with a server, and returns each way to send a request.
+	Connect func(t *testing.T, server net.Conn, tel *telemetry.Telemetry, version string) []Way
+	// EndsEarly is true if the SDK itself fails a request whose context has ended before, so that the adapter sees none.
+	EndsEarly bool
+}
+
+// failing is a way in which a request can fail.
+type failing struct {
+	name, errorType string
+	suits           func(w *Way) bool // nil for all
+	happen          func(s *scripted, w *Way) error
+}
+
+const cancelledBefore = "cancelled before"
+
+var everyFailing = []failing{
+	{"deadline", "timeout", nil, func(s *scripted, w *Way) error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		defer cancel()
+		return w.Call(ctx)
+	}},
+	{"cancelled", "cancelled", nil, func(s *scripted, w *Way) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		return s.during(func() error { return w.Call(ctx) }, func(json.RawMessage) { cancel() })
+	}},
+	{cancelledBefore, "cancelled", nil, func(s *scripted, w *Way) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		return w.Call(ctx)
+	}},
+	{"connection lost", "connection_lost", nil, func(s *scripted, w *Way) error {
+		return s.during(func() error { return w.Call(context.Background()) }, func(json.RawMessage) { s.conn.Close() })
+	}},
+	{"lost before", "connection_lost", nil, func(s *scripted, w *Way) error {
+		s.conn.Close()
+		<-s.done
+		return w.Call(context.Background())
+	}},
+	{"JSON-RPC error", "-32603", nil, func(s *scripted, w *Way) error {
+		return s.during(func() error { return w.Call(context.Background()) }, func(id json.RawMessage) {
+			s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"it broke"}}`, id)
+		})
+	}},
+	{"tool error", "tool_error", func(w *Way) bool { return w.Method == "tools/call" }, func(s *scripted, w *Way) error {
+		return s.during(func() error { return w.Call(context.Background()) }, func(id json.RawMessage) {
+			s.write(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","isError":true,"content":[]}}`, id)
+		})
+	}},
+}
+
+// EveryFailure has each request fail in each way: that is one CLIENT span with the error, one point of the duration and
+// one record.
+func EveryFailure(t *testing.T, sdk *SDK) {
+	for _, version := range sdk.Versions {
+		for _, f := range everyFailing {
+			if f.name == cancelledBefore && sdk.EndsEarly {
+				continue
+			}
+			s := newScripted(t, version)
+			for n, w := range sdk.Connect(t, s.client, telemetry.Off(), version) {
+				if w.Legacy && s.modern() || f.suits != nil && !f.suits(&w) {
+					continue
+				}
+				t.Run(version+"/"+f.name+"/"+w.Name, func(t *testing.T) {
+					r := telemetrytest.Recorder(t)
+					s := newScripted(t, version)
+					w := sdk.Connect(t, s.client, r.Telemetry(), version)[n]
+					if err := f.happen(s, &w); err == nil && f.errorType != "tool_error" {
+						t.Fatal("want an error")
+					}
+					oneFailure(t, r, &w, f.errorType)
+				})
+			}
+		}
+	}
+}
+
+func oneFailure(t *testing.T, r *telemetrytest.Recording, w *Way, errorType string) {
+	t.Helper()
+	name := w.Method
+	if w.Target != "" {
+		name += " " + w.Target
+	}
+	failed := 0
+	for _, s := range r.SpansNamed(name, trace.SpanKindClient) {
+		got := ""
+		for _, a := range s.Attributes() {
+			if a.Key == "error.type" {
+				got = a.Value.String()
+			}
+		}
+		if s.Status().Code == codes.Error && got == errorType {
+			failed++
+		} else {
+			t.Errorf("the span %q has the status %v and the error.type %q, want %q", name, s.Status(), got, errorType)
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d CLIENT spans %q failed, want one", failed, name)
+	}
+	if n := r.Count("mcp.client.operation.duration", "mcp.method.name", w.Method, "error.type", errorType); n != 1 {
+		t.Errorf("%d points of the duration have the error.type %s, want one", n, errorType)
+	}
+	records := 0
+	for _, record := range r.Logs("mcp_client.request.exception") {
+		if record.Text("mcp.method.name") == w.Method {
+			records++
+		}
+	}
+	if records != 1 {
+		t.Errorf("%d records mcp_client.request.exception, want one", records)
+	}
+}
+
+// scripted is a server that answers a handshake. Whoever makes a request answers it.
+type scripted struct {
+	version      string
+	client, conn net.Conn
+	asked        chan json.RawMessage // ids of requests behind the handshake
+	done         chan struct{}
+}
+
+func newScripted(t *testing.T, version string) *scripted {
+	s := &scripted{version: version, asked: make(chan json.RawMessage, 64), done: make(chan struct{})}
+	s.client, s.conn = net.Pipe()
+	t.Cleanup(func() {
+		s.conn.Close()
+		<-s.done
+	})
+	go func() { // ends with the connection
+		defer close(s.done)
+		for lines := bufio.NewScanner(s.conn); lines.Scan(); {
+			s.read(lines.Bytes())
+		}
+	}()
+	return s
+}
+
+func (s *scripted) modern() bool { return s.version >= "2026" }
+
+func (s *scripted) read(line []byte) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if err := json.Unmarshal(line, &m); err != nil || m.ID == nil {
+		return
+	}
+	const has = `"capabilities":{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{}},` +
+		`"serverInfo":{"name":"scripted","version":"1"}`
+	switch {
+	case m.Method == "initialize":
+		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,`+has+`}}`, m.ID, s.version)
+	case m.Method == "server/discover" && s.modern():
+		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private",`+
+			`"supportedVersions":[%q],`+has+`}}`, m.ID, s.version)
+	case m.Method == "server/discover":
+		s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
+	default:
+		s.asked <- m.ID
+	}
+}
+
+// write sends a message. After the client has gone it is lost, as it should be.
+func (s *scripted) write(format string, arguments ...any) {
+	_, _ = fmt.Fprintf(s.conn, format+"\n", arguments...)
+}
+
+// during makes a request, and has then happen once the server has it.
+func (s *scripted) during(call func() error, then func(id json.RawMessage)) error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	select {
+	case id := <-s.asked:
+		then(id)
+	case err := <-done:
+		return fmt.Errorf("the request ended before the server had it: %w", err)
+	}
+	return <-done
+}
