@@ -124,8 +124,7 @@ func (c *relayed) newRequest(ctx context.Context, method string, answer relay.An
 // Notify sends a notification of the peer in front.
 func (c *relayed) Notify(ctx context.Context, m relay.Message) error {
 	params := conn.ReadParams(m.Params)
-	about := aboutRelayed(m.Method, &params)
-	if err := c.core.PassNotification(ctx, about, &params, time.Now().Add(c.patience)); err != nil {
+	if err := c.core.PassNotification(ctx, m.Method, &params, time.Now().Add(c.patience)); err != nil {
 		return errorOf(err)
 	}
 	return nil

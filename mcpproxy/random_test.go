@@ -84,9 +84,6 @@ func randomHost(t *testing.T, r *rand.Rand, on func(*testing.T, frontEnd, mcp.Ve
 	h.begin()
 	var names []string
 	for m := range mcp.Methods() {
-		if m.Kind == mcp.KindNotification && m.Sender&mcp.FromClient == 0 {
-			continue
-		}
 		if m.Name != mcp.MethodInitialize && m.Name != mcp.NotificationCancelled && m.Name != mcp.MethodSubscriptionsListen {
 			names = append(names, m.Name)
 		}

@@ -15,14 +15,12 @@ import (
 
 // PassNotification sends a notification for another peer. It waits for a session until by, and for room in the
 // transport. In a session in which the client has sent notifications/initialized for that peer, it sends no other.
-func (c *Conn) PassNotification(ctx context.Context, about instrument.Request, params *PassedParams, by time.Time,
-) *Fault {
-	about.Notification = true
-	ctx, op := c.Telemetry.StartRequest(ctx, about)
+func (c *Conn) PassNotification(ctx context.Context, method string, params *PassedParams, by time.Time) *Fault {
+	ctx, op := c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true})
 	defer op.End(BrokenOff)
-	s, err := c.admittedBy(ctx, about.Method, by)
+	s, err := c.admittedBy(ctx, method, by)
 	if err == nil {
-		err = c.passNotification(ctx, s, &op, about.Method, params)
+		err = c.passNotification(ctx, s, &op, method, params)
 	}
 	if err != nil && errors.Is(err, transport.ErrClosed) {
 		err.Cause = c.awaitLoss(ctx, s, err.Cause)
