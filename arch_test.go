@@ -14,7 +14,7 @@ const module = "github.com/mcpotel/mcpotel"
 var leaves = []string{
 	"internal/jsonscan", "internal/grow", "internal/broadcast", "internal/lock", "internal/oversize",
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
-	"internal/visible", "internal/dashboard", "internal/testnames", "internal/groupname",
+	"internal/visible", "internal/dashboard", "internal/groupname",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate", "internal/version",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
@@ -27,8 +27,6 @@ var arrows = map[string][]string{
 	"internal/jsonscan/jsontest": {},
 	"internal/ndjson":            {},
 	"internal/sse":               {},
-	"internal/bounds":            {},
-	"internal/specification":     {},
 	"dashboards":                 {},
 	"internal/jsonrpc":           {},
 	"internal/mirror":            {},
@@ -38,7 +36,6 @@ var arrows = map[string][]string{
 	"internal/otlpcheck": {
 		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema",
 	},
-	"internal/unseen": {"internal/schemacheck"},
 	"internal/doctor": {
 		"internal/jsonrpc", "internal/mirror", "internal/otlpsink", "internal/schema", "mcp", "mcpclient", "mcpclient/auth",
 		"mcpclient/telemetry", "mcpclient/telemetry/otlp", "mcpclient/transport",
@@ -47,9 +44,6 @@ var arrows = map[string][]string{
 	"internal/loopback":  {},
 	"internal/waterfall": {},
 	"internal/page":      {},
-	"internal/house":     {},
-	"internal/snippets":  {},
-	"internal/guides":    {},
 	"internal/backend":   {"internal/hostname"},
 	"internal/traceview": {
 		"internal/backend", "internal/loopback", "internal/otlpsink", "internal/page", "internal/waterfall", "mcp",
@@ -62,7 +56,6 @@ var arrows = map[string][]string{
 	"internal/recordingdiff": {"internal/recording", "mcp", "mcp/drift"},
 	"internal/replay":        {"internal/recording", "mcp", "mcpclient/transport"},
 	"internal/mock":          {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
-	"internal/messages":      {},
 	"internal/prom":          {"internal/backend"},
 	"internal/gameday": {
 		"internal/prom", "internal/traceview", "mcp", "mcpclient", "mcpclient/connstate", "mcpclient/telemetry",
@@ -148,7 +141,7 @@ var arrows = map[string][]string{
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
 var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport",
-	"internal/house/traveller", "testenv/quirks", "testenv/trouble", "testenv/wire"}
+	"testenv/quirks", "testenv/trouble", "testenv/wire"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpotel/mcpotel/internal/testnames"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -290,39 +286,5 @@ func TestAcknowledgementIsPartOfTheTraceOfItsSubscription(t *testing.T) {
 		if n := parents[span.SpanContext().SpanID()]; n != 1 {
 			t.Errorf("got %d acknowledgements in the trace of a subscription, want 1", n)
 		}
-	}
-}
-
-func TestTestsOfTheConventionsExist(t *testing.T) {
-	page, err := os.ReadFile("docs/telemetry/conventions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := testnames.Of(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]bool{}
-	for name := range all {
-		names[name[strings.LastIndex(name, ".")+1:]] = true
-	}
-	rows := 0
-	for line := range strings.Lines(string(page)) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| #") {
-			continue
-		}
-		rows++
-		held := regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(line, -1)
-		if len(held) == 0 {
-			t.Errorf("no test in the row %s", line)
-		}
-		for _, m := range held {
-			if !names[m[1]] {
-				t.Errorf("want a test %s, got none", m[1])
-			}
-		}
-	}
-	if rows != 34 {
-		t.Errorf("rows: got %d, want 34", rows)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The code of the pages: internal/snippets copies what stands between // docs:name and // docs:end.
+// The code of the pages: tools/snippets copies what stands between // docs:name and // docs:end.
 
 func callOfTheREADME(ctx context.Context) (*mcp.CallToolResult, error) {
 	// docs:connect

@@ -23,7 +23,7 @@ import (
 // pages are those for operators.
 var pages = []string{"runbook.md", "guides/troubleshooting.md", "guides/errors.md"}
 
-// elsewhere are events that no scenario here provokes. internal/unseen fails if no test of a whole run emits one.
+// elsewhere are events that no scenario here provokes. tools/unseen fails if no test of a whole run emits one.
 var elsewhere = map[string]string{
 	"mcp_client.log.lost":      "mcpclient: a log handler that does not return",
 	"mcp_server.log.lost":      "mcpserver: a log handler that does not return",

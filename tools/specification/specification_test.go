@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/internal/testnames"
+	"github.com/mcpotel/mcpotel/tools/testnames"
 )
 
 var update = flag.Bool("update", false, "write docs/conformance.md anew")
@@ -37,7 +37,7 @@ func TestThePageIsThatOfTheStatements(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("%s is not what the statements say (%v); run go generate ./internal/specification", file, err)
+		t.Errorf("%s is not what the statements say (%v); run go -C tools generate ./specification", file, err)
 	}
 }
 

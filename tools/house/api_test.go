@@ -33,7 +33,7 @@ func TestTheExportsAreThoseOfTheBaseline(t *testing.T) {
 	if string(text) == out.String() {
 		return
 	}
-	t.Errorf("%s is not what the packages export; run go generate ./internal/house", file)
+	t.Errorf("%s is not what the packages export; run go -C tools generate ./house", file)
 	before, now := strings.Split(string(text), "\n"), strings.Split(out.String(), "\n")
 	for _, line := range before {
 		if _, found := slices.BinarySearch(now, line); !found && line != "" {

@@ -40,7 +40,7 @@ func TestThePageIsThatOfTheTable(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("%s is not what the table says (%v); run go generate ./internal/bounds", file, err)
+		t.Errorf("%s is not what the table says (%v); run go -C tools generate ./bounds", file, err)
 	}
 }
 

@@ -1,14 +1,14 @@
 package bounds
 
 // intro is what the page begins with.
-const intro = `<!-- Generated from internal/bounds by go generate. Do not edit. -->
+const intro = `<!-- Generated from tools/bounds by go generate. Do not edit. -->
 
 # Bounds
 
 What a client and a server hold in memory because of what a peer sends, how much of it at most, and what happens then.
 Nothing that a peer can fill is without a bound: every buffer, queue, table, cache and listing of both ends stands in a
 table below, each with its number as the source has it, the option that moves it, what happens when it is full, and a
-test. Tests of internal/bounds hold the tables against the source: a field that may grow and stands in none of them fails a
+test. Tests of tools/bounds hold the tables against the source: a field that may grow and stands in none of them fails a
 test.
 
 Sizes are of what is counted, which is the bytes of messages as they come. Decoded, JSON takes more: a result in Go's

@@ -43,7 +43,7 @@ func TestGoBlocksAreCopiesOfCodeThatIsTested(t *testing.T) {
 			continue
 		}
 		if !*update {
-			t.Errorf("%s: a block is not what its part is; run go generate ./internal/snippets", name)
+			t.Errorf("%s: a block is not what its part is; run go -C tools generate ./snippets", name)
 			continue
 		}
 		if err := os.WriteFile(name, []byte(renewed), 0o644); err != nil {

@@ -12,7 +12,7 @@ const openMark = "Open:"
 func document(pages []Page, files map[string]string) string {
 	var b strings.Builder
 	b.WriteString(
-		`<!-- Written by go generate ./internal/specification from internal/specification/statements. Do not edit. -->
+		`<!-- Written by go -C tools generate ./specification from tools/specification/statements. Do not edit. -->
 
 # The specification, statement by statement
 

@@ -16,7 +16,7 @@ import (
 )
 
 // traveller is the program with both ends of the conversation.
-const traveller = "./internal/house/traveller"
+const traveller = "tools/house/traveller"
 
 // routes are the conversations of which one warm call is looked at.
 var routes = []struct{ name, transport, version string }{
@@ -66,10 +66,10 @@ func trip(out io.Writer, root string, each bool) (err error) {
 	return nil
 }
 
-// buildCovered builds a program with counters in all packages of its module.
+// buildCovered builds a program of the module tools with counters in all packages of this repository.
 func buildCovered(root, pkg, program string) error {
-	_, err := output(exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=./...", "-o", program, pkg),
-		root)
+	_, err := output(exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg="+module+"/...", "-o", program,
+		path.Join(module, pkg)), filepath.Join(root, "tools"))
 	return err
 }
 

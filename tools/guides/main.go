@@ -2,9 +2,9 @@
 
 // Command guides runs every command of README.md and docs/guides, as a reader would who has nothing yet:
 //
-//	go run ./internal/guides             all pages
-//	go run ./internal/guides PAGE...     these, and what installs the command
-//	go run ./internal/guides -cold       with empty caches of Go and npm
+//	go -C tools run ./guides             all pages
+//	go -C tools run ./guides PAGE...     these, and what installs the command
+//	go -C tools run ./guides -cold       with empty caches of Go and npm
 //
 // The home directory is empty, each page has an empty folder, and the checkout is a fresh copy. What a page fetches as
 // @latest is that copy, from a module proxy of files. Without -cold only the caches are shared: of what Go has built

@@ -2,7 +2,7 @@
 //
 //	export MCPOTEL_TELEMETRY_SEEN=$(mktemp -d)
 //	go test -count=1 ./...
-//	go run ./internal/unseen
+//	go -C tools run ./unseen
 package main
 
 import (

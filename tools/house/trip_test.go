@@ -38,7 +38,7 @@ type twice[T any] struct{ t T }
 
 func (twice[T]) do() { steps++ }
 `,
-	"internal/house/traveller/main.go": `package main
+	"tools/house/traveller/main.go": `package main
 
 import (
 	"flag"
@@ -96,8 +96,8 @@ func TestATripIsWhatMostRoundsCross(t *testing.T) {
 
 func TestAProgramThatDoesNotBuildIsAnErrorThatSaysWhy(t *testing.T) {
 	broken := map[string]string{
-		"go.mod":                           walk["go.mod"],
-		"internal/house/traveller/main.go": "package main\n\nfunc main() { missing() }\n",
+		"go.mod":                        walk["go.mod"],
+		"tools/house/traveller/main.go": "package main\n\nfunc main() { missing() }\n",
 	}
 	err := run(new(strings.Builder), write(t, broken), []string{"trip"})
 	if err == nil || !strings.Contains(err.Error(), "undefined: missing") {

@@ -1,4 +1,4 @@
-// Command traveller is both ends of the conversation that "go run ./internal/house trip" looks at. Built with -cover
+// Command traveller is both ends of the conversation that "go -C tools run ./house trip" looks at. Built with -cover
 // and -covermode=atomic, it writes the coverage counters of single warm calls below a directory: client/1, server/1 and
 // so on.
 //

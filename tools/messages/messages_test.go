@@ -41,7 +41,7 @@ type chapter struct {
 func TestMessagesSayWhatWentWrongAndWhatToDo(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("What users are told when something goes wrong.\n" +
-		"go test ./internal/messages -update writes this page; read it aloud.\n")
+		"go -C tools test ./messages -update writes this page; read it aloud.\n")
 	for _, c := range []chapter{processMessages, httpMessages, callMessages, serverAsksMessages, optionMessages} {
 		fmt.Fprintf(&page, "\n== %s ==\n", c.title)
 		for _, m := range c.complaints {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/internal/testnames"
+	"github.com/mcpotel/mcpotel/tools/testnames"
 )
 
 func TestOnlyTestsAreListedInModulesAndForOtherSystemsToo(t *testing.T) {
