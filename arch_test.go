@@ -16,7 +16,7 @@ var leaves = []string{
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/groupname",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
-	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate", "internal/version",
+	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate", "internal/tokens", "internal/version",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }

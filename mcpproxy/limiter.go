@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/tokens"
 )
 
 // limiter lets so many calls of tools through at once, and so many in a time. It is safe for concurrent use.
@@ -12,11 +14,10 @@ type limiter struct {
 	rate Rate
 
 	mu      sync.Mutex
-	tokens  float64     // guarded by mu; calls that may be made at once
-	filled  time.Time   // guarded by mu; when those were so many
-	running int         // guarded by mu
-	waiting []*toolCall // guarded by mu; in the order in which they came
-	size    int         // guarded by mu; theirs, in bytes
+	calls   tokens.Bucket // guarded by mu
+	running int           // guarded by mu
+	waiting []*toolCall   // guarded by mu; in the order in which they came
+	size    int           // guarded by mu; theirs, in bytes
 }
 
 // newLimiter returns what a policy says of the number of calls, nil for nothing.
@@ -24,7 +25,7 @@ func newLimiter(p *Policy) *limiter {
 	if p.MaxConcurrent == 0 && p.Rate == (Rate{}) {
 		return nil
 	}
-	return &limiter{most: p.MaxConcurrent, rate: p.Rate, tokens: float64(p.Rate.Calls), filled: time.Now()}
+	return &limiter{most: p.MaxConcurrent, rate: p.Rate}
 }
 
 // admit counts a call, and returns zero, or how long there are too many.
@@ -34,14 +35,8 @@ func (l *limiter) admit(now time.Time) (retryAfter time.Duration) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	each := float64(l.rate.Per) / float64(l.rate.Calls)
-	l.tokens = min(float64(l.rate.Calls), l.tokens+float64(now.Sub(l.filled))/each)
-	l.filled = now
-	if missing := 1 - l.tokens; missing > 1e-6 { // or what has been rounded
-		return max(1, time.Duration(missing*each))
-	}
-	l.tokens--
-	return 0
+	burst := float64(l.rate.Calls)
+	return l.calls.Take(tokens.Limit{PerSecond: burst / l.rate.Per.Seconds(), Burst: burst}, now)
 }
 
 // enter reports whether a call is made at once. If not, it waits, or too many do.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/tokens"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -18,6 +19,10 @@ type Rate struct {
 
 	// Burst is how often it may happen at once. Zero means as often as in a second, and once at least.
 	Burst int
+}
+
+func (r *Rate) tokens() tokens.Limit {
+	return tokens.Limit{PerSecond: r.PerSecond, Burst: float64(r.Burst)}
 }
 
 // Rates bound how often one client may ask for what costs more than it shows, and how often handlers tell it something.
@@ -83,12 +88,7 @@ func orRate(r, usual Rate) Rate {
 // rateBook is how much of each rate one client has used: buckets of tokens, full when they are made.
 type rateBook struct {
 	mu      sync.Mutex
-	buckets [allRated]tokens
-}
-
-type tokens struct {
-	used float64   // of the burst
-	at   time.Time // then
+	buckets [allRated]tokens.Bucket
 }
 
 // allow takes a token, and reports false if there is none. A nil book has no end of them.
@@ -99,21 +99,7 @@ func (b *rateBook) allow(what rated, limits *rates, now time.Time) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t := &b.buckets[what]
-	t.pay(limit, now)
-	if t.used+1 > float64(limit.Burst) {
-		return false
-	}
-	t.used++
-	return true
-}
-
-// pay gives back the tokens of the time that has passed.
-func (t *tokens) pay(limit *Rate, now time.Time) {
-	if since := now.Sub(t.at); since > 0 {
-		t.used = max(0, t.used-since.Seconds()*limit.PerSecond)
-		t.at = now
-	}
+	return b.buckets[what].Take(limit.tokens(), now) == 0
 }
 
 // untouched reports whether nothing of any rate is used, so that the book may be forgotten.
@@ -122,10 +108,9 @@ func (b *rateBook) untouched(limits *rates, now time.Time) bool {
 	defer b.mu.Unlock()
 	for what := range b.buckets {
 		if limits[what].PerSecond < 0 {
-			continue // no limit: nothing is paid
+			continue // no limit: nothing is taken
 		}
-		t := &b.buckets[what]
-		if t.pay(&limits[what], now); t.used > 0 {
+		if !b.buckets[what].Full(limits[what].tokens(), now) {
 			return false
 		}
 	}

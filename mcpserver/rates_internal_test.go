@@ -6,41 +6,7 @@ import (
 	"net/netip"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
-
-// In no window of time happens more than the burst and what the rate allows in it, and no less once that was asked for.
-func TestARateHoldsInEveryWindow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limit := Rate{rapid.Float64Range(0.1, 100).Draw(t, "per second"), rapid.IntRange(1, 20).Draw(t, "burst")}
-		limits := rates{rateLogs: limit}
-		var b rateBook
-		now := time.Unix(1_000_000, 0)
-		var allowed []time.Time
-		for _, wait := range rapid.SliceOfN(rapid.IntRange(0, 2000), 1, 200).Draw(t, "waits") {
-			now = now.Add(time.Duration(wait) * time.Millisecond)
-			used := 0.0 // of the burst, by all that was allowed before
-			for i, at := range allowed {
-				if i > 0 {
-					used = max(0, used-at.Sub(allowed[i-1]).Seconds()*limit.PerSecond)
-				}
-				used++
-			}
-			if len(allowed) > 0 {
-				used = max(0, used-now.Sub(allowed[len(allowed)-1]).Seconds()*limit.PerSecond)
-			}
-			want, close := used+1 <= float64(limit.Burst), math.Abs(used+1-float64(limit.Burst)) < 1e-6
-			got := b.allow(rateLogs, &limits, now)
-			if got != want && !close {
-				t.Fatalf("%v behind %v: got %v, want %v with %v used", now, allowed, got, want, used)
-			}
-			if got {
-				allowed = append(allowed, now)
-			}
-		}
-	})
-}
 
 func TestTheRatesInForce(t *testing.T) {
 	for _, test := range []struct {

@@ -252,9 +252,7 @@ var telemetryArea = area{
 		},
 		{
 			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry/instrument.limiter.buckets"},
-			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry/instrument.limitBurst} " +
-				"at once, then one " +
-				"every {time mcpclient/telemetry/instrument.limitEvery}",
+			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
 			full: "they are counted, and the next one says how many",
 			test: "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},

@@ -5,15 +5,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/tokens"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // A peer can break the protocol, or make a request fail, with every frame, and each call fails while a server is down.
-// Of the records of one kind, the log gets limitBurst at once and then one per limitEvery; the metrics count them all.
-const (
-	limitBurst = 5
-	limitEvery = time.Second
-)
+// Of the records of one kind, the log gets five at once and then one a second; the metrics count them all.
+var recordLimit = tokens.Limit{PerSecond: 1, Burst: 5}
 
 // limitKey is a kind of record: an event, its reason and what goes with them. All are of closed sets, which bounds the
 // limiter. The reason of a failure is its error.type, and its method is as metrics have it.
@@ -31,8 +29,7 @@ type limiter struct {
 }
 
 type bucket struct {
-	tokens     float64
-	filled     time.Time
+	tokens.Bucket
 	suppressed int
 }
 
@@ -45,18 +42,13 @@ func (l *limiter) allow(k limitKey, now time.Time) (suppressed int, ok bool) {
 		if l.buckets == nil {
 			l.buckets = map[limitKey]*bucket{}
 		}
-		b = &bucket{tokens: limitBurst, filled: now}
+		b = new(bucket)
 		l.buckets[k] = b
 	}
-	if since := now.Sub(b.filled); since > 0 {
-		b.tokens = min(limitBurst, b.tokens+float64(since)/float64(limitEvery))
-		b.filled = now
-	}
-	if b.tokens < 1 {
+	if b.Take(recordLimit, now) > 0 {
 		b.suppressed++
 		return 0, false
 	}
-	b.tokens--
 	suppressed, b.suppressed = b.suppressed, 0
 	return suppressed, true
 }
