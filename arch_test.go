@@ -25,6 +25,7 @@ var leaves = []string{
 // that you add stands.
 var arrows = map[string][]string{
 	"internal/jsonscan/jsontest": {},
+	"internal/workers":           {},
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"dashboards":                 {},

@@ -111,7 +111,7 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 func (c *connection) complete(elicitationID string) bool {
 	asked := c.sites.remove(elicitationID)
 	if asked {
-		c.group.start(visited{c, elicitationID})
+		c.group.Start(visited{c, elicitationID})
 	}
 	return asked
 }

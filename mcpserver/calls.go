@@ -78,7 +78,7 @@ func (t *calls) admit(c *call) error {
 	case len(t.waiting) == 0 && t.running < t.limit && t.total.take(t.running):
 		t.running++
 		if !c.here {
-			t.group.start(c)
+			t.group.Start(c)
 		}
 	case t.running == 0: // nothing would ever begin it
 		return errOverloaded
@@ -162,7 +162,7 @@ func (t *calls) next() {
 	c := t.waiting[0]
 	t.waiting[0] = nil
 	t.waiting = t.waiting[1:]
-	t.group.start(c)
+	t.group.Start(c)
 }
 
 // finish takes c off the table: its id is free again. It returns the reason if c was cancelled and gets no answer.

@@ -179,7 +179,7 @@ func (q *hearing) pop() *heard {
 // begin starts the task if there is need for it. mu is held.
 func (q *hearing) begin() {
 	if !q.running && len(q.waiting) > 0 {
-		q.running = q.x.group.start(q)
+		q.running = q.x.group.Start(q)
 	}
 }
 

@@ -178,7 +178,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
 			s.asks.close() // no answer is let in any more
-			s.group.drain(ctx)
+			s.group.Wait(ctx)
 			s.public.because(ErrShutdown)
 			h.end(s)
 		})
@@ -208,8 +208,8 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	}
 	h.gone()
 	h.kill()
-	h.group.wait(settle)
-	h.group.close()
+	waitAtMost(h.group, settle)
+	closeGroup(h.group)
 	h.s.flush(ctx, h.s.everyObserver()...)
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()

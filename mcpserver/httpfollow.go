@@ -310,7 +310,7 @@ func (f *fleet) read(sig *signal) {
 		return
 	}
 	if t := s.stream(sig.Stream); t != nil {
-		s.group.start(yielding{t})
+		s.group.Start(yielding{t})
 	}
 	s.shared.readElsewhere(sig.Stream)
 }

@@ -54,7 +54,7 @@ func (h *handed) add(frame []byte) {
 		h.bytes += len(frame)
 	}
 	if !h.taking {
-		h.taking = h.s.group.start(h)
+		h.taking = h.s.group.Start(h)
 	}
 }
 

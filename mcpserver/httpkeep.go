@@ -39,7 +39,7 @@ func (t *stream) keep(ctx context.Context, e store.Event) error {
 		if err := t.put(ctx, e); err == nil || errors.Is(err, errGone) {
 			return err
 		}
-		if !t.s.group.start(filling{t}) {
+		if !t.s.group.Start(filling{t}) {
 			return errGone
 		}
 	}

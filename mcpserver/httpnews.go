@@ -157,7 +157,7 @@ func (o *outbox) add(sig signal) {
 	o.signals = append(o.signals, sig)
 	o.bytes += len(sig.Frame)
 	if !o.sending {
-		o.sending = o.f.h.group.start(o)
+		o.sending = o.f.h.group.Start(o)
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *connection) ping(patience time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	return c.group.start(pinging{q, patience})
+	return c.group.Start(pinging{q, patience})
 }
 
 // pinging is the task that asks. Whatever the answer is, it is heard where messages come in.

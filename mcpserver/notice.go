@@ -120,7 +120,7 @@ func (n *notices) resume() {
 // begin starts the task if there is need for it. mu is held.
 func (n *notices) begin() {
 	if !n.held && !n.sending && len(n.pending.order) > 0 {
-		n.sending = n.group.start(n)
+		n.sending = n.group.Start(n)
 	}
 }
 

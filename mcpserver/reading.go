@@ -50,7 +50,7 @@ func (c *connection) read(ctx context.Context, from Conn) lastWord {
 		r.buffered = b.Buffered
 	}
 	c.reading = r
-	c.group.start(r)
+	c.group.Start(r)
 	end := <-r.done
 	r.unwatch()
 	return end
@@ -171,7 +171,7 @@ func (r *reading) passOn() {
 	}
 	r.here = nil
 	r.turn.Add(1)
-	r.conn.group.start(r) // which is not closed while a goroutine reads
+	r.conn.group.Start(r) // which is not closed while a goroutine reads
 }
 
 // watch begins to look now and then. mu is held.

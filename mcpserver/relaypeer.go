@@ -189,7 +189,7 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 		return
 	}
 	q.op.Admit(c.seen(c.version()), q.id)
-	q.stop = context.AfterFunc(ctx, func() { c.group.start(withdrawing{q}) })
+	q.stop = context.AfterFunc(ctx, func() { c.group.Start(withdrawing{q}) })
 	err = q.send(m)
 	unanswered := err != nil && c.asks.end(q.id)
 	close(q.sent)
@@ -252,7 +252,7 @@ func (q *relayedAsk) send(m relay.Message) (err error) {
 // give implements [awaiter]. An answer is passed on in the goroutine that reads, before the client's next message.
 func (q *relayedAsk) give(m *jsonrpc.Message) {
 	if m == nil {
-		q.conn.group.start(leaving{q})
+		q.conn.group.Start(leaving{q})
 		return
 	}
 	<-q.sent

@@ -48,7 +48,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	case conn.front != nil:
 		conn.table.drain(s.cfg.DrainTimeout)
 	default:
-		conn.group.wait(s.cfg.DrainTimeout)
+		waitAtMost(conn.group, s.cfg.DrainTimeout)
 	}
 	if conn.front != nil {
 		conn.leaveRelay(context.Cause(ctx))
@@ -170,12 +170,12 @@ func (c *connection) close(lost bool) (left int) {
 	c.s.mu.Unlock()
 	c.audience.close()
 	c.asks.close()
-	if c.group.wait(settle) > 0 {
+	if waitAtMost(c.group, settle) > 0 {
 		c.cut()
-		left = c.group.wait(settle)
+		left = waitAtMost(c.group, settle)
 	}
 	c.table.close(context.Cause(c.work))
-	c.group.close()
+	closeGroup(c.group)
 	c.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.public.end(), nil)
 	c.watched.release()

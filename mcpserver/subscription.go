@@ -66,7 +66,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	stands = true
 	sub.notices.resume()
 	s.tasks.serve(sub)
-	context.AfterFunc(c.ctx, func() { c.x.group.start(sub) })
+	context.AfterFunc(c.ctx, func() { c.x.group.Start(sub) })
 	return standing{}, nil
 }
 
@@ -241,6 +241,6 @@ func (a *audience) close() {
 	a.closed = true
 	a.mu.Unlock()
 	for sub := range a.all() {
-		sub.call.x.group.start(sub)
+		sub.call.x.group.Start(sub)
 	}
 }

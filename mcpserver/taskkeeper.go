@@ -246,12 +246,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	k.closed = true
 	k.mu.Unlock()
 	var err error
-	if k.group.drain(ctx) > 0 {
+	if k.group.Wait(ctx) > 0 {
 		err = context.Cause(ctx)
 		for _, r := range k.left() {
 			r.cancel(errShuttingDown)
 		}
-		k.group.wait(settle)
+		waitAtMost(k.group, settle)
 		if left := k.left(); len(left) > 0 {
 			err = errors.Join(err, fmt.Errorf("tasks whose handlers ignore the end of their contexts: %d", len(left)))
 			k.disown(left)
@@ -266,7 +266,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if unwatch != nil {
 		unwatch()
 	}
-	k.group.close()
+	closeGroup(k.group)
 	k.ledger.close()
 	if k.own != nil {
 		k.own.Close(identity.Mark{})
@@ -326,7 +326,7 @@ func (e *errand) ask() {
 		e.again = true
 		return
 	}
-	e.running = e.group.start(e)
+	e.running = e.group.Start(e)
 }
 
 func (e *errand) run() {
@@ -350,6 +350,6 @@ func (e *errand) dropped() {
 	if e.more() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.running = e.group.start(e)
+		e.running = e.group.Start(e)
 	}
 }

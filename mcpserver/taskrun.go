@@ -125,7 +125,7 @@ func (r *taskRun) start(arguments json.RawMessage) (any, error) {
 		r.timer = time.AfterFunc(r.after, r.errand.ask)
 		r.mu.Unlock()
 	}
-	if !r.k.group.start(r) {
+	if !r.k.group.Start(r) {
 		r.end(nil, errShuttingDown)
 		r.k.leave(r)
 		return nil, errShuttingDown

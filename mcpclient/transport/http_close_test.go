@@ -266,13 +266,13 @@ func TestHTTPAConnectionThatWaitsHasNoGoroutineAMomentLater(t *testing.T) {
 }
 
 // exchangeGoroutines returns how many goroutines there are for exchanges.
-func exchangeGoroutines() int { return strings.Count(allStacks(), "transport.(*pool).work(") }
+func exchangeGoroutines() int { return strings.Count(allStacks(), "workers.(*Pool[...]).work(") }
 
 // waitingGoroutines returns how many of them there are in bubbles: those of tests before this one may be ending.
 func waitingGoroutines() (n int) {
 	for stack := range strings.SplitSeq(allStacks(), "\n\n") {
 		head, rest, _ := strings.Cut(stack, "\n")
-		if strings.Contains(head, "synctest bubble") && strings.Contains(rest, "transport.(*pool).work(") {
+		if strings.Contains(head, "synctest bubble") && strings.Contains(rest, "workers.(*Pool[...]).work(") {
 			n++
 		}
 	}

@@ -80,7 +80,7 @@ func (c *httpConn) SendFor(ctx context.Context, m Message, answer func(Frame) bo
 	}
 	ex, err := c.accept(ctx, m, answer)
 	if ex != nil { // it is not, in the line
-		c.pool.run(ex)
+		c.pool.Start(ex)
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		if n.errand.limit = cancelLimit; ex != nil {
 			n.errand.after = ex.stop
 		}
-		c.pool.run(n)
+		c.pool.Start(n)
 	case ex != nil:
 		ex.stop()
 	}

@@ -107,5 +107,5 @@ func (c *httpConn) runNext(ex *exchange) {
 	if waited := c.requests.hooks.queueWait; waited != nil {
 		waited(time.Since(ex.since))
 	}
-	c.pool.run(ex)
+	c.pool.Start(ex)
 }

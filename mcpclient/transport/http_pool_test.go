@@ -26,26 +26,6 @@ func TestConnectionsThatShareAClientShareTheGoroutinesOfExchanges(t *testing.T) 
 	}
 }
 
-func TestTheLastToLeaveAPoolWaitsForItsGoroutines(t *testing.T) {
-	p := joinPool(nil)
-	ended := false
-	w := &worker{jobs: make(chan *exchange, 1)}
-	p.workers.Go(func() {
-		p.work(w)
-		ended = true // before leave returns, or the race detector says so
-	})
-	if !p.park(w) {
-		t.Fatal("want a worker that may wait")
-	}
-	p.leave()
-	if !ended {
-		t.Error("want the goroutine ended")
-	}
-	if p.park(w) {
-		t.Error("want no worker to wait in a pool that is closed")
-	}
-}
-
 func TestAWorkerReadsEventsWithinTheBoundOfTheirConnection(t *testing.T) {
 	var w worker
 	small, large := frameBound{limit: 10}, frameBound{limit: 1000, skip: true}

@@ -141,11 +141,12 @@ var serverArea = area{
 			full:  "no template matches", test: "internal/uritemplate.TestTemplatesMatchWhatTheyCanBeExpandedTo",
 		},
 		{
-			what:  "Goroutines of a client that wait for tasks",
-			where: []string{"mcpserver.group.spare"},
-			bound: "{mcpserver.maxSpare}, and {mcpserver.maxBurst} times as many for 20 ms behind a burst",
-			full:  "a goroutine that is done ends",
-			test:  "mcpserver.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",
+			what:  "Goroutines that wait for tasks of a client, or for exchanges over HTTP",
+			where: []string{"internal/workers.Pool.idle"},
+			bound: "{mcpserver.maxSpare} of a client, and {mcpserver.maxBurst} times as many for 20 ms behind a burst; over HTTP " +
+				"as many as had an exchange, for 20 ms",
+			full: "a goroutine that is done ends",
+			test: "internal/workers.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",
 		},
 		{
 			what:  "Buffers in which answers were encoded",

@@ -110,13 +110,6 @@ var transportArea = area{
 			test:  "mcpclient/transport.TestHTTPConnectionsToOneOriginShareWhatWaits",
 		},
 		{
-			what:  "Goroutines that wait for exchanges",
-			where: []string{"mcpclient/transport.pool.idle"},
-			bound: "as many as were at work, of all connections that share a client; they end within 20 ms",
-			full:  "none waits that was not at work",
-			test:  "mcpclient/transport.TestHTTPCloseLeavesNothing",
-		},
-		{
 			what: "Standard error of a server", where: []string{"mcpclient/transport.maxLine"},
 			bound: "lines of {bytes mcpclient/transport.maxLine}; {bytes mcpclient/transport.keptLine} of each of the " +
 				"last ones are remembered",
@@ -253,8 +246,8 @@ var telemetryArea = area{
 		{
 			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry/instrument.limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
-			full: "they are counted, and the next one says how many",
-			test: "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+			full:  "they are counted, and the next one says how many",
+			test:  "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
 			what: "Trace context from a peer",
