@@ -95,6 +95,32 @@ func TestThePingThatCountsIsTheMedian(t *testing.T) {
 	}
 }
 
+func TestASubscriptionIsJudgedByWhatTheServerSaysAfterIt(t *testing.T) {
+	tools := mcp.SubscriptionFilter{ToolsListChanged: true}
+	lost := errors.New("no answer within 2s")
+	for want, f := range map[string]facts{
+		"skipped: the client is told not to listen":                         {noListening: true},
+		"skipped: the server declares no changes":                           {},
+		"ok: subscriptions/listen was acknowledged after 1.00ms":            {listening: listenFacts{tools, true, 1e6, nil, nil}},
+		"fail: after subscriptions/listen the server answers nothing":       {listening: listenFacts{tools, false, 2e9, nil, lost}},
+		"fail: after subscriptions/listen the server answers nothing any":   {listening: listenFacts{tools, true, 1e6, nil, lost}},
+		"warn: the server declares changes of lists, and refuses":           {listening: listenFacts{tools, false, 1e6, lost, nil}},
+		"warn: the server has not acknowledged subscriptions/listen within": {listening: listenFacts{tools, false, 2e9, nil, nil}},
+	} {
+		f.session = &session{version: mcp.Version20260728}
+		a := listens(&f)
+		if text := string(a.verdict) + ": " + a.found; !strings.HasPrefix(text, want) {
+			t.Errorf("want %q, got %q", want, text)
+		}
+		if severity[a.verdict] > severity[OK] && a.do == "" {
+			t.Errorf("%s without what to do", a.verdict)
+		}
+	}
+	if a := listens(&facts{session: &session{version: mcp.Version20251125}}); a.verdict != Skipped {
+		t.Errorf("a legacy server: got %+v", a)
+	}
+}
+
 // TestThePageHasEachCheck holds docs/doctor.md against the table.
 func TestThePageHasEachCheck(t *testing.T) {
 	page, err := os.ReadFile("../../docs/doctor.md")

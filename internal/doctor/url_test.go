@@ -78,7 +78,7 @@ func TestTheDoctorExaminesURLs(t *testing.T) {
 			"http": "ok: POST 200 application/json", "authorization": "ok: nothing is asked for",
 			"handshake": "ok: weather 1.0 speaks 2026-07-28", "transport": "ok: Streamable HTTP without sessions, over HTTP/1.1",
 			"propagation": "note: not seen from here; traceparent was sent, in _meta and as a header, with trace id ",
-			"clock":       "ok: the server's clock agrees", "messages": "ok: ", "tools": "ok: 1 tool, ",
+			"clock":       "ok: the server's clock agrees", "listen": "ok: subscriptions/listen was acknowledged", "messages": "ok: ", "tools": "ok: 1 tool, ",
 		}},
 		"a clock that is behind": {func(t *testing.T) string { return listens(t, early(handler(t))) }, 0, doctor.Warn, true,
 			map[string]string{"clock": "warn: the server's clock is 1h00m behind"}},
