@@ -17,8 +17,8 @@ import (
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
 // [Client.OnResourceUpdated] hear of. It returns when the server has agreed. If the server does not agree, for this
-// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With Options.NoListening the
-// error names that option. After an error nothing has changed.
+// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With Options.NoListening
+// the error names that option. After an error nothing has changed.
 //
 // The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
 // after a connection was lost. The handlers are called then, for the client may have missed a change. Without an answer

@@ -73,8 +73,8 @@ func (l *listenFacts) tried() bool {
 }
 
 // doNotListen says how to use a server that cannot deal with subscriptions/listen.
-const doNotListen = `"listen": false for this server in the file of servers, or Options.NoListening in a program, keeps ` +
-	"clients from sending it; they then hear of no changes"
+const doNotListen = `"listen": false for this server in the file of servers, or Options.NoListening in a program, ` +
+	"keeps clients from sending it; they then hear of no changes"
 
 func listens(f *facts) answer {
 	l := &f.listening

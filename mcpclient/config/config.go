@@ -95,8 +95,9 @@ func Load(path string, o *Options) (*Config, error) {
 }
 
 // Members returns the servers that are not disabled, for [mcpclient.NewGroup]. Each has shared options, which may be
-// nil, with its own name, and the timeout and whether to listen that the file says. What else a server over HTTP needs, such as an authorizer,
-// is for the caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a [transport.Stdio].
+// nil, with its own name, and the timeout and NoListening that the file says. What else a server over HTTP needs, such
+// as an authorizer, is for the caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a
+// [transport.Stdio].
 func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 	var members []mcpclient.Member
 	for _, s := range c.Servers {
