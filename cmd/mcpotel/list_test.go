@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// listsTools starts a server that answers tools/list with this result, whatever the cursor, and each call with "called".
+// listsTools starts a server that answers tools/list with this result, whatever the cursor, and calls with "called".
 func listsTools(t *testing.T, result string) (url string) {
 	t.Helper()
 	answers := map[string]json.RawMessage{
@@ -54,7 +54,8 @@ func TestOddListsOfToolsAreShownAsFarAsTheyGo(t *testing.T) {
 	for name, tc := range map[string]struct{ result, says string }{
 		"a cursor twice": {four + `],"nextCursor":"x",` + fresh,
 			`the list is cut short by its cursors: the server gave the cursor "x" twice; what came is used`},
-		"a name twice":               {four + `,` + oddTool("d", "another") + `],` + fresh, `lists more than one tool with the name "d"`},
+		"a name twice": {four + `,` + oddTool("d", "another") + `],` + fresh,
+			`lists more than one tool with the name "d"`},
 		"a tool that cannot be read": {four + `,{"name":"e"}],` + fresh, `lists a tool "e" that cannot be used: `},
 	} {
 		t.Run(name, func(t *testing.T) {
