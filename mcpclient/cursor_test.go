@@ -159,6 +159,32 @@ func TestAListBeginsAnewOnce(t *testing.T) {
 	}
 }
 
+// Some servers do not know pages, and answer each cursor with the first page.
+func TestAListThatIsCutShortHasEachItemOnce(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := make(chan error)
+		var names []string
+		go func() {
+			var last error
+			for tool, err := range c.Tools(t.Context(), WithoutCache()) {
+				if last = err; err == nil {
+					names = append(names, tool.Name)
+				}
+			}
+			done <- last
+		}()
+		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
+		v.Answer(v.wantPage(`"2"`), toolsPage("a b c", `,"nextCursor":"2"`))
+		err := <-done
+		if e, ok := errors.AsType[*Error](err); !errors.Is(err, ErrListCutShort) || !ok || e.Kind != KindProtocol {
+			t.Errorf("got %v, want %v of kind %s", err, ErrListCutShort, KindProtocol)
+		}
+		if got := strings.Join(names, " "); got != "a b c" {
+			t.Errorf("the list has %q, want each tool once", got)
+		}
+	})
+}
+
 // A page that the caller asks for by hand is refused as the server says: the caller knows the pages before.
 func TestAPageByHandIsNotBegunAnew(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {

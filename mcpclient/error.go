@@ -40,6 +40,7 @@ var (
 	ErrShutdown       = conn.ErrShutdown
 	ErrUnauthorized   = conn.ErrUnauthorized
 	ErrUnsupported    = errors.New("not supported by the server")
+	ErrListCutShort   = errors.New("the list is cut short by its cursors")
 	ErrToolChanged    = errors.New("the tool has changed, and the change is not accepted") // see [UseDriftDetection]
 )
 

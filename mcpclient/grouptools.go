@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -62,6 +63,9 @@ type memberTools struct {
 	err   error
 }
 
+// usable reports whether the tools are all that can be had.
+func (all *memberTools) usable() bool { return all.err == nil || errors.Is(all.err, ErrListCutShort) }
+
 // list lists the tools of a member, and remembers those that do not have their own names.
 func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
 	var known groupname.Aliases
@@ -85,7 +89,7 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 	if s := m.client.core.Present(); s != conn.NoSession && s.Capabilities.Tools == nil {
 		return memberTools{}
 	}
-	if all.err == nil {
+	if all.usable() {
 		m.mu.Lock()
 		m.aliases = known
 		m.mu.Unlock()
@@ -139,7 +143,7 @@ func (g *Group) original(ctx context.Context, m *member, name, rest string, opti
 		return tool, nil
 	}
 	got := g.list(ctx, m, toList(options))
-	if got.err != nil {
+	if !got.usable() {
 		return "", got.err
 	}
 	for _, t := range got.tools {

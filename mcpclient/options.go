@@ -133,6 +133,13 @@ type Options struct {
 	// (specification 2026-07-28, server/utilities/caching)
 	NoCache bool
 
+	// NoListening, if true, keeps the client from sending subscriptions/listen. Set it for a server of 2026-07-28 that
+	// stops answering after that request, as servers on stdio do that are built on mcp-go 1.0.0; "mcpotel doctor" finds
+	// them. The client loses this: it hears of no changes of lists and resources, and calls their handlers only when a new
+	// session begins; cached results stay fresh for all of their ttlMs; and SubscribeResource fails. Servers of older
+	// revisions send changes of lists unasked and have resources/subscribe, so for them nothing changes.
+	NoListening bool
+
 	// CacheSize bounds the results that are kept, in bytes; what has not been used for the longest time makes room. A
 	// result larger than a quarter of it is not kept. Zero means 4 MiB.
 	CacheSize int

@@ -31,9 +31,12 @@ type page[T any] struct {
 
 // pages yields the items of all pages of a list: every list of the client that has more than one page is walked here.
 // It ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its
-// bounds. If the server refuses a cursor that it has given, the list has changed: it begins anew, once, without the
-// items that have been yielded, by name. (specification 2026-07-28, server/utilities/pagination;
-// server/utilities/caching, "Interaction with Pagination")
+// bounds. A page whose cursor cannot be followed is yielded before [ErrListCutShort], without the items that have been
+// yielded: some servers answer each cursor with the first page.
+//
+// If the server refuses a cursor that it has given, the list has changed: it begins anew, once, without the items that
+// have been yielded, by name. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,
+// "Interaction with Pagination")
 //
 // The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten
 // times that. What the caller does with the items does not count.
@@ -53,7 +56,7 @@ func pages[T any](
 				continue
 			}
 			for _, item := range p.items {
-				if !w.isNew(name(item), p.next == nil) {
+				if !w.isNew(name(item), p.next == nil, err != nil) {
 					continue
 				}
 				if !yield(item, nil) {
@@ -179,12 +182,15 @@ func (w *walk) check(cursor *string) error {
 	case cursor == nil:
 		return nil
 	case w.pages == maxPages:
-		return w.exceeds("%d pages", maxPages)
+		return w.cutShort(fmt.Sprintf("the list has more than %d pages", maxPages))
 	case w.seen[maphash.String(w.seed, *cursor)] && !(w.followsEmpty() && *cursor == ""):
-		twice := fmt.Errorf("the server gave the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown))
-		return &Error{Kind: KindProtocol, Op: w.method, cause: twice}
+		return w.cutShort(fmt.Sprintf("the server gave the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown)))
 	}
 	return nil
+}
+
+func (w *walk) cutShort(why string) *Error {
+	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("%w: %s", ErrListCutShort, why)}
 }
 
 // follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one, but for a server
@@ -211,10 +217,10 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, or may have, only if it
-// was not before. Those of the last page need not be remembered.
-func (w *walk) isNew(name string, last bool) bool {
-	if w.anew || w.followsEmpty() {
+// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, or may have, and on a
+// page that cuts the list short, only if it was not before. Those of the last page need not be remembered.
+func (w *walk) isNew(name string, last, cut bool) bool {
+	if w.anew || w.followsEmpty() || cut {
 		return !w.yielded[maphash.String(w.seed, name)]
 	}
 	if !last {

@@ -17,8 +17,8 @@ import (
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
 // [Client.OnResourceUpdated] hear of. It returns when the server has agreed. If the server does not agree, for this
-// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. After an error nothing has
-// changed.
+// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With Options.NoListening
+// the error names that option. After an error nothing has changed.
 //
 // The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
 // after a connection was lost. The handlers are called then, for the client may have missed a change. Without an answer
@@ -45,8 +45,8 @@ func (c *Client) subscribe(ctx context.Context, p *mcp.SubscribeParams, options 
 	if err != nil {
 		return err
 	}
-	if !hasSubscribing(&s.Capabilities) {
-		return unsupported(mcp.MethodSubscribe, "resources.subscribe")
+	if err := c.subscriptions.unavailable(s); err != nil {
+		return err
 	}
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
@@ -134,16 +134,17 @@ func (subs *subscriptions) restore(s *conn.Session) {
 	if s.First {
 		return
 	}
-	if !hasSubscribing(&s.Capabilities) {
+	no := subs.unavailable(s)
+	if no != nil {
 		for _, uri := range subs.watches.lose() {
-			subs.c.core.Telemetry.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
+			subs.c.core.Telemetry.SubscriptionLost(uri, no)
 		}
 	}
-	if s.Era.Subscribes() {
+	if s.Era.Subscribes() && !subs.c.cfg.NoListening {
 		return
 	}
 	subs.c.missed(names.GapSession, subs.c.dispatcher.wanted(&s.Capabilities))
-	if !hasSubscribing(&s.Capabilities) {
+	if no != nil {
 		return
 	}
 	pause := subs.c.cfg.BackoffMin

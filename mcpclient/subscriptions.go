@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -84,7 +85,7 @@ func (w *wish) fulfilled(by *subscription) bool { return !w.asked && by.is(&w.fi
 
 // listenIfWanted begins to listen to changes in session s, if it is the present one and there is reason to.
 func (subs *subscriptions) listenIfWanted(s *conn.Session) {
-	if s == conn.NoSession || !s.Era.Subscribes() {
+	if s == conn.NoSession || !s.Era.Subscribes() || subs.c.cfg.NoListening {
 		return
 	}
 	subs.mu.Lock()
@@ -96,6 +97,21 @@ func (subs *subscriptions) listenIfWanted(s *conn.Session) {
 		subs.listening = s.Epoch
 	}
 }
+
+// unavailable returns why no resource can be subscribed to in session s, nil if resources can.
+func (subs *subscriptions) unavailable(s *conn.Session) *Error {
+	switch {
+	case !hasSubscribing(&s.Capabilities):
+		return unsupported(mcp.MethodSubscribe, "resources.subscribe")
+	case s.Era.Subscribes() && subs.c.cfg.NoListening:
+		return &Error{Kind: KindState, Op: mcp.MethodSubscribe, Unsent: true,
+			cause: &conn.Refusal{Word: names.ErrorUnsupported, Err: errNotListening}}
+	}
+	return nil
+}
+
+var errNotListening = errors.New("the client does not listen to changes: Options.NoListening is set " +
+	`("listen": false in a file of servers)`)
 
 // begin sees to it that the client listens in session s, unless the server has refused.
 func (subs *subscriptions) begin(s *conn.Session) *Error {

@@ -27,7 +27,8 @@ func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallO
 // Tools yields the server's tools, page after page as they are asked for. An error ends it.
 //
 // The list is bounded: a server that repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
-// [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol]; by [Client.ListTools] larger lists can be
+// [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol], which is [ErrListCutShort] if the cursors
+// are why; by [Client.ListTools] larger lists can be
 // had. The client waits for all pages together as long as [WithTimeout] says; without that, [Options.RequestTimeout]
 // for each and ten times that for all. What the loop does with the tools does not count.
 //

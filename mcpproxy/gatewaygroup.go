@@ -54,6 +54,7 @@ type member struct {
 	calls   []*request                   // guarded by mu; that it is answering, in the order in which they began
 	aliases map[string]groupname.Aliases // guarded by mu; by kind of list
 	missing bool                         // guarded by mu; a list has been answered without it
+	silent  bool                         // guarded by mu; a list took it too long, and it has answered nothing since
 	unheard bool                         // guarded by mu; a request of this connection ended without an answer
 
 	telling lock.Mutex       // held while it is told a level

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -40,6 +42,10 @@ const (
 	maxListPages = 1000
 	maxListBytes = 64 << 20 // or one page that is larger
 )
+
+// listTimeout bounds the time for the list of one member where there are others. Lists go on without a member that
+// takes longer, until it answers again: see [member.fallsSilent].
+const listTimeout = 10 * time.Second
 
 // maxListed bounds the memory for lists that a gateway puts together at the same time, in bytes: those of all members,
 // for all hosts and requests. Beyond, there is one page of each list under way.
@@ -139,7 +145,7 @@ type list struct {
 // list adds the list of a member, with the names of the gateway and without hidden items: nothing if the member is
 // not connected or its list fails.
 func (m *member) list(ctx context.Context, k *kind, into *list) {
-	if into.err = m.walk(ctx, k, into); into.err != nil {
+	if into.err = m.walkInTime(ctx, k, into); into.err != nil {
 		into.items = nil
 		m.mu.Lock()
 		m.missing = true
@@ -171,6 +177,50 @@ func (m *member) list(ctx context.Context, k *kind, into *list) {
 	m.mu.Lock()
 	m.aliases[k.list] = known
 	m.mu.Unlock()
+}
+
+// walkInTime is walk within listTimeout if there are other members.
+func (m *member) walkInTime(ctx context.Context, k *kind, into *list) error {
+	if len(m.h.present()) == 1 {
+		return m.walk(ctx, k, into)
+	}
+	if m.isSilent() {
+		return errSilent
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, listTimeout, errSilent)
+	defer cancel()
+	err := m.walk(limited, k, into)
+	if context.Cause(limited) == errSilent && ctx.Err() == nil {
+		m.fallsSilent()
+	}
+	return err
+}
+
+var errSilent = errors.New("the server does not answer")
+
+func (m *member) isSilent() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.silent
+}
+
+// fallsSilent notes that the member does not answer, as one does that subscriptions/listen has made deaf. A ping waits
+// for its answer, or for the end of the connection; then the member is part of lists again.
+func (m *member) fallsSilent() {
+	m.mu.Lock()
+	before := m.silent
+	m.silent = true
+	m.mu.Unlock()
+	if before {
+		return
+	}
+	m.h.background(func() {
+		_ = m.client.Ping(m.h.life, mcpclient.WithTimeout(-1)) // an error is about the connection, which is over then
+		m.mu.Lock()
+		m.silent = false
+		m.mu.Unlock()
+		m.settle()
+	})
 }
 
 // walk fills in the list of a member, all its pages.

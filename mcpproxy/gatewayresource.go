@@ -99,6 +99,9 @@ func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error)
 		if c := m.client.ServerCapabilities(); !listed && m.client.State() == connstate.Ready && c.Resources == nil {
 			continue
 		}
+		if !listed && m.isSilent() {
+			continue
+		}
 		err := f(m)
 		_, needs := errors.AsType[*mcpclient.InputRequiredError](err)
 		switch {

@@ -15,12 +15,13 @@ import (
 // pair is one host, with the server behind it. The host's messages come one at a time; those of hosts that share a pair
 // do not.
 type pair struct {
-	connect func(*relay.Client) (relay.Server, error)
-	host    relay.Ender
-	guard   *guard         // nil if there is no policy
-	tape    *tape          // nil if nothing is recorded
-	tasks   sync.WaitGroup // what waits for its turn
-	turn    sync.Mutex     // held while a message may begin a connection
+	connect     func(*relay.Client) (relay.Server, error)
+	host        relay.Ender
+	guard       *guard         // nil if there is no policy
+	tape        *tape          // nil if nothing is recorded
+	noListening bool           // see Options
+	tasks       sync.WaitGroup // what waits for its turn
+	turn        sync.Mutex     // held while a message may begin a connection
 
 	mu        sync.Mutex
 	due       []func() // guarded by mu; calls that have waited for their turn
@@ -47,10 +48,19 @@ func errOfSessions(method string) error {
 		"%s is for sessions, and this request has none: it would concern all hosts that share the server", shown(method))}
 }
 
+var errNotListening = &mcp.Error{
+	Code:    mcp.CodeMethodNotFound,
+	Message: mcp.MethodSubscriptionsListen + ` is not passed on to this server: the proxy has the option "listen": false`,
+}
+
 // request passes on a request of the host.
 func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer) {
-	if p.host.Shared() && !sharable(m.Method, false) {
+	switch {
+	case p.host.Shared() && !sharable(m.Method, false):
 		answer(nil, errOfSessions(m.Method))
+		return
+	case p.noListening && m.Method == mcp.MethodSubscriptionsListen:
+		answer(nil, errNotListening)
 		return
 	}
 	l, begins, err := p.connected(ctx, m, answer)

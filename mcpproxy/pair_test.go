@@ -401,3 +401,18 @@ func TestAServerThatCannotBeReachedIsToldAtOnce(t *testing.T) {
 		h.heard("initialize: no such program", "tools/list: "+errNoServer.Error())
 	})
 }
+
+func TestAServerThatIsNotToBeListenedToIsNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.noListening = true
+		h.sends("initialize", initialize)
+		h.servers[0].introduced(accepted, nil)
+		h.heard("initialize: " + accepted)
+		h.sends("subscriptions/listen", "{}")
+		h.heard("subscriptions/listen: " + errNotListening.Error())
+		h.sends("tools/list", "{}")
+		h.heard(`tools/list: {"to":"tools/list"}`)
+		h.got(0, "tools/list {}")
+	})
+}

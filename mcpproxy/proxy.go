@@ -30,6 +30,10 @@ type Options struct {
 	// answer in as long is started or connected to anew. Zero means no pings.
 	KeepAlive time.Duration
 
+	// NoListening, if true, answers subscriptions/listen of hosts with -32601 and does not pass it on: for a server that
+	// stops answering after it, see [mcpclient.Options.NoListening].
+	NoListening bool
+
 	// CloseTimeout is how long the server may take to end when its host has left. Zero means 1 s.
 	CloseTimeout time.Duration
 
@@ -193,7 +197,7 @@ func (h *hosts) pairOf(from relay.Peer) *pair {
 	if p == nil {
 		p = &pair{
 			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // as those of mcpserver are
-			tape: h.o.Recorder.tape(),
+			tape: h.o.Recorder.tape(), noListening: h.o.NoListening,
 		}
 		h.pairs[from] = p
 	}

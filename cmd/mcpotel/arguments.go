@@ -150,14 +150,14 @@ func kindName(k jsontext.Kind) string {
 }
 
 // toTool returns the arguments of a tool. Its input schema is asked for if it takes one to know their types.
-func (g *given) toTool(ctx context.Context, client *mcpclient.Client, name string) (any, error) {
+func (g *given) toTool(ctx context.Context, c *connection, client *mcpclient.Client, name string) (any, error) {
 	switch {
 	case g.object != nil:
 		return g.object, nil
 	case len(g.fields) == 0:
 		return nil, nil
 	}
-	tool, err := findTool(ctx, client, name)
+	tool, err := c.findTool(ctx, client, name)
 	if err != nil {
 		return nil, err
 	}
@@ -165,12 +165,13 @@ func (g *given) toTool(ctx context.Context, client *mcpclient.Client, name strin
 }
 
 // findTool returns the tool of this name.
-func findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.Tool, error) {
+func (c *connection) findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.Tool, error) {
+	tools, err := collect(c, client.Tools(ctx)) // all of them: another one may have the name, too
+	if err != nil {
+		return nil, err
+	}
 	var names []string
-	for t, err := range client.Tools(ctx) {
-		if err != nil {
-			return nil, err
-		}
+	for _, t := range tools {
 		if t.Name == name {
 			return t, nil
 		}
@@ -181,11 +182,11 @@ func findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.
 
 // unlisted returns the error for a call that the server has refused: that there is no such tool, if the server does not
 // list it, otherwise err.
-func unlisted(ctx context.Context, client *mcpclient.Client, tool string, err error) error {
+func (c *connection) unlisted(ctx context.Context, client *mcpclient.Client, tool string, err error) error {
 	if !errors.Is(err, mcp.ErrInvalidParams) && !errors.Is(err, mcp.ErrMethodNotFound) {
 		return err
 	}
-	_, missing := findTool(ctx, client, tool)
+	_, missing := c.findTool(ctx, client, tool)
 	if no, ok := errors.AsType[*exitError](missing); ok {
 		return &exitError{no.code, fmt.Errorf("%w: %w", no, err)}
 	}

@@ -56,7 +56,7 @@ func (c *callCommand) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		arguments, err := given.toTool(ctx, client, tool)
+		arguments, err := given.toTool(ctx, &c.connection, client, tool)
 		if err != nil {
 			return c.failed(err)
 		}
@@ -116,7 +116,7 @@ func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, too
 		result, err = client.CallTool(ctx, tool, arguments, options...)
 	}
 	if err != nil {
-		return c.failed(unlisted(ctx, client, tool, err))
+		return c.failed(c.unlisted(ctx, client, tool, err))
 	}
 	return c.printResult(tool, result)
 }

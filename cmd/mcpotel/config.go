@@ -88,7 +88,7 @@ func (c *connection) equip(o *observation, m *mcpclient.Member) (free func(), _ 
 		return nil, err
 	}
 	if said := m.Options; said != nil {
-		options.Name = said.Name
+		options.Name, options.NoListening = said.Name, said.NoListening
 		if said.RequestTimeout != 0 && !c.timed {
 			options.RequestTimeout = said.RequestTimeout
 			c.longest = max(c.longest, said.RequestTimeout)

@@ -222,6 +222,7 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
 		Telemetry:       o.telemetry(),
 		Features:        c.answers(server),
+		Middleware:      []mcpclient.Middleware{c.oddTools(server)},
 	}
 	if c.pin != "" {
 		options.Versions = []mcp.Version{mcp.Version(c.pin)}

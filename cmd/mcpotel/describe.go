@@ -40,7 +40,7 @@ func (c *connection) runDescribe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tool, err := findTool(ctx, client, name)
+		tool, err := c.findTool(ctx, client, name)
 		if err != nil {
 			return c.failed(err)
 		}

@@ -131,7 +131,7 @@ func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members
 func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *doctor.Options {
 	o := &doctor.Options{
 		Timeout: c.each, ClientInfo: mcp.Implementation{Name: "mcpotel", Version: version()},
-		Versions: m.Options.Versions, Tracers: p.Tracers(),
+		Versions: m.Options.Versions, NoListening: m.Options.NoListening, Tracers: p.Tracers(),
 	}
 	if p.Tracers() != nil {
 		o.Timeout = max(o.Timeout-pipelineTime, o.Timeout/2)

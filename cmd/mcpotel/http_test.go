@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -250,5 +252,63 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 			t.Errorf("version %s: want caller %s > client > server, got client below %s and server below %s (client %s)",
 				version, caller.SpanID, client.ParentID, server.ParentID, client.SpanID)
 		}
+	}
+}
+
+// TestAForgottenSessionIsNoReasonToAuthorize has a server that answers the handshake, and perhaps one page of tools,
+// and then refuses the session.
+func TestAForgottenSessionIsNoReasonToAuthorize(t *testing.T) {
+	noCollector(t)
+	const forgotten = "the server does not know the session any more"
+	for name, tc := range map[string]struct {
+		status    int
+		challenge string
+		served    bool // a request of the session is answered before
+		want      string
+		auth      bool
+	}{
+		"404":                                 {404, "", false, forgotten, false},
+		"401 behind a page":                   {401, "", true, forgotten, false},
+		"401 behind the handshake":            {401, "", false, "it may have forgotten the session", false},
+		"401 with a challenge":                {401, "Bearer", false, "not authorized", true},
+		"401 with a challenge, behind a page": {401, "Bearer", true, "not authorized", true},
+		"404 behind a page":                   {404, "", true, forgotten, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var m struct {
+					ID     json.RawMessage
+					Method string
+					Params struct{ Cursor string }
+				}
+				_ = json.NewDecoder(r.Body).Decode(&m) // a GET has none
+				w.Header().Set("Content-Type", "application/json")
+				answer := func(result string) { fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result) }
+				switch {
+				case m.Method == "initialize":
+					w.Header().Set("Mcp-Session-Id", "s")
+					answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
+				case r.Header.Get("Mcp-Session-Id") == "":
+					w.WriteHeader(http.StatusBadRequest)
+				case m.Method == "notifications/initialized":
+					w.WriteHeader(http.StatusAccepted)
+				case m.Method == "tools/list" && tc.served && m.Params.Cursor == "":
+					answer(`{"tools":[],"nextCursor":"2"}`)
+				default:
+					if tc.challenge != "" {
+						w.Header().Set("WWW-Authenticate", tc.challenge)
+					}
+					w.WriteHeader(tc.status)
+				}
+			}))
+			defer server.Close()
+			code, _, stderr := runs(t, "tools", "--url", server.URL)
+			if code != exitConnection || !strings.Contains(stderr, tc.want) || strings.Contains(stderr, "--auth") != tc.auth {
+				t.Errorf("want %q, and --auth %v, got %d: %s", tc.want, tc.auth, code, stderr)
+			}
+			if strings.Contains(tc.want, forgotten) && strings.Contains(stderr, "--header") {
+				t.Errorf("want no credentials asked for, got %s", stderr)
+			}
+		})
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
+	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // listing is what one server lists.
@@ -52,10 +55,62 @@ func (c *connection) list(ctx context.Context, name string, ask func(context.Con
 	})
 }
 
+// shown passes on a list of a server, as every command shows or searches it. A list that the server's cursors cut short
+// is no error: the person is told, and what came counts.
+func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for one, err := range list {
+			if errors.Is(err, mcpclient.ErrListCutShort) {
+				c.console.once("%v; what came is used", err)
+				continue
+			}
+			if !yield(one, err) {
+				return
+			}
+		}
+	}
+}
+
+// oddTools tells the person of what a server's lists of tools do not show: a name that several tools have, of which
+// checks, descriptions and calls tell one, and tools that cannot be read.
+func (c *connection) oddTools(server string) mcpclient.Middleware {
+	var mu sync.Mutex
+	var names map[string]bool // guarded by mu; in the list that is walked
+	page := func(first bool, r *mcp.ListToolsResult) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first {
+			names = map[string]bool{}
+		} else if !slices.ContainsFunc(r.Tools, func(t *mcp.Tool) bool { return !names[t.Name] }) {
+			return // a page before, once more
+		}
+		for _, t := range r.Tools {
+			if names[t.Name] {
+				c.console.once("%s lists more than one tool with the name %q: the server decides which one a call reaches", server,
+					t.Name)
+			}
+			names[t.Name] = true
+		}
+		for _, t := range r.Unreadable {
+			c.console.once("%s lists a tool %q that cannot be used: %v", server, t.Name, t.Err)
+		}
+	}
+	return func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
+			err := next(ctx, method, params, result, options...)
+			p, _ := params.(*mcp.PageParams)
+			if r, ok := result.(*mcp.ListToolsResult); ok && p != nil && err == nil {
+				page(p.Cursor == nil, r)
+			}
+			return err
+		}
+	}
+}
+
 // collect returns all of a list.
-func collect[T any](list iter.Seq2[T, error]) ([]T, error) {
+func collect[T any](c *connection, list iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
-	for one, err := range list {
+	for one, err := range shown(c, list) {
 		if err != nil {
 			return all, err
 		}

@@ -23,7 +23,7 @@ func newPrompts(s streams) *cobra.Command {
 func (c *connection) runPrompts(ctx context.Context) error {
 	c.spans = []string{"CLIENT " + mcp.MethodListPrompts}
 	return c.list(ctx, "prompts", func(ctx context.Context, one *server) (listing, error) {
-		prompts, err := collect(one.client.Prompts(ctx))
+		prompts, err := collect(c, one.client.Prompts(ctx))
 		return &promptList{one.ofSeveral(), prompts}, err
 	})
 }

@@ -113,6 +113,7 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	defer func() { err = cmp.Or(err, p.record.close(ctx)) }()
 	between, err := mcpproxy.New(m.Transport, &mcpproxy.Options{
 		Name: cmp.Or(p.name, m.Options.Name), Policy: policy, Recorder: record, Telemetry: o.telemetry(),
+		NoListening: m.Options.NoListening,
 	})
 	if err != nil {
 		p.record.discard()

@@ -100,7 +100,11 @@ func (r *remote) hint(err error) error {
 		return fmt.Errorf("%w; --auth-resource takes its word for it", err)
 	}
 	refused, ok := errors.AsType[*transport.RequestError](err)
-	if r.auth || !ok || refused.Reason != transport.Unauthorized {
+	switch {
+	case ok && refused.Reason == transport.SessionGone:
+		return fmt.Errorf("%w; try again. If this comes each time, the server may run in several processes that do not "+
+			"share sessions", err)
+	case r.auth, !ok, refused.Reason != transport.Unauthorized, refused.MayBeSession():
 		return err
 	}
 	return fmt.Errorf("%w; --auth authorizes in the browser", err)

@@ -26,10 +26,10 @@ func (c *connection) runResources(ctx context.Context) error {
 	return c.list(ctx, "resources", func(ctx context.Context, one *server) (listing, error) {
 		l := &resourceList{Server: one.ofSeveral()}
 		var err error
-		if l.Resources, err = collect(one.client.Resources(ctx)); err != nil {
+		if l.Resources, err = collect(c, one.client.Resources(ctx)); err != nil {
 			return nil, err
 		}
-		if l.Templates, err = collect(one.client.ResourceTemplates(ctx)); err != nil && !methodMissing(err) {
+		if l.Templates, err = collect(c, one.client.ResourceTemplates(ctx)); err != nil && !methodMissing(err) {
 			return nil, err
 		}
 		return l, nil

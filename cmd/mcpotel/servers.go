@@ -24,6 +24,7 @@ type server struct {
 	name   string // for people; where there are several, the one in the file
 	label  string // what its lines begin with: empty for one server
 	client *mcpclient.Client
+	silent bool // the file says not to listen to its changes
 }
 
 // open connects to the one server that there is.
@@ -48,7 +49,7 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 		free()
 		return nil, nil, c.remote.hint(err)
 	}
-	return &server{name: member.Name, client: client}, func() {
+	return &server{name: member.Name, client: client, silent: member.Options.NoListening}, func() {
 		client.Stop(context.WithoutCancel(ctx))
 		free()
 	}, nil
@@ -131,7 +132,8 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 		free()
 	}}
 	for name, client := range g.Members() {
-		s.all = append(s.all, &server{name: name, label: name + ": ", client: client})
+		silent := members[len(s.all)].Options.NoListening
+		s.all = append(s.all, &server{name: name, label: name + ": ", client: client, silent: silent})
 	}
 	return s, nil
 }

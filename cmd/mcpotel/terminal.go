@@ -25,6 +25,8 @@ type console struct {
 	person   bool       // a person can be asked
 	in       *bufio.Reader
 
+	said sync.Map // texts that once has said
+
 	turn lock.Mutex  // held by the goroutine that asks the person
 	read chan answer // of one element; nil while no line is read. It belongs to the holder of the turn
 
@@ -90,6 +92,14 @@ func cut(line string, columns int) string {
 // for another message.
 func (c *console) say(format string, args ...any) {
 	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
+}
+
+// once is say for what is said no second time.
+func (c *console) once(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if _, before := c.said.LoadOrStore(text, true); !before {
+		c.say("%s", text)
+	}
 }
 
 // print prints text, with no more than line breaks to control the terminal.

@@ -58,7 +58,7 @@ func (c *connection) withTools(ctx context.Context, span string, use func([]*mcp
 // tools returns the tools of all servers, and what failed.
 func (c *connection) tools(ctx context.Context, s *servers) ([]*mcp.Tool, error) {
 	if s.group == nil {
-		tools, err := collect(s.all[0].client.Tools(ctx))
+		tools, err := collect(c, s.all[0].client.Tools(ctx))
 		if err != nil {
 			return nil, c.failed(err)
 		}
@@ -66,7 +66,7 @@ func (c *connection) tools(ctx context.Context, s *servers) ([]*mcp.Tool, error)
 	}
 	tools := []*mcp.Tool{}
 	var failed []error
-	for t, err := range s.group.Tools(ctx, mcpclient.WaitForReady()) {
+	for t, err := range shown(c, s.group.Tools(ctx, mcpclient.WaitForReady())) {
 		if err != nil {
 			failed = append(failed, c.failed(err))
 			continue

@@ -108,6 +108,9 @@ func (w *watch) begin(ctx context.Context, s *servers) error {
 		watched++
 		version := one.client.ProtocolVersion()
 		w.console.say("watching %s, protocol %s", one.name, version)
+		if one.silent && version.Era() == mcp.Modern {
+			w.console.say(`%s: changes are not heard, the file says "listen": false`, one.name)
+		}
 		if w.log.level != "" && version.Era() == mcp.Modern {
 			w.console.say("%s sends log messages only for calls: see call --level", one.name)
 		}

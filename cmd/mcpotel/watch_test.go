@@ -105,6 +105,16 @@ func TestWatchNamesTheServersOfAFileAndEndsInTime(t *testing.T) {
 
 func TestWatchSaysWhatCannotBeWatched(t *testing.T) {
 	noCollector(t)
+	file := configFile(t, `, "quiet": {"command": "`+demoServerCommand(t)[1]+`", "args": ["serve-demo"], "listen": false}`)
+	for args, want := range map[string]string{
+		"--for 1ms":                     `quiet: changes are not heard, the file says "listen": false`,
+		"--server quiet --uri demo://a": `the client does not listen to changes: Options.NoListening is set ("listen": false`,
+	} {
+		_, _, stderr := runs(t, append([]string{"watch", "--config", file}, strings.Fields(args)...)...)
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%s: want %q, got %s", args, want, stderr)
+		}
+	}
 	code, _, stderr := runs(t, append([]string{"watch", "--for", "1s", "--level", "debug"}, demoServerCommand(t)...)...)
 	if code != exitOK || !strings.Contains(stderr, "only for calls") {
 		t.Errorf("log messages of a modern server: got exit code %d, want 0 and a hint: %s", code, stderr)

@@ -89,7 +89,10 @@ type Options struct {
 	ClientInfo mcp.Implementation
 	Versions   []mcp.Version       // see [mcpclient.Options]
 	Features   []mcpclient.Feature // likewise
-	Roomy      int                 // how many names of tools metrics tell apart; zero means the default
+	// NoListening, if true, leaves out the check that opens a subscription, as for clients with that option.
+	NoListening bool
+
+	Roomy int // how many names of tools metrics tell apart; zero means the default
 
 	// Log hears of all that the client does, beside the examination. Nil means that it is not told.
 	Log slog.Handler

@@ -32,18 +32,20 @@ import (
 // facts are what an examination has found out about a server, for the checks to judge. What a failure kept it from
 // finding out is zero.
 type facts struct {
-	limits limits
-	roomy  int // how many names of tools metrics tell apart
+	limits      limits
+	roomy       int  // how many names of tools metrics tell apart
+	noListening bool // see Options
 
-	tap     *tap
-	witness *witness
-	session *session // nil if the client was never ready
-	err     error    // why it was not
-	pings   []time.Duration
-	pingErr error
-	offers  offers
-	trace   string // of the examination's requests; empty if it is not sampled
-	took    time.Duration
+	tap       *tap
+	witness   *witness
+	session   *session // nil if the client was never ready
+	err       error    // why it was not
+	pings     []time.Duration
+	pingErr   error
+	offers    offers
+	listening listenFacts
+	trace     string // of the examination's requests; empty if it is not sampled
+	took      time.Duration
 
 	command *commandFacts // nil for a URL
 	url     *urlFacts     // nil for a command
@@ -112,7 +114,7 @@ func newExamination(s Server, o *Options) *examination {
 	if o != nil {
 		e.o = *o
 	}
-	e.facts = facts{limits: newLimits(e.o.Timeout), witness: newWitness(e.o.Log),
+	e.facts = facts{limits: newLimits(e.o.Timeout), witness: newWitness(e.o.Log), noListening: e.o.NoListening,
 		roomy: cmp.Or(e.o.Roomy, telemetry.DefaultToolNameLimit)}
 	if e.tracers = e.o.Tracers; e.tracers == nil {
 		// a span that is not recorded has no id to send, and so there is a provider without exporters
@@ -201,12 +203,8 @@ func exporting(env []string, s *otlpsink.Sink) []string {
 // visit connects, asks and hangs up.
 func (e *examination) visit(ctx context.Context) {
 	f := &e.facts
-	features := e.o.Features
-	if f.url != nil { // a modern server has a stream to say so, which may be held up
-		features = append(slices.Clip(features), mcpclient.HandleToolListChanged(func(context.Context) {}))
-	}
 	client, err := mcpclient.New(f.tap, &mcpclient.Options{
-		ClientInfo: e.o.ClientInfo, Versions: e.o.Versions, Features: features,
+		ClientInfo: e.o.ClientInfo, Versions: e.o.Versions, Features: e.o.Features,
 		InitTimeout: f.limits.attempt, StartTimeout: f.limits.connect, AuthTimeout: f.limits.attempt,
 		InitialAttempts: 3, BackoffMin: 200 * time.Millisecond,
 		RequestTimeout: f.limits.request, CloseTimeout: f.limits.end, NoCache: true,
@@ -232,17 +230,7 @@ func (e *examination) visit(ctx context.Context) {
 	defer cancel()
 	f.pings, f.pingErr = ping(asking, client)
 	f.offers = ask(asking, client)
-	if w := f.web(); w != nil {
-		w.settle(asking)
-	}
-}
-
-// web returns the witness of HTTP, nil for a command.
-func (f *facts) web() *web {
-	if f.url == nil {
-		return nil
-	}
-	return f.url.web
+	f.listening = e.listen(asking, client)
 }
 
 func sessionOf(c *mcpclient.Client, t *tap) *session {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // modern reports whether client and server agreed on a revision of the modern era.
@@ -120,6 +121,10 @@ const manyBytes = 100 << 10
 
 func toolsListed(f *facts) answer {
 	tools := f.offers.tools
+	if errors.Is(tools.err, mcpclient.ErrListCutShort) && len(tools.items) > 0 {
+		return answer{Warn, fmt.Sprintf("%s, and there may be more: %v", quantity(len(tools.items), "tool", tools.bytes),
+			tools.err), "let each page have a cursor of its own, and the last page none: clients use these tools and no more"}
+	}
 	if a, done := listed(tools.asked, len(tools.items), tools.bytes, tools.err, "tool"); done || len(tools.items) == 0 {
 		return a
 	}

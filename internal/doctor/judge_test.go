@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // tools makes as many tools as asked for.
@@ -38,6 +39,8 @@ func offering(items []*mcp.Tool) *facts {
 func TestWhatIsListedIsJudged(t *testing.T) {
 	broken := offering(tools(2))
 	broken.offers.tools.err = errors.New("no answer in time")
+	cut := offering(tools(4))
+	cut.offers.tools.err = fmt.Errorf("%w: the server gave the cursor \"x\" twice", mcpclient.ErrListCutShort)
 	large := tools(1)
 	large[0].Description = strings.Repeat("long ", manyBytes/5)
 	for name, tc := range map[string]struct {
@@ -48,6 +51,8 @@ func TestWhatIsListedIsJudged(t *testing.T) {
 		"some tools":         {toolsListed, offering(tools(3)), "ok: 3 tools, 147 B as JSON, the largest is tool-0 with"},
 		"no tools":           {toolsListed, offering(nil), "note: the server declares tools, and lists none"},
 		"a list that breaks": {toolsListed, broken, "fail: the list of tools broke off after 2: no answer in time"},
+		"a list that is cut short": {toolsListed, cut,
+			`warn: 4 tools, 196 B as JSON, and there may be more: the list is cut short by its cursors: the server gave `},
 		"much text":          {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
 		"a name with spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 has no good name: "two words"`},
 		"a name twice":       {toolsListed, offering(append(tools(1), tools(1)...)), `1 has no good name: "tool-0"`},
@@ -92,6 +97,36 @@ func TestThePingThatCountsIsTheMedian(t *testing.T) {
 		if text := string(a.verdict) + ": " + a.found; !strings.HasPrefix(text, tc.want) {
 			t.Errorf("want %q, got %q", tc.want, text)
 		}
+	}
+}
+
+func TestASubscriptionIsJudgedByWhatTheServerSaysAfterIt(t *testing.T) {
+	tools := mcp.SubscriptionFilter{ToolsListChanged: true}
+	lost := errors.New("no answer within 2s")
+	for _, tc := range []struct {
+		notListening bool
+		l            listenFacts
+		want         string
+	}{
+		{true, listenFacts{}, "skipped: the client is told not to listen"},
+		{false, listenFacts{}, "skipped: the server declares no changes"},
+		{false, listenFacts{tools, true, 1e6, nil, nil}, "ok: subscriptions/listen was acknowledged after 1.00ms"},
+		{false, listenFacts{tools, false, 2e9, nil, lost}, "fail: after subscriptions/listen the server answers nothing"},
+		{false, listenFacts{tools, true, 1e6, nil, lost}, "fail: after subscriptions/listen the server answers nothing"},
+		{false, listenFacts{tools, false, 1e6, lost, nil}, "warn: the server declares changes of lists, and refuses"},
+		{false, listenFacts{tools, false, 2e9, nil, nil}, "warn: the server has not acknowledged subscriptions/listen"},
+	} {
+		f := facts{noListening: tc.notListening, listening: tc.l, session: &session{version: mcp.Version20260728}}
+		a := listens(&f)
+		if text := string(a.verdict) + ": " + a.found; !strings.HasPrefix(text, tc.want) {
+			t.Errorf("want %q, got %q", tc.want, text)
+		}
+		if severity[a.verdict] > severity[OK] && a.do == "" {
+			t.Errorf("%s without what to do", a.verdict)
+		}
+	}
+	if a := listens(&facts{session: &session{version: mcp.Version20251125}}); a.verdict != Skipped {
+		t.Errorf("a legacy server: got %+v", a)
 	}
 }
 

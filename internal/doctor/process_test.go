@@ -130,6 +130,7 @@ func TestTheDoctorExaminesCommands(t *testing.T) {
 		"good": {0, doctor.OK, true, map[string]string{
 			"start": "ok: the first word came after", "stdout": "ok: nothing but JSON", "messages": "ok: all are in order",
 			"handshake": "ok: weather 1.0 speaks 2026-07-28 (modern era)", "ping": "ok: ", "tools": "ok: 1 tool, ",
+			"listen":      "ok: subscriptions/listen was acknowledged after ",
 			"propagation": "ok: ", "end": "it ended", "cardinality": "ok: 1 tool and 0 prompts; metrics tell 200 names apart",
 			"prompts": "skipped: the server declares no prompts",
 		}},

@@ -63,6 +63,7 @@ var rules = []rule{
 	{"schemas", both, after("handshake"), schemas},
 	{"resources", both, after("handshake"), resourcesListed},
 	{"prompts", both, after("handshake"), promptsListed},
+	{"listen", both, after("ping"), listens},
 	{"propagation", both, after("handshake"), joined},
 	{"end", commands, after("handshake"), ended},
 	{"clock", urls, after("http"), clocks},

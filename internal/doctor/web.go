@@ -15,8 +15,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // maxAnswers bounds the kinds of answers that are told apart.
@@ -41,7 +39,6 @@ type web struct {
 	clock     *clock           // guarded by mu; of the server, nil as long as it has not told
 	streams   map[*stream]bool // guarded by mu; those that are open
 	silent    time.Duration    // guarded by mu; how long a stream that ended had said nothing
-	spoken    broadcast.Signal // guarded by mu; a stream has begun to speak, or has ended
 }
 
 // secured is what was agreed on by TLS.
@@ -178,7 +175,6 @@ func (s *stream) Read(p []byte) (int, error) {
 	defer s.web.mu.Unlock()
 	if n > 0 && !s.spoke {
 		s.spoke = true
-		s.web.spoken.Send()
 	}
 	if err != nil {
 		s.ended()
@@ -199,7 +195,6 @@ func (s *stream) ended() {
 		s.web.silent = max(s.web.silent, time.Since(s.opened))
 	}
 	delete(s.web.streams, s)
-	s.web.spoken.Send()
 }
 
 // proxied returns the proxy that the environment names for a URL, empty for none.
@@ -208,19 +203,4 @@ func (w *web) proxied(r *http.Request) string {
 		return u.Host
 	}
 	return ""
-}
-
-// settle waits until each open stream that answers a request has said something, for a second at most: one that does
-// not may be held up by a proxy.
-func (w *web) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_ = w.spoken.Await(ctx, &w.mu, func() bool { // if ctx ends it, the stream tells when it is closed
-		for s := range w.streams {
-			if s.answers && !s.spoke {
-				return false
-			}
-		}
-		return true
-	})
 }

@@ -67,6 +67,8 @@ type Server struct {
 	Type     Type
 	Timeout  time.Duration // of each request; zero if the file does not say
 
+	NoListening bool // the file says "listen": false, see [mcpclient.Options]
+
 	// Of a program:
 	Command string
 	Args    []string
@@ -93,8 +95,9 @@ func Load(path string, o *Options) (*Config, error) {
 }
 
 // Members returns the servers that are not disabled, for [mcpclient.NewGroup]. Each has shared options, which may be
-// nil, with its own name and the timeout that the file says. What else a server over HTTP needs, such as an authorizer,
-// is for the caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a [transport.Stdio].
+// nil, with its own name, and the timeout and NoListening that the file says. What else a server over HTTP needs, such
+// as an authorizer, is for the caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a
+// [transport.Stdio].
 func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 	var members []mcpclient.Member
 	for _, s := range c.Servers {
@@ -109,6 +112,7 @@ func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 		if s.Timeout > 0 {
 			o.RequestTimeout = s.Timeout
 		}
+		o.NoListening = o.NoListening || s.NoListening
 		members = append(members, mcpclient.Member{Name: s.Name, Transport: s.Transport(), Options: &o})
 	}
 	return members

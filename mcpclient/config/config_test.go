@@ -44,7 +44,7 @@ func TestServersAreReadInTheirOrder(t *testing.T) {
 		"off": {"disabled": true, "command": 7, "env": {"X": "${MISSING}"}},
 		"auto": {"url": "https://example.com/${A}", "headers": {"authorization": "Bearer ${TOKEN}"}, "timeout": 1500.5},
 		"http": {"url": "http://x", "type": "streamable-http", "timeout": "2m", "disabled": false},
-		"sse": {"url": "http://x", "transport": "sse", "args": null}
+		"sse": {"url": "http://x", "transport": "sse", "args": null, "listen": false}
 	}`)
 	want := []*config.Server{
 		{
@@ -58,7 +58,7 @@ func TestServersAreReadInTheirOrder(t *testing.T) {
 			Timeout: 1500*time.Millisecond + 500*time.Microsecond,
 		},
 		{Name: "http", Type: config.TypeStreamable, URL: "http://x", Timeout: 2 * time.Minute},
-		{Name: "sse", Type: config.TypeSSE, URL: "http://x"},
+		{Name: "sse", Type: config.TypeSSE, URL: "http://x", NoListening: true},
 	}
 	if diff := cmp.Diff(want, c.Servers); diff != "" || len(c.Warnings) != 0 {
 		t.Errorf("servers (-want +got):\n%s\nwarnings: %v", diff, c.Warnings)
@@ -67,16 +67,17 @@ func TestServersAreReadInTheirOrder(t *testing.T) {
 
 func TestMembersHaveWhatTheFileSays(t *testing.T) {
 	c := servers(t, `{
-		"run": {"command": "srv", "args": ["x"], "env": {"B": "2", "A": "1"}, "cwd": "/w", "timeout": 5000},
+		"run": {"command": "srv", "args": ["x"], "env": {"B": "2", "A": "1"}, "cwd": "/w", "timeout": 5000, "listen": false},
 		"off": {"disabled": true},
-		"web": {"url": "http://x/mcp", "headers": {"K": "v"}, "type": "http"},
+		"web": {"url": "http://x/mcp", "headers": {"K": "v"}, "type": "http", "listen": true},
 		"old": {"url": "http://x/sse", "type": "sse"},
 		"any": {"url": "http://x/any"}
 	}`)
 	shared := &mcpclient.Options{Name: "shared", RequestTimeout: time.Hour, FrameLimit: 7}
 	var got []string
 	for _, m := range c.Members(shared) {
-		line := fmt.Sprintf("%s %s %v %d", m.Name, m.Options.Name, m.Options.RequestTimeout, m.Options.FrameLimit)
+		line := fmt.Sprintf("%s %s %v %d %t", m.Name, m.Options.Name, m.Options.RequestTimeout, m.Options.FrameLimit,
+			m.Options.NoListening)
 		switch tr := m.Transport.(type) {
 		case transport.Stdio:
 			line += fmt.Sprint(" ", tr.Command, tr.Args, tr.Env, tr.Dir)
@@ -86,10 +87,10 @@ func TestMembersHaveWhatTheFileSays(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"run run 5s 7 srv[x] [PATH=/bin A=1 B=2]/w",
-		"web web 1h0m0s 7 http://x/mcpmap[K:[v]] 1",
-		"old old 1h0m0s 7 http://x/ssemap[] 2",
-		"any any 1h0m0s 7 http://x/anymap[] 0",
+		"run run 5s 7 true srv[x] [PATH=/bin A=1 B=2]/w",
+		"web web 1h0m0s 7 false http://x/mcpmap[K:[v]] 1",
+		"old old 1h0m0s 7 false http://x/ssemap[] 2",
+		"any any 1h0m0s 7 false http://x/anymap[] 0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || shared.Name != "shared" {
 		t.Errorf("members (-want +got):\n%s", diff)
@@ -177,6 +178,8 @@ func TestErrorsSayWhereAndKeepSecrets(t *testing.T) {
 			"config: mcpServers.a.args[1]: got an array, want a string"},
 		"disabled": {`{"mcpServers":{"a":{"command":"x","disabled":"no"}}}`,
 			"config: mcpServers.a.disabled: got a string, want true or false"},
+		"listen": {`{"mcpServers":{"a":{"command":"x","listen":"no"}}}`,
+			"config: mcpServers.a.listen: got a string, want true or false"},
 		"not set": {`{"mcpServers":{"a":{"command":"x","env":{"K":"hunter2 ${MISSING} ${GONE}"}}}}`,
 			"config: mcpServers.a.env.K: the environment variable MISSING is not set\nthe environment variable GONE is not set"},
 		"a command not set": {`{"mcpServers":{"a":{"command":"${MISSING}"}}}`,

@@ -32,6 +32,8 @@
 //   - type, or transport: stdio, http, streamable-http (also written streamableHttp) or sse. Without it, a command is
 //     stdio, and with a url the client finds out by itself.
 //   - disabled: true leaves the server out, unread.
+//   - listen: false keeps the client from listening to changes, for a server that stops answering after that; see
+//     NoListening of [mcpclient.Options] for what is lost.
 //   - timeout: of each request, in milliseconds, or as text with a unit ("30s").
 //
 // In command, args, env, cwd, url and headers, ${VAR} and ${env:VAR} stand for a variable of the environment, which

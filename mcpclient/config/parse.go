@@ -153,6 +153,11 @@ func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words s
 	return false
 }
 
+// truth returns true or false, and complains about anything else.
+func (p *parser) truth(path string, v jsontext.Value) bool {
+	return v.Kind() != 'f' && p.kind(path, v, 't', "true or false")
+}
+
 // text returns a string with its variables in place.
 func (p *parser) text(path string, v jsontext.Value) string {
 	if !p.kind(path, v, '"', "a string") {

@@ -18,13 +18,8 @@ func (p *parser) server(name, path string, v jsontext.Value) {
 	s := &Server{Name: name}
 	p.config.Servers = append(p.config.Servers, s)
 	if i := slices.IndexFunc(members, func(m field) bool { return m.name == "disabled" }); i >= 0 {
-		switch members[i].value.Kind() {
-		case 't':
-			s.Disabled = true
+		if s.Disabled = p.truth(within(path, "disabled"), members[i].value); s.Disabled {
 			return
-		case 'f':
-		default:
-			p.kind(within(path, "disabled"), members[i].value, 't', "true or false")
 		}
 	}
 	given := map[string]bool{}
@@ -61,6 +56,8 @@ func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
 		s.Type = t
 	case "timeout":
 		s.Timeout = p.timeout(path, v)
+	case "listen":
+		s.NoListening = !p.truth(path, v)
 	case "disabled":
 	default:
 		p.warn(path, "unknown member, ignored")

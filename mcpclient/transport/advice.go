@@ -44,8 +44,13 @@ func notReached(host string, err error) error {
 func (e *RequestError) advice() string {
 	const endpoint = "; is this the URL of the MCP endpoint? It often ends in /mcp"
 	switch {
+	case e.Reason == SessionGone:
+		return ""
+	case e.Status == http.StatusUnauthorized && !e.judged() && e.MayBeSession():
+		return "; the server has answered the handshake without other credentials, so it may have forgotten the session. " +
+			credentials
 	case e.Status == http.StatusUnauthorized && !e.judged():
-		return "; HTTP.Authorizer or a field of HTTP.Header gives credentials"
+		return "; " + credentials
 	case e.found:
 		return ""
 	case e.Reason == Malformed && e.Status != 0:
@@ -54,6 +59,14 @@ func (e *RequestError) advice() string {
 		return endpoint
 	}
 	return ""
+}
+
+const credentials = "HTTP.Authorizer or a field of HTTP.Header gives credentials"
+
+// MayBeSession reports whether a server that refuses a request with 401 may have forgotten the session: it has answered
+// the handshake, and does not say which authorization it wants.
+func (e *RequestError) MayBeSession() bool {
+	return e.Status == http.StatusUnauthorized && e.found && !e.challenge
 }
 
 // judged reports whether an Authorizer has said that it cannot get what the server wants.

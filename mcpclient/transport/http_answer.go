@@ -72,6 +72,9 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 		ex.malformed(resp, errors.New("the session id is not visible ASCII"))
 		return
 	}
+	if ex.sessionID != "" {
+		ex.session.served.Store(true)
+	}
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
@@ -141,7 +144,10 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	switch {
 	case shared:
 		to = theOldServer
-	case ex.sessionID != "":
+	case ex.sessionID == "":
+	case ex.session.served.Load() && ex.conn.h.Authorizer == nil: // whose credentials may be others than before
+		to = theServed
+	default:
 		to = theSession
 	}
 	failure := refusal(resp, to, body)
@@ -159,6 +165,7 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 	says, wait := saidBy(resp, body)
 	e := &RequestError{Status: resp.StatusCode, RetryAfter: wait}
 	e.Reason, e.Unsent = verdictOf(refused, to, says)
+	e.challenge = says.challenge
 	if m, err := jsonrpc.Parse(body); err == nil && m.Kind == jsonrpc.Error {
 		failure, _ := m.Failure() // what could be read is returned even so
 		body = []byte(failure.Message)

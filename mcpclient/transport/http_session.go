@@ -17,6 +17,7 @@ type session struct {
 	stream    *streamLife // nil unless it has a stream; guarded by httpConn.mu
 	listening int32       // goroutines that read it, more if initialized was sent again; guarded by httpConn.mu
 	gone      atomic.Bool // see dropped
+	served    atomic.Bool // a request with the session's id has been answered
 
 	id      string          // given by the server, "" for none; guarded by httpConn.mu
 	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu

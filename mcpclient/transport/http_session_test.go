@@ -137,6 +137,37 @@ func TestHTTPSessionGone(t *testing.T) {
 	})
 }
 
+// A 401 that says nothing ends a session that the server has served, and not the one that follows at once.
+func TestHTTPSilent401AfterSuccessEndsOneSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, refuses := new(legacyServer), false
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if refuses && r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") != "" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			s.ServeHTTP(w, r)
+		})
+		h := b.transport()
+		h.NoListening = true
+		conn := dialHTTP(t, h, transport.Config{})
+		startSession(t, conn)
+		send(t, conn, call(2))
+		receiveData(t, conn, result(2), 2)
+		refuses = true
+		send(t, conn, call(3))
+		if e := receiveError(t, conn, 3); e.Reason != transport.SessionGone || !e.Unsent {
+			t.Errorf("want the session gone and the request unsent, got %v", e)
+		}
+		send(t, conn, initialize(4))
+		receiveData(t, conn, result(4), 4)
+		send(t, conn, call(5))
+		if e := receiveError(t, conn, 5); e.Reason != transport.Unauthorized {
+			t.Errorf("in the next session: want the request not authorized, got %v", e)
+		}
+	})
+}
+
 // receiveGone fails the test unless the next frame is a request that found its session gone.
 func receiveGone(t *testing.T, conn transport.Conn) {
 	t.Helper()

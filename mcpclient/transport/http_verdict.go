@@ -30,6 +30,7 @@ type addressee uint8
 const (
 	theServer    addressee = iota
 	theSession             // it had a session id
+	theServed              // likewise, and another request with that id and the same credentials has been answered
 	theOldServer           // it was for the endpoint that a server of HTTP+SSE has given
 )
 
@@ -39,6 +40,7 @@ type said struct {
 	wait      bool // it says when to come back: a Retry-After that can be read
 	challenge bool // it says what it wants first: WWW-Authenticate
 	failure   bool // its body is a JSON-RPC error, so it comes from an MCP server and not from what is in front of it
+	silent    bool // it has no body
 	unknown   bool // its body does not speak against the session, or the endpoint, being unknown; see unknownTo
 }
 
@@ -50,6 +52,9 @@ type said struct {
 // know. Everything else may have had its effect: 502 and 504, 408 and 425, a connection that was cut, and each status
 // that is not listed. (RFC 9110, sections 9.2.2 and 15; specification 2025-11-25, basic/transports, "Session
 // Management")
+//
+// A 401 without a challenge and without a body says that the server does not know the session, if the server has
+// answered another request of that session.
 func verdictOf(p phase, to addressee, s said) (why RequestReason, unsent bool) {
 	switch p {
 	case unconnected:
@@ -63,7 +68,7 @@ func verdictOf(p phase, to addressee, s said) (why RequestReason, unsent bool) {
 	}
 	switch s.status {
 	case http.StatusUnauthorized:
-		if s.unknown && !s.challenge && to == theSession {
+		if !s.challenge && (s.unknown && (to == theSession || to == theServed) || s.silent && to == theServed) {
 			return SessionGone, true
 		}
 		return Unauthorized, true
@@ -75,7 +80,7 @@ func verdictOf(p phase, to addressee, s said) (why RequestReason, unsent bool) {
 		return Busy, s.wait || s.failure
 	case http.StatusNotFound, http.StatusBadRequest:
 		switch {
-		case s.unknown && to == theSession:
+		case s.unknown && (to == theSession || to == theServed):
 			return SessionGone, true
 		case s.unknown && to == theOldServer && s.status == http.StatusNotFound:
 			return Lost, true
@@ -94,6 +99,7 @@ func (e *RequestError) Repeatable(harmless bool) bool {
 func saidBy(resp *http.Response, body []byte) (s said, wait time.Duration) {
 	wait, s.wait = waits.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
 	s.status = resp.StatusCode
+	s.silent = len(body) == 0
 	s.challenge = resp.Header.Get("WWW-Authenticate") != ""
 	m, err := jsonrpc.Parse(body)
 	s.failure = err == nil && m.Kind == jsonrpc.Error

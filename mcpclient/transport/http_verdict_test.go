@@ -19,6 +19,7 @@ var verdicts = []struct {
 	unsent bool
 }{
 	{theSession, 401, "unknown", "challenge", SessionGone, true},
+	{theServed, 401, "unknown silent", "challenge", SessionGone, true},
 	{anyone, 401, "", "", Unauthorized, true},
 	{anyone, 403, "challenge failure", "", Unauthorized, true},
 	{anyone, 403, "", "challenge failure", Unauthorized, false},
@@ -27,6 +28,8 @@ var verdicts = []struct {
 	{anyone, 503, "", "wait failure", Busy, false},
 	{theSession, 404, "unknown", "", SessionGone, true},
 	{theSession, 400, "unknown", "", SessionGone, true},
+	{theServed, 404, "unknown", "", SessionGone, true},
+	{theServed, 400, "unknown", "", SessionGone, true},
 	{theOldServer, 404, "unknown", "", Lost, true},
 }
 
@@ -34,17 +37,17 @@ const anyone = addressee(255)
 
 // TestTheVerdictOnARequest goes through every status, everything a response can say, and whom the request was for.
 func TestTheVerdictOnARequest(t *testing.T) {
-	words := []string{"wait", "challenge", "failure", "unknown"}
+	words := []string{"wait", "challenge", "failure", "silent", "unknown"}
 	for status := 100; status < 600; status++ {
 		for says := range 1 << len(words) {
-			for _, to := range []addressee{theServer, theSession, theOldServer} {
+			for _, to := range []addressee{theServer, theSession, theServed, theOldServer} {
 				var heard []string
 				for i, word := range words {
 					if says>>i&1 == 1 {
 						heard = append(heard, word)
 					}
 				}
-				s := said{status, says&1 != 0, says&2 != 0, says&4 != 0, says&8 != 0}
+				s := said{status, says&1 != 0, says&2 != 0, says&4 != 0, says&8 != 0, says&16 != 0}
 				why, unsent := verdictOf(refused, to, s)
 				wantWhy, wantUnsent := expected(to, status, heard)
 				if why != wantWhy || unsent != wantUnsent {
@@ -157,7 +160,7 @@ func TestWhatARefusalSays(t *testing.T) {
 		for i := 0; i < len(c.header); i += 2 {
 			resp.Header.Set(c.header[i], c.header[i+1])
 		}
-		c.want.status = c.status
+		c.want.status, c.want.silent = c.status, c.body == ""
 		if got, _ := saidBy(resp, []byte(c.body)); got != c.want {
 			t.Errorf("%d %q %q: got %+v, want %+v", c.status, c.header, c.body, got, c.want)
 		}

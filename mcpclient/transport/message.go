@@ -105,7 +105,8 @@ type RequestError struct {
 
 	Err error // the cause, if there is one
 
-	found bool // the URL is that of an MCP server: a handshake has been answered there
+	challenge bool // the response says which authorization the server wants
+	found     bool // the URL is that of an MCP server: a handshake has been answered there
 }
 
 // Error says why the request gets no answer.

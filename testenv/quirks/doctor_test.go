@@ -17,7 +17,7 @@ func TestTheDoctorFindsEveryServerOverHTTPUsable(t *testing.T) {
 	for _, s := range quirks.OverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			r := examined(t, &transport.HTTP{URL: serve(t, s.New()) + "/mcp"}, string(s.Version))
+			r := examined(t, &transport.HTTP{URL: serve(t, s.New()) + "/mcp"}, string(s.Version), false)
 			wants(t, r, "http", s.Name, map[string]doctor.Verdict{
 				"silent on the probe after the header": doctor.Warn, "307 of everything, same origin": doctor.Note,
 				"308 of everything, same origin": doctor.Note, "302 of the probe to a page": doctor.Note,
@@ -39,7 +39,7 @@ func TestTheDoctorFindsEveryServerOverStdioUsable(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			r := examined(t, transport.Stdio{Command: os.Args[0], Env: []string{environmentQuirk + "=" + s.Name}},
-				string(s.Version))
+				string(s.Version), s.Deaf)
 			wants(t, r, "stdout", s.Name, map[string]doctor.Verdict{
 				"text": doctor.Warn, "text, then a refusal": doctor.Warn, "text, then exit": doctor.Warn,
 				"modern, text first": doctor.Warn,
@@ -53,10 +53,29 @@ func TestTheDoctorFindsEveryServerOverStdioUsable(t *testing.T) {
 	}
 }
 
+// TestTheDoctorFindsAServerThatListeningMakesDeaf examines each of these without the option that makes it usable.
+func TestTheDoctorFindsAServerThatListeningMakesDeaf(t *testing.T) {
+	for _, s := range quirks.OverStdio() {
+		if !s.Deaf {
+			continue
+		}
+		tr := transport.Stdio{Command: os.Args[0], Env: []string{environmentQuirk + "=" + s.Name}}
+		r := doctor.Examine(t.Context(), doctor.Server{Name: "quirk", Transport: tr}, nil)
+		c := checkOf(t, r, "listen")
+		if c.Verdict != doctor.Fail || !strings.Contains(c.Found, "after subscriptions/listen the server answers nothing") ||
+			!strings.Contains(c.Do, `"listen": false`) || !strings.Contains(c.Do, "Options.NoListening") {
+			t.Errorf("want the check to fail and to name the option, got %s: %s\n%s", c.Verdict, c.Found, c.Do)
+		}
+		if c := checkOf(t, r, "tools"); c.Verdict != doctor.OK || r.Took > doctor.DefaultTimeout {
+			t.Errorf("want the rest examined in time, got after %v:\n%s", r.Took, shown(r))
+		}
+	}
+}
+
 // examined examines a server that can be used.
-func examined(t *testing.T, tr transport.Transport, version string) *doctor.Report {
+func examined(t *testing.T, tr transport.Transport, version string, deaf bool) *doctor.Report {
 	t.Helper()
-	r := doctor.Examine(t.Context(), doctor.Server{Name: "quirk", Transport: tr}, nil)
+	r := doctor.Examine(t.Context(), doctor.Server{Name: "quirk", Transport: tr}, &doctor.Options{NoListening: deaf})
 	if r.Took > doctor.DefaultTimeout {
 		t.Errorf("want it examined within %v, got %v", doctor.DefaultTimeout, r.Took)
 	}

@@ -31,6 +31,10 @@ func ForgetfulOverHTTP() []Forgetful {
 		"404 page": func(w http.ResponseWriter, _ *http.Request, _ *message) {
 			send(w, 404, "text/html", "<h1>Not Found</h1>")
 		},
+		"401 text": func(w http.ResponseWriter, _ *http.Request, _ *message) {
+			send(w, 401, "text/plain", "Unauthorized: Session not found")
+		},
+		"401 nothing":           func(w http.ResponseWriter, _ *http.Request, _ *message) { send(w, 401, "", "") },
 		"400 JSON-RPC, null id": json(400, -32000, "Bad Request: No valid session ID provided"),
 		"400 JSON-RPC, no id member": func(w http.ResponseWriter, _ *http.Request, _ *message) {
 			sendJSON(w, 400, []byte(`{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID `+

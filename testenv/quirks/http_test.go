@@ -21,7 +21,7 @@ func TestEveryServerOverHTTPIsUsable(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			h := &listener{next: s.New()}
-			use(t, &transport.HTTP{URL: serve(t, h) + "/mcp"}, s.Version)
+			use(t, &transport.HTTP{URL: serve(t, h) + "/mcp"}, s.Version, false)
 			if !h.probed.Load() {
 				t.Error("want the server probed first, got no server/discover: its quirk was not met")
 			}

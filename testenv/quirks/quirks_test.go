@@ -35,15 +35,17 @@ func TestEveryServerOverStdioIsUsable(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			use(t, transport.Stdio{Command: os.Args[0], Env: []string{environmentQuirk + "=" + s.Name}}, s.Version)
+			use(t, transport.Stdio{Command: os.Args[0], Env: []string{environmentQuirk + "=" + s.Name}}, s.Version, s.Deaf)
 		})
 	}
 }
 
-func use(t *testing.T, tr transport.Transport, want mcp.Version) {
+// use lists and calls with a client that would listen to changes, unless the server is deaf after that.
+func use(t *testing.T, tr transport.Transport, want mcp.Version, deaf bool) {
 	t.Helper()
 	start := time.Now()
-	c, err := mcpclient.Connect(t.Context(), tr, nil)
+	c, err := mcpclient.Connect(t.Context(), tr, &mcpclient.Options{NoListening: deaf, Features: []mcpclient.Feature{
+		mcpclient.HandleToolListChanged(func(context.Context) {})}})
 	took := time.Since(start)
 	if err != nil {
 		t.Fatalf("connect: want no error, got after %v: %v", took.Round(time.Millisecond), err)

@@ -2,6 +2,7 @@ package quirks
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +22,10 @@ type Stdio struct {
 	discover reaction // to server/discover; nil leaves it to answer
 	answer   answer   // to all else
 	late     time.Duration
+
+	// Deaf says that the server answers nothing any more once it got subscriptions/listen, as those do that are built on
+	// mcp-go 1.0.0 (mcp-grafana 1.4.0 to 1.6.0). It is usable for a client that does not listen.
+	Deaf bool
 }
 
 // OverStdio returns the servers over standard input and output. [ServeStdio] runs one.
@@ -69,6 +74,10 @@ func (s Stdio) serve(in io.Reader, out io.Writer) int {
 		m := new(message)
 		if json.Unmarshal(lines.Bytes(), m) != nil {
 			continue
+		}
+		if m.Method == "subscriptions/listen" && s.Deaf {
+			_, _ = io.Copy(io.Discard, in)
+			return p.status
 		}
 		if m.Method == discover && s.discover != nil {
 			s.discover(p, m)
@@ -124,6 +133,10 @@ func modernPipes() []Stdio {
 			p.say("listening …")
 			p.say(string(modern(m)))
 		}},
+		{Name: "modern, deaf after subscriptions/listen", Version: mcp.Version20260728, Deaf: true,
+			answer: func(m *message) []byte {
+				return bytes.Replace(modern(m), []byte(`"tools":{}`), []byte(`"tools":{"listChanged":true}`), 1)
+			}},
 		{Name: "modern, three seconds to start", Version: mcp.Version20260728, answer: modern, late: 3 * oneSecond},
 	}
 }

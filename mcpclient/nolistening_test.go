@@ -1,0 +1,46 @@
+package mcpclient
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// TestAClientThatDoesNotListenAsksForNoChanges has handlers, a watched resource and kept results in both eras.
+func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
+	j := &journal{}
+	o := Options{NoListening: true, BackoffMin: time.Second, Features: []Feature{
+		HandleToolListChanged(j.changed("tools")), HandleResourceUpdated(j.updated)}}
+	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
+		j.lines = nil
+		if r.modern() {
+			err := r.c.SubscribeResource(t.Context(), motd)
+			if err == nil || !SafeToRetry(err) || !strings.Contains(err.Error(), "Options.NoListening") ||
+				!strings.Contains(err.Error(), `"listen": false`) {
+				t.Errorf("subscribe: got %v, want an error that names the option", err)
+			}
+			fill(t, r.conversation, r.c)
+			if kept := keptOf(t, r.conversation, r.c); kept != "0123456" {
+				t.Errorf("%s is kept, want everything for as long as the server says", kept)
+			}
+		} else {
+			r.subscribe(motd) // by another method
+		}
+		remove := r.c.OnPromptListChanged(func(context.Context) {})
+		defer remove()
+		synctest.Wait()
+		r.silent()
+		r.reconnect(all)
+		if !r.modern() {
+			r.subscribed(motd)
+			j.wants(t, "tools", "updated "+motd)
+			return
+		}
+		j.wants(t, "tools") // the server may be another version
+		r.silent()
+	})
+}
