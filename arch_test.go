@@ -80,8 +80,10 @@ var arrows = map[string][]string{
 	},
 	"inspect/inspectserver": {"inspect", "internal/inspector", "internal/running", "mcpserver"},
 
-	"mcpclient/internal/machine":        {},
-	"mcpclient/transport":               {"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse"},
+	"mcpclient/internal/machine": {},
+	"mcpclient/transport": {
+		"internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/sse", "internal/workers",
+	},
 	"mcpclient/transport/transporttest": {"mcpclient/transport"},
 	"mcpclient/transport/chaos": {
 		"internal/inlet", "internal/jsonrpc", "mcp", "mcpclient/telemetry/instrument", "mcpclient/transport",
@@ -123,8 +125,8 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/relay", "internal/running", "internal/schema", "internal/sse", "mcp", "mcpclient/telemetry",
-		"mcpclient/telemetry/instrument", "mcpserver/store",
+		"internal/relay", "internal/running", "internal/schema", "internal/sse", "internal/workers", "mcp",
+		"mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpserver/store",
 	},
 	"mcpproxy": {
 		"internal/recording", "internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
