@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 

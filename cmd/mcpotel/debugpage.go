@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/page"
-	"github.com/mcpotel/mcpotel/internal/traceview"
 )
 
 // debugPath is where the page of what the clients and servers of this process do is mounted.

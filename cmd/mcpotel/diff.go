@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpotel/mcpotel/internal/recordingdiff"
+	"github.com/mcpotel/mcpotel/internal/command/recordingdiff"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/internal/visible"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel"
 
-	"github.com/mcpotel/mcpotel/internal/doctor"
+	"github.com/mcpotel/mcpotel/internal/command/doctor"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"

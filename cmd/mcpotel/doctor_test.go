@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/internal/doctor"
+	"github.com/mcpotel/mcpotel/internal/command/doctor"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 

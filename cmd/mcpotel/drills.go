@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpotel/mcpotel/internal/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/gameday"
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpotel/mcpotel/internal/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/glob"
-	"github.com/mcpotel/mcpotel/internal/prom"
-	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/gameday"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/explain"
 	"github.com/mcpotel/mcpotel/internal/inspector"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
-	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )

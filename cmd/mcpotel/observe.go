@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/term"
 
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/loopback"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
-	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/internal/waterfall"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
-	"github.com/mcpotel/mcpotel/internal/traceview"
 )
 
 // viewer is one run of "view".

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/command/recordingdiff"
 	"github.com/mcpotel/mcpotel/internal/recording"
-	"github.com/mcpotel/mcpotel/internal/recordingdiff"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"

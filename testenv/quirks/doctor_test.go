@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/doctor"
+	"github.com/mcpotel/mcpotel/internal/command/doctor"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/testenv/quirks"
 )

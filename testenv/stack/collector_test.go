@@ -21,7 +21,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )

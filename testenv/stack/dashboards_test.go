@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/internal/dashboard"
-	"github.com/mcpotel/mcpotel/internal/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
-	"github.com/mcpotel/mcpotel/internal/gameday"
-	"github.com/mcpotel/mcpotel/internal/traceview"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
+	"github.com/mcpotel/mcpotel/internal/command/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )

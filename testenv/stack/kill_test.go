@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
-	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"

@@ -71,10 +71,10 @@ var viewerArea = area{
 			full: "it is refused; more wait", test: "internal/otlpsink.TestWhatIsUnpackedIsBounded",
 		},
 		{
-			what: "An answer of a Jaeger", where: []string{"internal/traceview.maxAnswer", "internal/traceview.maxValues"},
-			bound: "{bytes internal/traceview.maxAnswer} of text, {bytes internal/traceview.maxValues} as values, all its " +
+			what: "An answer of a Jaeger", where: []string{"internal/command/traceview.maxAnswer", "internal/command/traceview.maxValues"},
+			bound: "{bytes internal/command/traceview.maxAnswer} of text, {bytes internal/command/traceview.maxValues} as values, all its " +
 				"parts together",
-			full: "it is an error", test: "internal/traceview.TestAnAnswerOfJaegerIsBoundedInMemory",
+			full: "it is an error", test: "internal/command/traceview.TestAnAnswerOfJaegerIsBoundedInMemory",
 		},
 		{
 			what:  "Answers of a debug page or a page of traces to an inspector",
@@ -92,11 +92,11 @@ var viewerArea = area{
 			test: "internal/otlpsink.TestTheOldestAreDroppedWhenTheyAreLarge",
 		},
 		{
-			what: "Series, and what a page shows", where: []string{"internal/traceview.maxKept"},
-			bound: "{internal/traceview.maxKept} series of {internal/traceview.maxProcesses} processes; a page " +
-				"{internal/traceview.maxTraces} traces, {internal/traceview.maxRows} spans, {internal/traceview.maxRecords} " +
-				"records and {bytes internal/traceview.pageBudget} of values",
-			full: "the page says how many there are in all", test: "internal/traceview.TestTooManySeriesAreCountedNotKept",
+			what: "Series, and what a page shows", where: []string{"internal/command/traceview.maxKept"},
+			bound: "{internal/command/traceview.maxKept} series of {internal/command/traceview.maxProcesses} processes; a page " +
+				"{internal/command/traceview.maxTraces} traces, {internal/command/traceview.maxRows} spans, {internal/command/traceview.maxRecords} " +
+				"records and {bytes internal/command/traceview.pageBudget} of values",
+			full: "the page says how many there are in all", test: "internal/command/traceview.TestTooManySeriesAreCountedNotKept",
 		},
 	},
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/loopback"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
-	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
-	"github.com/mcpotel/mcpotel/internal/prom"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
 )
 
 // answers are what a Prometheus 3.12 answers, shortened.

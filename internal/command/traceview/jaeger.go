@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/weigh"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 

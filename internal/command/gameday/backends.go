@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/prom"
-	"github.com/mcpotel/mcpotel/internal/traceview"
+	"github.com/mcpotel/mcpotel/internal/command/prom"
+	"github.com/mcpotel/mcpotel/internal/command/traceview"
 )
 
 // Prometheus is the alerting of a Prometheus.

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/command/recordingdiff"
+	"github.com/mcpotel/mcpotel/internal/command/replay"
 	"github.com/mcpotel/mcpotel/internal/recording"
-	"github.com/mcpotel/mcpotel/internal/recordingdiff"
-	"github.com/mcpotel/mcpotel/internal/replay"
 	"github.com/mcpotel/mcpotel/internal/testsupport/conversation"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"

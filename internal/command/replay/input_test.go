@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mcpotel/mcpotel/internal/command/recordingdiff"
 	"github.com/mcpotel/mcpotel/internal/recording"
-	"github.com/mcpotel/mcpotel/internal/recordingdiff"
 	"github.com/mcpotel/mcpotel/internal/testsupport/conversation"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
 )
 
 // A Client asks one Prometheus. It may be used from any goroutine.

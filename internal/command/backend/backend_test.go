@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/internal/backend"
+	"github.com/mcpotel/mcpotel/internal/command/backend"
 )
 
 // service answers with what it was asked for.

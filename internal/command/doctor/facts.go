@@ -139,7 +139,7 @@ func (e *examination) gather(ctx context.Context) *facts {
 		return f
 	}
 	f.tap = &tap{Transport: t}
-	spanCtx, span := e.tracers.Tracer("github.com/mcpotel/mcpotel/internal/doctor").Start(ctx, "mcpotel doctor")
+	spanCtx, span := e.tracers.Tracer("github.com/mcpotel/mcpotel/internal/command/doctor").Start(ctx, "mcpotel doctor")
 	if span.SpanContext().IsSampled() {
 		f.trace = span.SpanContext().TraceID().String()
 	}

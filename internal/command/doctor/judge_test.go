@@ -132,7 +132,7 @@ func TestASubscriptionIsJudgedByWhatTheServerSaysAfterIt(t *testing.T) {
 
 // TestThePageHasEachCheck holds docs/doctor.md against the table.
 func TestThePageHasEachCheck(t *testing.T) {
-	page, err := os.ReadFile("../../docs/doctor.md")
+	page, err := os.ReadFile("../../../docs/doctor.md")
 	if err != nil {
 		t.Fatal(err)
 	}

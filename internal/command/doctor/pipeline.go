@@ -78,7 +78,7 @@ func (p *Pipeline) collector(ctx context.Context) answer {
 		return answer{Warn, "a Collector is named, and nothing is exported: OTEL_SDK_DISABLED or OTEL_*_EXPORTER says so",
 			"unset these variables"}
 	}
-	const scope = "github.com/mcpotel/mcpotel/internal/doctor"
+	const scope = "github.com/mcpotel/mcpotel/internal/command/doctor"
 	spanCtx, span := p.providers.TracerProvider().Tracer(scope).Start(ctx, "mcpotel doctor collector")
 	counter, err := p.providers.MeterProvider().Meter(scope).Int64Counter("mcpotel.doctor.runs")
 	if err == nil {
