@@ -145,10 +145,19 @@ type follower struct {
 func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []store.Event, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	if c.fresh {
-		behind.Sequence, err = c.f.events.Latest(ctx, c.s.id)
-	} else {
+	var latest int64
+	if c.stream == 0 {
+		latest, err = c.f.events.Latest(ctx, c.s.id)
+	}
+	switch {
+	case err != nil:
+	case c.fresh:
+		behind.Sequence = latest
+	default:
 		missed, err = replay(ctx, c.f.events, c.s.id, behind)
+		if c.stream == 0 && err == nil && (behind.Sequence > latest || behind.Sequence+int64(len(missed)) < latest) {
+			err = errEventsGone
+		}
 	}
 	c.last.Store(behind.Sequence)
 	if err == nil && c.stream > 0 {
