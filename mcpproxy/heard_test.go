@@ -109,14 +109,14 @@ func (l *way) String() string {
 	return strings.Join([]string{string(l.version), transport, l.middle, place, l.event.name}, "/")
 }
 
-// linkEvent is something after which a client may not have heard of a change.
+// linkEvent is an event in which a change may be lost.
 type linkEvent struct {
 	name    string
 	options mcpserver.HTTPOptions
 	first   bool // nothing has changed before it
 	happen  func(w *linked)
 
-	// never says why there is no such event on a link, empty if there is one.
+	// never returns the reason why the event cannot happen on a link, empty if it can.
 	never func(l *way) string
 
 	// causes are those by which clients count gaps.
@@ -362,8 +362,8 @@ func ways(t *testing.T) (all []*way) {
 	return all
 }
 
-// One rule for all links: a client hears of a change, or that there may have been one. Whoever reads again when its
-// handler is called has what is there now.
+// One rule for all links: the handlers of a client are called for each change, or for each time at which it may have
+// missed one. A handler that reads the list or the resource again has the latest change.
 func TestAChangeIsHeardOverEveryLink(t *testing.T) {
 	for _, l := range ways(t) {
 		t.Run(l.String(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { l.test(t) }) })
