@@ -78,7 +78,9 @@ func (l *listener) renew(w *wish) bool {
 	}
 	switch {
 	case l.gap != "":
-		c.missed(l.gap, missed)
+		if l.s.Ctx.Err() == nil { // else the next session reports it
+			c.missed(l.gap, missed)
+		}
 	case !l.open.covers(&next.filter):
 		c.cache.clear() // the server may have changed since what it sends from now on
 	}

@@ -255,32 +255,6 @@ func TestARestoredSubscriptionOutlivesABadGateway(t *testing.T) {
 	})
 }
 
-func TestAProxyTellsOfWatchedResources(t *testing.T) {
-	listens(t, func(t *testing.T, s *script, v *conversation, b *front, _ func(error)) {
-		v.Close()
-		v = s.next(t)
-		v.Answer(v.Expect(mcp.MethodDiscover), `{}`)
-		m := v.Expect(mcp.MethodSubscriptionsListen)
-		b.heard()
-		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":`+
-			`{"notifications":%s,%s}}`, about(motd), ofSubscription(string(m.ID))))
-		b.wants(`notification notifications/resources/updated {` + ofSubscription(`"h"`) + `,"uri":"` + motd + `"}`)
-	})
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
-		b.confirm()
-		const params = `{"uri":"` + motd + `"}`
-		b.asks(t.Context(), mcp.MethodSubscribe, params)
-		v.served(mcp.MethodSubscribe, params)
-		b.heard()
-		v.Close()
-		v = b.again(s.next(t))
-		v.served(mcp.MethodSubscribe, params)
-		if got := b.heard(); got[len(got)-1] != "notification notifications/resources/updated "+params {
-			t.Errorf("got %q, want an update of the resource", got)
-		}
-	})
-}
-
 // After a suspend, the wall clock has moved and the monotonic clock has not.
 func TestACachedResultIsNotFreshAfterSleep(t *testing.T) {
 	now := time.Now()

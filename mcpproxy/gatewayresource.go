@@ -96,7 +96,7 @@ func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error)
 	candidates, listed := h.owners.of(uri, h.present())
 	var why error // of the first that may have it
 	for _, m := range candidates {
-		if c := m.client.ServerCapabilities(); !listed && m.client.State() == connstate.Ready && c.Resources == nil {
+		if !listed && m.lacksResources() {
 			continue
 		}
 		if !listed && m.isSilent() {
@@ -115,6 +115,12 @@ func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error)
 		return why
 	}
 	return mcpserver.ResourceNotFound(uri)
+}
+
+// lacksResources reports whether a member is connected and has declared no resources.
+func (m *member) lacksResources() bool {
+	ready := func() bool { return m.client.State() == connstate.Ready }
+	return ready() && m.client.ServerCapabilities().Resources == nil && ready() // nil without a connection, too
 }
 
 // unknown reports whether a member says by an error that it has no such resource, in the words of any revision or SDK.

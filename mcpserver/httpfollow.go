@@ -112,8 +112,8 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	}
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	c := &follower{f: f, s: s, r: resp, stream: behind.Stream, leave: leave}
-	missed, err := c.prepare(ctx, behind, lastEventID == "")
+	c := &follower{f: f, s: s, r: resp, stream: behind.Stream, fresh: lastEventID == "", leave: leave}
+	missed, err := c.prepare(ctx, behind)
 	switch {
 	case errors.Is(err, errEventsGone):
 		f.h.refuse(w, r, badRequest(names.RefusalHeader, err.Error()))
@@ -131,6 +131,7 @@ type follower struct {
 	s      *httpSession
 	r      *response
 	stream int64
+	fresh  bool  // the client knows no event of the stream
 	number int64 // among the readers of the session in this process
 	leave  context.CancelFunc
 	note   streamNote // zero for a stream that is over or belongs to no request
@@ -141,13 +142,22 @@ type follower struct {
 
 // prepare finds out what a client has missed and where it goes on, and tells the other processes that the stream is
 // read here. The error is errEventsGone if something is missing, or that of the store.
-func (c *follower) prepare(ctx context.Context, behind store.EventID, fromNow bool) (missed []store.Event, err error) {
+func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []store.Event, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	if fromNow {
-		behind.Sequence, err = c.f.events.Latest(ctx, c.s.id)
-	} else {
+	var latest int64
+	if c.stream == 0 {
+		latest, err = c.f.events.Latest(ctx, c.s.id)
+	}
+	switch {
+	case err != nil:
+	case c.fresh:
+		behind.Sequence = latest
+	default:
 		missed, err = replay(ctx, c.f.events, c.s.id, behind)
+		if c.stream == 0 && err == nil && (behind.Sequence > latest || behind.Sequence+int64(len(missed)) < latest) {
+			err = errEventsGone
+		}
 	}
 	c.last.Store(behind.Sequence)
 	if err == nil && c.stream > 0 {
@@ -195,7 +205,7 @@ func (c *follower) serve(ctx context.Context, missed []store.Event) {
 		c.leave()
 		watching.Wait()
 	}()
-	if c.r.open() != nil {
+	if c.open() != nil {
 		return
 	}
 	for _, e := range missed {
@@ -216,6 +226,14 @@ func (c *follower) serve(ctx context.Context, missed []store.Event) {
 			return // a client that misses something comes back
 		}
 	}
+}
+
+// open makes the response a stream.
+func (c *follower) open() error {
+	if c.fresh {
+		return c.s.openBehind(store.EventID{Stream: c.stream, Sequence: c.last.Load()}.String(), c.r)
+	}
+	return c.r.open()
 }
 
 // write writes an event, and reports whether the client takes it.

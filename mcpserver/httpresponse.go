@@ -74,14 +74,17 @@ func (r *response) end(status int) {
 	r.finish()
 }
 
-// open makes the response a stream, unless it is one.
+// open makes the response a stream, unless it is one, and sends its headers.
 func (r *response) open() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.begin()
+	if err := r.begin(); err != nil {
+		return err
+	}
+	return r.send()
 }
 
-// begin is open; mu is held.
+// begin makes the response a stream, unless it is one. The headers are sent with what is written next. mu is held.
 func (r *response) begin() error {
 	switch {
 	case r.over.is():
@@ -99,7 +102,7 @@ func (r *response) begin() error {
 	if r.cfg.KeepAlive > 0 {
 		r.beat = time.AfterFunc(r.cfg.KeepAlive, r.keepAlive)
 	}
-	return r.send()
+	return nil
 }
 
 // event writes an event. A response whose client does not take it is over.

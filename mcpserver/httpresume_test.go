@@ -3,11 +3,13 @@ package mcpserver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
@@ -138,4 +140,66 @@ func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
 		}
 		w.end()
 	})
+}
+
+// The stream for what belongs to no request begins as the others do: a client that loses it before the first message
+// comes back with the id of an event.
+func TestAStreamOfASessionBeginsWithAnEventID(t *testing.T) {
+	for _, test := range []struct {
+		version string
+		o       mcpserver.HTTPOptions
+		primed  bool
+	}{
+		{"2025-11-25", mcpserver.HTTPOptions{}, true},
+		{"2025-11-25", mcpserver.HTTPOptions{NotResumable: true}, false},
+		{"2025-06-18", mcpserver.HTTPOptions{}, false},
+		{"2025-03-26", mcpserver.HTTPOptions{}, false},
+	} {
+		check := func(t *testing.T, a, b process) {
+			session := a.open(test.version)
+			for range 2 { // with and without an event before it
+				s := a.stream("GET", "", "Mcp-Session-Id", session)
+				synctest.Wait()
+				a.change()
+				e := first(t, s)
+				if test.primed {
+					if e.ID == "" || len(e.Data) > 0 || e.Retry != time.Second {
+						t.Fatalf("the stream begins with %+v, want an empty event with an id and a time to wait", e)
+					}
+					s.leave()
+					synctest.Wait()
+					s = b.resumed(session, e.ID)
+					e = first(t, s)
+				}
+				if m := decoded(t, string(e.Data)); m.Method != mcp.NotificationToolListChanged {
+					t.Errorf("got %+v, want the change that the client may have missed", m)
+				}
+				s.leave()
+				synctest.Wait()
+			}
+		}
+		t.Run(fmt.Sprintf("%s, not resumable: %v", test.version, test.o.NotResumable), func(t *testing.T) {
+			t.Run("one process", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server := newWebServer(t, mcpserver.Options{})
+					a := process{web: serveWeb(t, server, &test.o), server: server}
+					check(t, a, a)
+					a.end()
+				})
+			})
+			t.Run("two processes", func(t *testing.T) {
+				isolated(t, test.o, check)
+			})
+		})
+	}
+}
+
+// first returns the first event of a stream, whatever it is.
+func first(t *testing.T, e *events) sse.Event {
+	t.Helper()
+	event, err := e.reader.Next()
+	if err != nil {
+		t.Fatalf("the stream ended with %v, want an event", err)
+	}
+	return event
 }

@@ -112,8 +112,7 @@ func (t *stream) endWithout(ctx context.Context) {
 	}
 }
 
-// begin makes the response a stream. In the one revision that has it, the first event is empty and tells the client
-// where to begin should the connection break. mu is held.
+// begin makes the response a stream. mu is held.
 func (t *stream) begin(ctx context.Context) {
 	if t.begun {
 		return
@@ -123,12 +122,29 @@ func (t *stream) begin(ctx context.Context) {
 		t.events = nil // it is sent, and that is all
 	}
 	if t.reader != nil && t.primes() {
-		t.primed = t.write(sse.Event{ID: t.id(0), HasID: true, Retry: t.s.cfg.Retry, HasData: true}) == nil
+		t.primed = t.write(t.s.priming(t.id(0))) == nil
 	}
 }
 
-// primes reports whether the client expects an event without data.
-func (t *stream) primes() bool { return t.events != nil && t.s.version() == mcp.Version20251125 }
+func (t *stream) primes() bool { return t.events != nil && t.s.primes() }
+
+// primes reports whether the first event of a new stream is empty: it tells the client behind which event to go on if
+// the connection breaks. Only revision 2025-11-25 has such events.
+// (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
+func (s *httpSession) primes() bool { return s.cfg.Events != nil && s.version() == mcp.Version20251125 }
+
+// priming returns that first event, with the id of the event behind which the stream begins.
+func (s *httpSession) priming(id string) sse.Event {
+	return sse.Event{ID: id, HasID: true, Retry: s.cfg.Retry, HasData: true}
+}
+
+// openBehind makes r a stream that begins behind the event with this id, which the client does not know.
+func (s *httpSession) openBehind(id string, r *response) error {
+	if s.primes() {
+		return r.event(s.priming(id))
+	}
+	return r.open()
+}
 
 // append keeps an event and writes it to the client if that reads. mu is held.
 func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
@@ -251,7 +267,7 @@ func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	case !t.over && behind+int64(n) != t.latest, t.over && (n == 0 || !events[n-1].Final):
 		return errEventsGone
 	}
-	t.attach(r, events)
+	t.attach(r, r.open, events)
 	return nil
 }
 
@@ -259,16 +275,16 @@ func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 func (t *stream) listen(r *response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.attach(r, nil)
+	t.attach(r, func() error { return t.s.openBehind(t.id(t.latest), r) }, nil)
 }
 
-// attach lets a client read, first what it has missed. mu is held.
-func (t *stream) attach(r *response, missed []store.Event) {
+// attach lets a client read a stream that open opens, first what it has missed. mu is held.
+func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()
 	}
 	t.reader = r
-	if r.open() != nil {
+	if open() != nil {
 		t.leave()
 		return
 	}

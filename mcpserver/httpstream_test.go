@@ -504,7 +504,7 @@ func says(t *testing.T, e sse.Event) string {
 func (e *events) rest() []sse.Event {
 	var all []sse.Event
 	for {
-		event, err := e.reader.Next()
+		event, err := e.read()
 		if err != nil {
 			return all
 		}

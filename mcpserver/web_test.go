@@ -195,6 +195,7 @@ type events struct {
 	resp   *http.Response
 	reader *sse.Reader
 	leave  context.CancelFunc
+	primed string // the id of a GET stream's first event, if that is empty
 }
 
 // stream sends a request whose response must be a stream.
@@ -213,10 +214,20 @@ func (w *web) stream(method, body string, headers ...string) *events {
 	return &events{t: w.t, resp: resp, reader: sse.NewReader(resp.Body, 1<<20, false), leave: leave}
 }
 
+// read returns the next event, but for an empty first one of a GET stream.
+func (e *events) read() (sse.Event, error) {
+	event, err := e.reader.Next()
+	if err == nil && e.resp.Request.Method == http.MethodGet && e.primed == "" && event.HasID && len(event.Data) == 0 {
+		e.primed = event.ID
+		return e.reader.Next()
+	}
+	return event, err
+}
+
 // next returns the next event, which must come.
 func (e *events) next() sse.Event {
 	e.t.Helper()
-	event, err := e.reader.Next()
+	event, err := e.read()
 	if err != nil {
 		e.t.Fatalf("the stream ended with %v, want another event", err)
 	}
@@ -232,7 +243,7 @@ func (e *events) message() message {
 // over says that nothing but the end of the stream follows.
 func (e *events) over() {
 	e.t.Helper()
-	if event, err := e.reader.Next(); err != io.EOF {
+	if event, err := e.read(); err != io.EOF {
 		e.t.Errorf("the stream goes on with %q, %v, want its end", event.Data, err)
 	}
 	_ = e.resp.Body.Close()
