@@ -148,7 +148,7 @@ var arrows = map[string][]string{
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
 var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport",
-	"internal/house/traveller", "testenv/quirks", "testenv/trouble", "testenv/wire"}
+	"internal/house/traveller", "testenv/quirks", "testenv/simulation", "testenv/trouble", "testenv/wire"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{
