@@ -87,7 +87,8 @@ func (c *client) use(draw *rand.Rand, caller string) {
 // callOne calls a tool, with a deadline, a cancellation or tries that are drawn.
 func (c *client) callOne(draw *rand.Rand, id string) {
 	all := []string{toolEcho, toolEcho, toolPeek, toolSlow, toolReport, toolJob}
-	if c.w.version >= mcp.Version20250618 && c.w.inner >= mcp.Version20250618 {
+	w := c.w
+	if w.oldest() >= mcp.Version20250618 {
 		all = append(all, toolAsk)
 	}
 	op := &operation{what: pick(draw, all...), id: id}
@@ -98,7 +99,8 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 	switch op.what {
 	case toolReport:
 		options = append(options, mcpclient.WithProgress(func(p *mcp.ProgressParams) {
-			if returned.Load() || p.Message != id || int(p.Progress) <= reported {
+			said := p.Message == id || w.oldest() == mcp.Version20241105 // which has no messages
+			if returned.Load() || !said || w.calm && int(p.Progress) <= reported { // faults may change the order
 				c.w.t.Errorf("WRONG: progress of %s: %+v behind %d, returned %v", id, p, reported, returned.Load())
 			}
 			reported = int(p.Progress)
@@ -135,7 +137,7 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 	}
 }
 
-// fixed are the tools that are always there.
+// fixed are the tools that are always there. In a gateway they are as long as it reaches the server.
 var fixed = []string{toolEcho, toolPeek, toolSlow, toolReport, toolAsk, toolJob}
 
 // list lists all tools, page after page.
@@ -151,7 +153,7 @@ func (c *client) list() {
 		return nil
 	})
 	for _, name := range fixed {
-		if err == nil && seen[name] != 1 {
+		if err == nil && seen[name] != 1 && (c.w.calm || c.w.middle != gateway || len(seen) > 0) {
 			c.w.t.Errorf("WRONG: the list of tools has %s %d times: %v", name, seen[name], seen)
 		}
 	}

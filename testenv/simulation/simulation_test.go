@@ -20,6 +20,9 @@ var (
 	howLong = flag.Duration("simulation.time", 0, "for how long there are worlds; 0 is for one with a seed, else 3 s")
 )
 
+// enough is how many worlds fail before no more are tried.
+const enough = 5
+
 // TestWorlds simulates one world after the other, with one seed after the other.
 func TestWorlds(t *testing.T) {
 	first, long := *seed, *howLong
@@ -30,10 +33,10 @@ func TestWorlds(t *testing.T) {
 		}
 	}
 	by := time.Now().Add(long)
-	worlds, operations := 0, 0
-	for s := first; s == first || time.Now().Before(by); s++ {
+	worlds, operations, failed := 0, 0, 0
+	for s := first; failed < enough && (s == first || time.Now().Before(by)); s++ {
 		worlds++
-		t.Run(fmt.Sprint(s), func(t *testing.T) {
+		ok := t.Run(fmt.Sprint(s), func(t *testing.T) {
 			again := fmt.Sprintf("go test ./testenv/simulation -run TestWorlds -simulation.seed %d", s)
 			over := false
 			defer func() {
@@ -44,8 +47,8 @@ func TestWorlds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { operations += newWorld(t, s).run() })
 			over = true
 		})
-		if t.Failed() {
-			break
+		if !ok {
+			failed++
 		}
 	}
 	t.Logf("seeds from %d: %d worlds, %d operations", first, worlds, operations)

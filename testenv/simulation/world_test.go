@@ -97,6 +97,9 @@ func (w *world) String() string {
 	return b.String()
 }
 
+// oldest returns the older one of the revisions that are spoken.
+func (w *world) oldest() mcp.Version { return min(w.version, w.inner) }
+
 // draw returns what an actor of the world draws from.
 func (w *world) draw(actor uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, actor+1)) }
 
