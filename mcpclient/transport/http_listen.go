@@ -55,7 +55,8 @@ const listeningWait = 500 * time.Millisecond
 
 // listen opens the stream for what the server says unasked in session s, in the background. It is called within an
 // exchange. opened is called, more than once perhaps, when the server has said whether there is one, or takes too long.
-func (c *httpConn) listen(s *session, opened func()) {
+// If it is late, messages may have been lost before.
+func (c *httpConn) listen(s *session, late bool, opened func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.h.NoListening || c.old.stream != nil || c.closing {
@@ -64,6 +65,9 @@ func (c *httpConn) listen(s *session, opened func()) {
 	}
 	limit := time.AfterFunc(listeningWait, opened)
 	l := &listening{conn: c, session: s, ctx: s.streaming(), cur: cursor{retry: -1}}
+	if late {
+		l.gap = names.GapStream
+	}
 	c.tasks.Go(func() {
 		defer opened()
 		defer limit.Stop()
