@@ -23,6 +23,7 @@ const (
 type client struct {
 	*mcpclient.Client
 	w       *world
+	number  int
 	group   *mcpclient.Group // nil for none
 	release func()
 
@@ -36,7 +37,7 @@ const member = "g"
 
 // newClient starts a client.
 func (w *world) newClient(draw *rand.Rand) *client {
-	c := &client{w: w, heard: map[string]int{}, watching: map[string]int{tools: 0}}
+	c := &client{w: w, number: len(w.clients), heard: map[string]int{}, watching: map[string]int{tools: 0}}
 	t, release := w.atFront.transport(draw.IntN(2) == 0)
 	c.release = release
 	o := &mcpclient.Options{
@@ -75,6 +76,7 @@ func (c *client) hear(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard[what] = max(c.heard[what], now)
+	c.w.note("client %d hears of %s at %d", c.number, what, now)
 }
 
 // call calls a tool.

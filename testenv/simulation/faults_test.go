@@ -50,6 +50,9 @@ func (w *world) broken(draw *rand.Rand, t transport.Transport) transport.Transpo
 		f.Probability, f.For = pick(draw, 0.01, 0.05, 0.2), w.span
 		plan.Faults = append(plan.Faults, f)
 	}
+	for _, f := range plan.Faults {
+		w.note("%s of %s: %v of all, on %q, %q", f.Kind, t.Name(), f.Probability, f.On, f.Method)
+	}
 	broken, err := chaos.Wrap(t, plan)
 	if err != nil {
 		w.t.Fatal(err)
@@ -75,12 +78,15 @@ func (w *world) direct() {
 // update changes a resource and has one process say so.
 func (w *world) update(draw *rand.Rand, uri string) {
 	w.things.change(uri)
-	w.process(draw.IntN(len(w.processes))).server.ResourceUpdated(uri)
+	i := draw.IntN(len(w.processes))
+	w.note("process %d says that %s is now at %d", i, uri, w.things.now(uri))
+	w.process(i).server.ResourceUpdated(uri)
 }
 
 // edit changes the list of tools in all processes.
 func (w *world) edit() {
 	w.things.change(tools)
+	w.note("the list of tools is now at %d", w.things.now(tools))
 	for i := range w.processes {
 		if err := w.process(i).edit(w.things.now(tools)); err != nil {
 			w.t.Error(err)
@@ -90,21 +96,29 @@ func (w *world) edit() {
 
 // fault has something go wrong.
 func (w *world) fault(draw *rand.Rand) {
-	at := pick(draw, w.atFront, w.atBack)
+	at, where := w.atFront, "the front"
+	if draw.IntN(2) == 0 {
+		at, where = w.atBack, "the back"
+	}
 	switch draw.IntN(5) {
 	case 0, 1:
+		w.note("all connections to %s are cut", where)
 		at.cut()
 	case 2:
+		w.note("nobody can connect to %s", where)
 		at.setDown(true)
 		if draw.IntN(2) == 0 {
 			at.cut()
 		}
 		time.Sleep(upTo(draw, 3*time.Second))
 		at.setDown(false)
+		w.note("they can again")
 	case 3:
+		w.note("requests to %s come to nothing", where)
 		at.site.setTrouble(0.3)
 		time.Sleep(upTo(draw, 2*time.Second))
 		at.site.setTrouble(0)
+		w.note("they do not any more")
 	case 4:
 		w.restart(draw)
 	}
@@ -124,6 +138,7 @@ func (w *world) restart(draw *rand.Rand) {
 	if killed {
 		graceful = 0
 	}
+	w.note("process %d is started anew; killed: %v", i, killed)
 	if killed || w.back == stream {
 		w.atBack.cut()
 	}
@@ -142,6 +157,7 @@ func (c *client) desert(draw *rand.Rand) {
 	time.Sleep(upTo(draw, c.w.span))
 	c.mu.Lock()
 	c.leaving = true
+	c.w.note("client %d leaves", c.number)
 	c.mu.Unlock()
 	if draw.IntN(2) == 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), upTo(draw, patience))

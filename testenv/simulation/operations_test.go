@@ -88,7 +88,7 @@ func (c *client) use(draw *rand.Rand, caller string) {
 func (c *client) callOne(draw *rand.Rand, id string) {
 	all := []string{toolEcho, toolEcho, toolPeek, toolSlow, toolReport, toolJob}
 	w := c.w
-	if w.oldest() >= mcp.Version20250618 {
+	if w.asks() {
 		all = append(all, toolAsk)
 	}
 	op := &operation{what: pick(draw, all...), id: id}
@@ -99,7 +99,7 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 	switch op.what {
 	case toolReport:
 		options = append(options, mcpclient.WithProgress(func(p *mcp.ProgressParams) {
-			said := p.Message == id || w.oldest() == mcp.Version20241105 // which has no messages
+			said := p.Message == id || w.oldest() == mcp.Version20241105           // which has no messages
 			if returned.Load() || !said || w.calm && int(p.Progress) <= reported { // faults may change the order
 				c.w.t.Errorf("WRONG: progress of %s: %+v behind %d, returned %v", id, p, reported, returned.Load())
 			}
@@ -135,6 +135,11 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 	if c.w.calm && op.what == toolReport && reported != reports {
 		c.w.t.Errorf("WRONG: %d reports of progress of %s came, want %d", reported, id, reports)
 	}
+}
+
+// asks reports whether the server can ask the user. A host of 2026-07-28 cannot be asked by a legacy server.
+func (w *world) asks() bool {
+	return w.oldest() >= mcp.Version20250618 && (w.inner == w.version || w.version != mcp.Version20260728)
 }
 
 // fixed are the tools that are always there. In a gateway they are as long as it reaches the server.
@@ -197,6 +202,7 @@ func (c *client) watch(draw *rand.Rand) {
 			now := c.w.things.now(uri)
 			c.mu.Lock()
 			c.watching[uri] = now
+			c.w.note("client %d watches %s at %d", c.number, uri, now)
 			c.mu.Unlock()
 		}
 	}

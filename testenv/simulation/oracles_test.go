@@ -36,15 +36,15 @@ func (w *world) checkHeard() {
 			w.edit()
 			time.Sleep(patience)
 		}
-		for i, c := range w.clients {
+		for _, c := range w.clients {
 			if !c.isLeaving() {
-				c.checkHeard(i, more)
+				c.checkHeard(more)
 			}
 		}
 	}
 }
 
-func (c *client) checkHeard(number int, more bool) {
+func (c *client) checkHeard(more bool) {
 	w, ctx := c.w, context.Background()
 	w.inTime("a client is ready", c.Await)
 	c.mu.Lock()
@@ -53,21 +53,21 @@ func (c *client) checkHeard(number int, more bool) {
 	for what, since := range watching {
 		now := w.things.now(what)
 		if known := max(heard[what], since); known < now {
-			w.t.Errorf("STALE: client %d has heard of %s at %d, and it is %d (behind one more change: %v)", number, what,
+			w.t.Errorf("STALE: client %d has heard of %s at %d, and it is %d (behind one more change: %v)", c.number, what,
 				known, now, more)
 			continue
 		}
 		if what == tools {
 			if has, n, err := c.hasTool(ctx, edition(now)); !has || n != len(fixed)+1 {
-				w.t.Errorf("STALE: client %d lists %d tools, the latest among them: %v, %v", number, n, has, err)
+				w.t.Errorf("STALE: client %d lists %d tools, the latest among them: %v, %v", c.number, n, has, err)
 			}
 		} else if revision, err := c.read(what); revision != now {
-			w.t.Errorf("STALE: client %d reads %s at %d, and it is %d: %v", number, what, revision, now, err)
+			w.t.Errorf("STALE: client %d reads %s at %d, and it is %d: %v", c.number, what, revision, now, err)
 		}
 	}
 	a, err := c.call(ctx, toolPeek, question{ID: "last"})
 	if want := (answer{"last", toolPeek}); err != nil || a != want {
-		w.t.Errorf("FAILED: the last call of client %d: %+v, %v", number, a, err)
+		w.t.Errorf("FAILED: the last call of client %d: %+v, %v", c.number, a, err)
 	}
 }
 

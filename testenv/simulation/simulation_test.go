@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -79,7 +80,7 @@ func (w *world) run() int {
 	w.checkRuns()
 	w.checkTelemetry()
 	if w.t.Failed() {
-		w.t.Logf("the world: %v", w)
+		w.t.Logf("the world: %v\n%s", w, strings.Join(w.log, "\n"))
 	}
 	return len(w.operations.all)
 }

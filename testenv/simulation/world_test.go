@@ -49,6 +49,10 @@ type world struct {
 	stopMiddle             func()
 	near, between, servers *telemetrytest.Recording // of the clients, of the middle, of the servers
 	operations             operations
+
+	begun time.Time
+	logMu sync.Mutex
+	log   []string // what happened, for a world that fails; guarded by logMu
 }
 
 // pick draws one of several.
@@ -97,6 +101,13 @@ func (w *world) String() string {
 	return b.String()
 }
 
+// note notes what happens.
+func (w *world) note(format string, values ...any) {
+	w.logMu.Lock()
+	defer w.logMu.Unlock()
+	w.log = append(w.log, fmt.Sprintf("%9.3f s: ", time.Since(w.begun).Seconds())+fmt.Sprintf(format, values...))
+}
+
 // oldest returns the older one of the revisions that are spoken.
 func (w *world) oldest() mcp.Version { return min(w.version, w.inner) }
 
@@ -110,6 +121,7 @@ func latency(draw *rand.Rand) time.Duration {
 
 // begin starts the servers and what is in the middle.
 func (w *world) begin() {
+	w.begun = time.Now()
 	draw := w.draw(0)
 	w.near, w.between, w.servers = telemetrytest.Recorder(w.t), telemetrytest.Recorder(w.t), telemetrytest.Recorder(w.t)
 	w.stores = newStores(w.middle == fleet)
