@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
@@ -86,26 +88,36 @@ func (w *world) checkRuns() {
 	}
 }
 
-// checkTelemetry holds the CLIENT spans against the operations, and the metrics against the spans.
+// checkTelemetry holds the CLIENT spans against the operations, and the durations against the spans.
 func (w *world) checkTelemetry() {
 	below := map[trace.SpanID][]sdktrace.ReadOnlySpan{}
-	var calls uint64
+	calls := 0
 	for _, s := range w.near.Spans() {
-		if s.SpanKind() == trace.SpanKindClient {
-			below[s.Parent().SpanID()] = append(below[s.Parent().SpanID()], s)
+		if s.SpanKind() != trace.SpanKindClient {
+			continue
+		}
+		below[s.Parent().SpanID()] = append(below[s.Parent().SpanID()], s)
+		if strings.HasPrefix(s.Name(), mcp.MethodCallTool) {
+			calls++
 		}
 	}
+	if n := w.near.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool); int(n) != calls {
+		w.t.Errorf("METRICS: %d durations of calls, and %d spans", n, calls)
+	}
+	served := w.servers.Count("mcp.server.operation.duration", "mcp.method.name", mcp.MethodCallTool)
+	if w.calm && w.middle != gateway && int(served) != calls { // a gateway may ask more than once
+		w.t.Errorf("METRICS: %d calls were served, and %d made", served, calls)
+	}
 	for _, op := range w.operations.all {
-		spans := below[op.span]
-		failed := 0
+		spans, failed := below[op.span], 0
 		for _, s := range spans {
 			if s.Status().Code == codes.Error {
 				failed++
 			}
 		}
-		single := op.id != "" && !op.retried && op.what != toolAsk && op.what != toolJob
+		single := op.id != "" && !op.retried && op.what != toolAsk && op.what != toolJob // one request, one span
 		switch {
-		case errors.Is(op.err, mcpclient.ErrNoMember):
+		case errors.Is(op.err, mcpclient.ErrNoMember): // there is no client
 		case single && len(spans) != 1:
 			w.t.Errorf("SPANS: %v has %d CLIENT spans: %v", op, len(spans), op.err)
 		case op.err != nil && failed == 0:
@@ -114,5 +126,4 @@ func (w *world) checkTelemetry() {
 			w.t.Errorf("SPANS: %v has %d CLIENT spans that failed, and has not", op, failed)
 		}
 	}
-	_ = calls
 }
