@@ -122,9 +122,16 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 			limit = upTo(draw, time.Second)
 		}
 	}
+	own := draw.IntN(2) == 0 && op.what != toolAsk && op.what != toolJob // whose timeout is for each of their requests
+	if own {
+		options = append(options, mcpclient.WithTimeout(max(limit, 1)))
+	}
 	_ = c.do(op, limit, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
+		if !own {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
 		a, err := c.call(ctx, op.what, q, options...)
 		returned.Store(true)
 		if want := (answer{id, op.what}); err == nil && a != want {
