@@ -60,6 +60,11 @@ func (c *httpConn) listen(s *session, late bool, opened func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.h.NoListening || c.old.stream != nil || c.closing {
+		if missed := c.requests.hooks.missed; missed != nil && late && c.old.stream != nil {
+			c.mu.Unlock()
+			missed(names.GapStream)
+			c.mu.Lock()
+		}
 		opened()
 		return
 	}

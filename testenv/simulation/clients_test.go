@@ -80,7 +80,8 @@ func (c *client) hear(what string) {
 }
 
 // call calls a tool.
-func (c *client) call(ctx context.Context, tool string, q question, options ...mcpclient.CallOption) (a answer, err error) {
+func (c *client) call(ctx context.Context, tool string, q question, options ...mcpclient.CallOption) (a answer,
+	err error) {
 	var r *mcp.CallToolResult
 	if c.group != nil {
 		r, err = c.group.CallTool(ctx, member+"_"+tool, q, options...)

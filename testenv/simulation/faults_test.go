@@ -10,7 +10,7 @@ import (
 )
 
 // breakages are what a plan of package chaos does to messages. What takes a notification away without an end of its
-// stream is not among them: nobody could know.
+// stream is not among them: no client could know.
 var breakages = []chaos.Fault{
 	{Kind: chaos.Latency, On: chaos.OnAnswer, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond},
 	{Kind: chaos.Latency, On: chaos.OnRequest, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond},
@@ -105,7 +105,7 @@ func (w *world) fault(draw *rand.Rand) {
 		w.note("all connections to %s are cut", where)
 		at.cut()
 	case 2:
-		w.note("nobody can connect to %s", where)
+		w.note("no client can connect to %s", where)
 		at.setDown(true)
 		if draw.IntN(2) == 0 {
 			at.cut()
@@ -125,7 +125,7 @@ func (w *world) fault(draw *rand.Rand) {
 }
 
 // restart starts a process anew, and kills the old one or lets it end. What it has said has been told: a change that
-// dies with its process is nobody's to hear of.
+// dies with its process cannot be heard of.
 func (w *world) restart(draw *rand.Rand) {
 	time.Sleep(time.Second)
 	i := draw.IntN(len(w.processes))

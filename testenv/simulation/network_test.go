@@ -18,7 +18,7 @@ type network struct {
 	running sync.WaitGroup
 
 	mu   sync.Mutex
-	down bool // guarded by mu; nobody can connect
+	down bool // guarded by mu; no client can connect
 	open map[net.Conn]bool
 }
 
@@ -100,7 +100,7 @@ func (n *network) cut() {
 	}
 }
 
-// setDown says whether nobody can connect.
+// setDown says whether no client can connect.
 func (n *network) setDown(down bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,7 +117,7 @@ func (n *network) Accept() (net.Conn, error) {
 	}
 }
 
-// Close lets nobody connect any more.
+// Close lets no client connect any more.
 func (n *network) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -152,7 +152,7 @@ func (w *world) begin() {
 	} else {
 		var g *mcpproxy.Gateway
 		if g, err = mcpproxy.NewGateway([]mcpclient.Member{{Name: "m", Transport: to, Options: &mcpclient.Options{
-			Versions: []mcp.Version{w.inner}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: -1,
+			Versions: []mcp.Version{w.inner}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: requestTimeout,
 			Telemetry: w.between.Telemetry(),
 		}}}, &mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: w.between.Telemetry()}); err == nil {
 			h, stream, stop = g.HTTPHandler(nil), g.Serve, g.Stop
