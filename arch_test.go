@@ -144,7 +144,7 @@ var arrows = map[string][]string{
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
 var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport",
-	"testenv/quirks", "testenv/trouble", "testenv/wire"}
+	"testenv/quirks", "testenv/simulation", "testenv/trouble", "testenv/wire"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{

@@ -248,6 +248,7 @@ func TestARestoredSubscriptionOutlivesABadGateway(t *testing.T) {
 			r.fail(r.Expect(mcp.MethodSubscribe), transport.RequestError{Reason: transport.Lost, Status: 502})
 			j.wants(t)
 		}
+		r.Refuse(r.Expect(mcp.MethodSubscribe), mcp.CodeInternalError, "the member of the gateway is away")
 		r.subscribed(motd)
 		j.wants(t, "updated "+motd)
 		time.Sleep(time.Hour)

@@ -207,9 +207,11 @@ func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 	return true
 }
 
-// isRefusal reports whether an error is the server's own, or one that no other try can change.
+// isRefusal reports whether an error is the server's own, or one that no other try can change. An internal error is
+// none: a gateway says so while its member is away.
 func isRefusal(err error) bool {
-	_, answered := errors.AsType[*mcp.Error](err)
+	said, answered := errors.AsType[*mcp.Error](err)
+	answered = answered && said.Code != mcp.CodeInternalError
 	_, passed := errors.AsType[*relay.Error](err)
 	e, ok := errors.AsType[*Error](err)
 	return answered || passed || transport.Permanent(err) ||

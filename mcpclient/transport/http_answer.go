@@ -52,7 +52,7 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 // delivered.
 func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	if ex.initialized {
-		ex.conn.listen(ex.session, ex.errand.open)
+		ex.conn.listen(ex.session, ex.late, ex.errand.open)
 		ex.errand.open = nil
 	}
 	if !isType(resp, "application/json") || resp.ContentLength == 0 {
@@ -223,6 +223,7 @@ func (ex *exchange) tooLarge(e *oversize.Error) {
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
 	e.found = ex.m.Method != methodDiscover && !ex.initialize
+	ex.missed = ex.initialized && passing(e)
 	// before the failure is delivered:
 	over := e.Reason == Unreachable && ex.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == Request || e.Reason == SessionGone {

@@ -52,6 +52,8 @@ type exchange struct {
 	recalled    bool // see httpConn.takeBack; guarded by conn.mu
 	initialize  bool
 	initialized bool
+	missed      bool // the server may not have got notifications/initialized
+	late        bool // and it was sent again
 	modern      bool
 }
 
@@ -143,6 +145,12 @@ func (ex *exchange) carryOut(w *worker) {
 	}
 	if ex.Err() == nil && ex.state.CompareAndSwap(waiting, leaving) {
 		ex.post(w)
+		for pause := initializedPause; ex.missed; pause *= 2 {
+			ex.missed, ex.late = false, true
+			if !await(ex, ex.conn.whenOver(), pause) && ex.Err() == nil && !ex.session.dropped() {
+				ex.post(w)
+			}
+		}
 	}
 }
 
@@ -153,8 +161,8 @@ func (ex *exchange) finish() {
 	if ex.errand == nil {
 		return
 	}
-	if ex.errand.open != nil {
-		ex.errand.open()
+	if ex.errand.open != nil { // refused, or lost each time: the session may go on all the same
+		ex.conn.listen(ex.session, true, ex.errand.open)
 	}
 	if ex.errand.after != nil {
 		ex.errand.after()

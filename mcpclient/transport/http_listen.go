@@ -55,15 +55,24 @@ const listeningWait = 500 * time.Millisecond
 
 // listen opens the stream for what the server says unasked in session s, in the background. It is called within an
 // exchange. opened is called, more than once perhaps, when the server has said whether there is one, or takes too long.
-func (c *httpConn) listen(s *session, opened func()) {
+// If it is late, messages may have been lost before.
+func (c *httpConn) listen(s *session, late bool, opened func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.h.NoListening || c.old.stream != nil || c.closing {
+		if missed := c.requests.hooks.missed; missed != nil && late && c.old.stream != nil {
+			c.mu.Unlock()
+			missed(names.GapStream)
+			c.mu.Lock()
+		}
 		opened()
 		return
 	}
 	limit := time.AfterFunc(listeningWait, opened)
 	l := &listening{conn: c, session: s, ctx: s.streaming(), cur: cursor{retry: -1}}
+	if late {
+		l.gap = names.GapStream
+	}
 	c.tasks.Go(func() {
 		defer opened()
 		defer limit.Stop()

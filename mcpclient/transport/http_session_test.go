@@ -1,8 +1,10 @@
 package transport_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -378,6 +380,53 @@ func TestHTTPCancelModernClosesTheStreamOnly(t *testing.T) {
 			t.Errorf("want the stream to end and no notice, got %s and %d more", got, len(log))
 		}
 	})
+}
+
+// A server that has not got notifications/initialized says nothing unasked for the life of the session.
+func TestHTTPInitializedIsSentUntilTheServerHasIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails  int // times, with a bad gateway or a cut connection in turn
+		status int // of the server itself
+		posts  int // that are wanted
+	}{"at once": {0, 202, 1}, "the fourth time": {3, 202, 4}, "never": {1000, 202, 7}, "refused": {0, 400, 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, posts := new(legacyServer), 0
+				s.listen = func(w http.ResponseWriter, r *http.Request) {
+					answerEvents(w, "data: "+result(9)+"\n\n")
+					<-r.Context().Done()
+				}
+				b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body)
+					if bytes.Contains(body, []byte("notifications/initialized")) {
+						switch posts++; {
+						case posts <= c.fails && posts%2 == 0:
+							panic(http.ErrAbortHandler)
+						case posts <= c.fails:
+							w.WriteHeader(502)
+							return
+						}
+						w.WriteHeader(c.status)
+						return
+					}
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					s.ServeHTTP(w, r)
+				})
+				var gaps []string
+				cfg := transport.Config{Missed: func(cause string) { gaps = append(gaps, cause) }}
+				conn := dialHTTP(t, b.transport(), cfg)
+				startSession(t, conn)
+				time.Sleep(2 * time.Minute)
+				receiveData(t, conn, result(9), 0)
+				if posts != c.posts || slices.Contains(gaps, "stream") != (c.fails > 0 || c.status != 202) {
+					t.Errorf("it was sent %d times, want %d; gaps: %q", posts, c.posts, gaps)
+				}
+				if err := conn.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // A request that waits behind notifications/initialized has not left, and does not when it is cancelled.

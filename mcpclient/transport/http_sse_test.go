@@ -112,6 +112,33 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 	})
 }
 
+// What the server did not say before it had notifications/initialized is a gap on the old transport, too.
+func TestHTTPInitializedThatComesLateOnTheOldTransportIsAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, posts := newOldServer(), 0
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if posts++; posts == 4 { // behind POST, GET and POST
+				w.WriteHeader(502)
+				return
+			}
+			s.ServeHTTP(w, r)
+		})
+		var gaps []string
+		conn := dialHTTP(t, b.transport(), transport.Config{Missed: func(cause string) { gaps = append(gaps, cause) }})
+		send(t, conn, initialize(1))
+		receiveData(t, conn, result(1), 0)
+		send(t, conn, initialized())
+		send(t, conn, call(2))
+		receiveData(t, conn, result(2), 0)
+		if err := conn.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(gaps, []string{"stream"}) {
+			t.Errorf("got gaps %q, want one", gaps)
+		}
+	})
+}
+
 // Some servers open their stream whatever the method is.
 func TestHTTPFallsBackToTheOldTransportThatAnswersWithItsStream(t *testing.T) {
 	for _, method := range []string{"initialize", "server/discover"} {

@@ -109,6 +109,10 @@ func (h *handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 		return h.choose(supported)
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
 		return "", refusing(mcp.MethodDiscover, err) // a modern server, with another complaint
+	case mcp.CodeInternalError:
+		if len(h.c.Settings.Legacy) == 0 { // nothing to fall back on; a proxy says so while its server is away
+			return "", refusing(mcp.MethodDiscover, err)
+		}
 	}
 	h.c.note(h.link, refusing(mcp.MethodDiscover,
 		&mcp.Error{Code: err.Code, Message: Excerpt(err.Message, MaxShown)}))

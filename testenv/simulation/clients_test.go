@@ -1,0 +1,125 @@
+package simulation
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// How clients of all worlds are set.
+const (
+	requestTimeout = 20 * time.Second
+	backoffMin     = 100 * time.Millisecond
+	backoffMax     = 2 * time.Second
+)
+
+// client is a client of a world, or the one member of a group.
+type client struct {
+	*mcpclient.Client
+	w       *world
+	number  int
+	group   *mcpclient.Group // nil for none
+	release func()
+
+	mu       sync.Mutex
+	heard    map[string]int // the latest revision at which its handlers were called; guarded by mu, as all below
+	watching map[string]int // what it is subscribed to, and since which revision
+	leaving  bool           // it is stopped or drained in use
+}
+
+const member = "g"
+
+// newClient starts a client.
+func (w *world) newClient(draw *rand.Rand) *client {
+	c := &client{w: w, number: len(w.clients), heard: map[string]int{}, watching: map[string]int{tools: 0}}
+	t, release := w.atFront.transport(draw.IntN(2) == 0)
+	c.release = release
+	o := &mcpclient.Options{
+		Versions: []mcp.Version{w.version}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: requestTimeout,
+		NoCache: draw.IntN(3) == 0, Telemetry: w.near.Telemetry(), Features: []mcpclient.Feature{
+			mcpclient.HandleElicitation(c.answer), mcpclient.UseTasks(nil),
+			mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { c.hear(uri) }),
+			mcpclient.HandleToolListChanged(func(context.Context) { c.hear(tools) }),
+		},
+	}
+	t = w.broken(draw, t)
+	var err error
+	if draw.IntN(4) == 0 {
+		c.group, err = mcpclient.NewGroup([]mcpclient.Member{{Name: member, Transport: t, Options: o}}, nil)
+		if err == nil {
+			c.Client, err = c.group.Client(member)
+		}
+	} else {
+		c.Client, err = mcpclient.New(t, o)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// answer says what the message says.
+func (c *client) answer(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	time.Sleep(time.Millisecond)
+	return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"id": p.Message}}, nil
+}
+
+// hear notes at which revision a handler was called.
+func (c *client) hear(what string) {
+	now := c.w.things.now(what)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard[what] = max(c.heard[what], now)
+	c.w.note("client %d hears of %s at %d", c.number, what, now)
+}
+
+// call calls a tool.
+func (c *client) call(ctx context.Context, tool string, q question, options ...mcpclient.CallOption) (a answer,
+	err error) {
+	var r *mcp.CallToolResult
+	if c.group != nil {
+		r, err = c.group.CallTool(ctx, member+"_"+tool, q, options...)
+	} else {
+		r, err = c.CallTool(ctx, tool, q, options...)
+	}
+	if err == nil {
+		err = r.Decode(&a)
+	}
+	return a, err
+}
+
+// leave stops the client.
+func (c *client) leave() {
+	c.w.inTime("a client stops", c.Stop)
+	if c.group != nil {
+		c.w.inTime("a group stops", c.group.Stop)
+	}
+	c.release()
+}
+
+// settle lets the default HTTP client of the program lead to the front.
+func (w *world) settle() (restore func()) {
+	old := http.DefaultTransport
+	if w.front != stream {
+		http.DefaultTransport = w.atFront.pool()
+	}
+	return func() { http.DefaultTransport = old }
+}
+
+// hasTool reports whether the client has listed a tool.
+func (c *client) hasTool(ctx context.Context, name string) (has bool, n int, err error) {
+	for t, err := range c.Tools(ctx) {
+		if err != nil {
+			return has, n, err
+		}
+		n++
+		has = has || strings.HasSuffix(t.Name, name)
+	}
+	return has, n, nil
+}

@@ -1,0 +1,220 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// question is what each tool is asked, and answer what it says.
+type (
+	question struct {
+		ID   string        `json:"id"`
+		Wait time.Duration `json:"wait,omitzero"`
+	}
+	answer struct {
+		ID   string `json:"id"`
+		Tool string `json:"tool"`
+	}
+)
+
+// The tools. Each does what its name says and counts that it has run.
+const (
+	toolEcho   = "echo"
+	toolPeek   = "peek" // says that it only reads
+	toolSlow   = "slow"
+	toolReport = "report" // reports its progress
+	toolAsk    = "ask"    // asks the user for the id
+	toolJob    = "job"    // may become a task
+)
+
+// reports is how many reports of progress a call of toolReport makes.
+const reports = 5
+
+// ledger counts how often tools have run, by the id of the call.
+type ledger struct {
+	mu   sync.Mutex
+	runs map[string]int // guarded by mu
+}
+
+func (l *ledger) note(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs[id]++
+}
+
+func (l *ledger) times(id string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.runs[id]
+}
+
+// things is what the servers have that changes. Only the director changes it, a moment before it tells a server.
+type things struct {
+	mu       sync.Mutex
+	revision map[string]int // of resources; guarded by mu
+	edition  int            // of the list of tools; guarded by mu
+}
+
+// uris are those of the resources.
+var uris = []string{"thing://1", "thing://2", "thing://3"}
+
+// tools stands for the list of tools where resources have their URIs.
+const tools = "tools"
+
+// now returns the revision of a resource, or the edition of the list of tools.
+func (t *things) now(what string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if what == tools {
+		return t.edition
+	}
+	return t.revision[what]
+}
+
+// change makes the next revision or edition.
+func (t *things) change(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if what == tools {
+		t.edition++
+		return
+	}
+	t.revision[what]++
+}
+
+// edition names the tool that there is in one edition of the list alone.
+func edition(n int) string { return "edition-" + strconv.Itoa(n) }
+
+// process is one process of the server. Those of one world share what is in their stores.
+type process struct {
+	server  *mcpserver.Server
+	handler *mcpserver.HTTPHandler
+}
+
+// stores are what the processes share.
+type stores struct {
+	sessions store.Sessions // nil where each process has sessions of its own
+	events   store.SharedEvents
+	tasks    store.Tasks
+}
+
+func newStores(shared bool) (s stores) {
+	s.tasks = store.NewMemoryTasks(0, 0)
+	if shared {
+		s.sessions, s.events = store.NewMemorySessions(), store.NewMemoryEvents(0, 0)
+	}
+	return s
+}
+
+// newProcess starts a process.
+func (w *world) newProcess() *process {
+	s := mcpserver.New(mcp.Implementation{Name: "world", Version: "1"}, &mcpserver.Options{
+		PageSize: 3, CacheTTL: time.Hour, StateKeys: [][]byte{make([]byte, 32)}, Telemetry: w.servers.Telemetry(),
+		Tasks: &mcpserver.TaskOptions{Store: w.stores.tasks, PollInterval: 200 * time.Millisecond},
+	})
+	p := &process{server: s}
+	add := func(name string, hints *mcp.ToolAnnotations, before func(context.Context, *question) error) error {
+		return mcpserver.AddTool(s, &mcp.Tool{Name: name, Annotations: hints}, w.tool(name, before))
+	}
+	err := errors.Join(
+		add(toolEcho, nil, func(context.Context, *question) error { return nil }),
+		add(toolPeek, &mcp.ToolAnnotations{ReadOnlyHint: new(true)}, func(context.Context, *question) error { return nil }),
+		add(toolSlow, nil, wait),
+		add(toolReport, nil, report),
+		add(toolAsk, nil, ask),
+		mcpserver.AddTaskTool(s, &mcp.Tool{Name: toolJob}, w.tool(toolJob, wait)),
+		p.edit(w.things.now(tools)),
+	)
+	for _, uri := range uris {
+		err = errors.Join(err, s.AddResource(&mcp.Resource{URI: uri, Name: uri}, w.read))
+	}
+	if err != nil {
+		panic(err)
+	}
+	o := &mcpserver.HTTPOptions{Sessions: w.stores.sessions}
+	if w.stores.sessions != nil {
+		o.Events = w.stores.events
+	}
+	p.handler = s.HTTPHandler(o)
+	return p
+}
+
+// edit replaces the tool that stands for the edition of the list.
+func (p *process) edit(n int) error {
+	p.server.RemoveTools(edition(n - 1))
+	return mcpserver.AddTool(p.server, &mcp.Tool{Name: edition(n)},
+		func(context.Context, question) (answer, error) { return answer{}, nil })
+}
+
+// stop ends the process. If ctx has ended, that is at once.
+func (p *process) stop(ctx context.Context) error {
+	return errors.Join(p.handler.Shutdown(ctx), p.server.Shutdown(ctx))
+}
+
+// tool returns the handler of a tool.
+func (w *world) tool(name string, before func(context.Context, *question) error) func(context.Context, question) (
+	answer, error) {
+	return func(ctx context.Context, q question) (answer, error) {
+		if name != toolAsk {
+			w.ledger.note(q.ID)
+		}
+		asked := q.ID
+		if err := before(ctx, &q); err != nil {
+			return answer{}, err
+		}
+		if name == toolAsk { // the rounds before were no runs
+			w.ledger.note(asked)
+		}
+		return answer{q.ID, name}, nil
+	}
+}
+
+func wait(ctx context.Context, q *question) error {
+	select {
+	case <-time.After(q.Wait):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func report(ctx context.Context, q *question) error {
+	for i := range reports {
+		if err := mcpserver.RequestFrom(ctx).Progress(ctx, float64(i+1), reports, q.ID); err != nil {
+			return err
+		}
+		if err := wait(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask has the user say the id that the message names.
+func ask(ctx context.Context, q *question) error {
+	said, action, err := mcpserver.ElicitAs[struct {
+		ID string `json:"id"`
+	}](ctx, q.ID)
+	if err == nil && action != mcp.ElicitAccept {
+		err = fmt.Errorf("the user says %s", action)
+	}
+	q.ID = said.ID
+	return err
+}
+
+// read reads a resource.
+func (w *world) read(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	text := fmt.Sprint(r.URI, " ", w.things.now(r.URI))
+	return &mcp.ReadResourceResult{
+		CacheHint: mcp.CacheHint{TTLMs: new(time.Hour.Milliseconds()), CacheScope: mcp.CachePrivate},
+		Contents:  []*mcp.ResourceContents{{URI: r.URI, Text: text}},
+	}, nil
+}

@@ -1,0 +1,209 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpproxy"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// middle is what stands between clients and server.
+type middle string
+
+const (
+	direct  middle = "direct"
+	proxy   middle = "proxy"
+	gateway middle = "gateway"
+	fleet   middle = "fleet" // two processes that share their stores, behind a front that takes turns
+)
+
+// world is one system. What is drawn is drawn before anything runs.
+type world struct {
+	t      *testing.T
+	seed   uint64
+	calm   bool // nothing goes wrong, so nothing may fail
+	middle middle
+	// What clients speak, and what the server does: behind a gateway, another revision.
+	version, inner mcp.Version
+	front, back    link
+	span           time.Duration // for how long things happen
+
+	things  things
+	ledger  ledger
+	stores  stores
+	clients []*client
+
+	atFront, atBack        *end // the same without a middle
+	processes              []*process
+	ended                  sync.WaitGroup // processes that were killed
+	stopMiddle             func()
+	near, between, servers *telemetrytest.Recording // of the clients, of the middle, of the servers
+	operations             operations
+
+	begun time.Time
+	logMu sync.Mutex
+	log   []string // what happened, for a world that fails; guarded by logMu
+}
+
+// pick draws one of several.
+func pick[T any](draw *rand.Rand, all ...T) T { return all[draw.IntN(len(all))] }
+
+// upTo draws a time below d.
+func upTo(draw *rand.Rand, d time.Duration) time.Duration {
+	return time.Duration(draw.Int64N(int64(d)))
+}
+
+// newWorld draws a world.
+func newWorld(t *testing.T, seed uint64) *world {
+	draw := rand.New(rand.NewPCG(seed, 0))
+	w := &world{t: t, seed: seed, calm: draw.IntN(4) == 0, middle: pick(draw, direct, direct, proxy, gateway, fleet)}
+	w.version = pick(draw, mcp.SupportedVersions()...)
+	if w.middle == fleet && w.version == mcp.Version20241105 {
+		w.version = mcp.Version20250326 // sessions of HTTP+SSE belong to one process
+	}
+	w.inner = w.version
+	if w.middle == gateway {
+		w.inner = pick(draw, mcp.SupportedVersions()...)
+	}
+	w.front, w.back = pick(draw, links(w.version)...), pick(draw, links(w.inner)...)
+	switch w.middle {
+	case fleet:
+		w.back = pick(draw, overHTTP, overH2)
+		w.front = w.back
+	case direct:
+		w.front = w.back
+	}
+	w.span = time.Duration(5+draw.IntN(40)) * time.Second
+	w.things.revision, w.ledger.runs = map[string]int{}, map[string]int{}
+	return w
+}
+
+// String says what world it is.
+func (w *world) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s over %s", w.middle, w.version, w.front)
+	if w.middle == proxy || w.middle == gateway {
+		fmt.Fprintf(&b, " before %s over %s", w.inner, w.back)
+	}
+	if w.calm {
+		b.WriteString(", calm")
+	}
+	return b.String()
+}
+
+// note notes what happens.
+func (w *world) note(format string, values ...any) {
+	w.logMu.Lock()
+	defer w.logMu.Unlock()
+	w.log = append(w.log, fmt.Sprintf("%9.3f s: ", time.Since(w.begun).Seconds())+fmt.Sprintf(format, values...))
+}
+
+// oldest returns the older one of the revisions that are spoken.
+func (w *world) oldest() mcp.Version { return min(w.version, w.inner) }
+
+// draw returns what an actor of the world draws from.
+func (w *world) draw(actor uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, actor+1)) }
+
+// latency draws the latency of a network.
+func latency(draw *rand.Rand) time.Duration {
+	return pick(draw, 0, 50*time.Microsecond, time.Millisecond, 20*time.Millisecond)
+}
+
+// begin starts the servers and what is in the middle.
+func (w *world) begin() {
+	w.begun = time.Now()
+	draw := w.draw(0)
+	w.near, w.between, w.servers = telemetrytest.Recorder(w.t), telemetrytest.Recorder(w.t), telemetrytest.Recorder(w.t)
+	w.stores = newStores(w.middle == fleet)
+	s := &site{draw: w.draw(1)}
+	for range map[bool]int{false: 1, true: 2}[w.middle == fleet] {
+		p := w.newProcess()
+		w.processes = append(w.processes, p)
+		s.handlers = append(s.handlers, p.handler)
+	}
+	w.atBack = serve(newNetwork(latency(draw)), w.back, s, func(ctx context.Context, c mcpserver.Conn) error {
+		return w.process(0).server.Serve(ctx, c)
+	})
+	w.atFront, w.stopMiddle = w.atBack, func() {}
+	if w.middle != proxy && w.middle != gateway {
+		return
+	}
+	to, release := w.atBack.transport(true)
+	to = w.broken(draw, to)
+	var h *mcpserver.HTTPHandler
+	var stream func(context.Context, mcpserver.Conn) error
+	stop := func(context.Context) error { return nil }
+	var err error
+	if w.middle == proxy {
+		var p *mcpproxy.Proxy
+		if p, err = mcpproxy.New(to, &mcpproxy.Options{Name: "proxy", Telemetry: w.between.Telemetry()}); err == nil {
+			h, stream = p.HTTPHandler(nil), p.Serve
+		}
+	} else {
+		var g *mcpproxy.Gateway
+		if g, err = mcpproxy.NewGateway([]mcpclient.Member{{Name: "m", Transport: to, Options: &mcpclient.Options{
+			Versions: []mcp.Version{w.inner}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: requestTimeout,
+			Telemetry: w.between.Telemetry(),
+		}}}, &mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: w.between.Telemetry()}); err == nil {
+			h, stream, stop = g.HTTPHandler(nil), g.Serve, g.Stop
+		}
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.atFront = serve(newNetwork(latency(draw)), w.front, &site{draw: w.draw(2), handlers: []http.Handler{h}}, stream)
+	w.stopMiddle = func() {
+		w.inTime("the middle ends", func(ctx context.Context) error {
+			err := h.Shutdown(ctx)
+			w.atFront.stop()
+			return err
+		})
+		w.inTime("the gateway stops", stop)
+		release()
+	}
+}
+
+// process returns a process as it is now.
+func (w *world) process(i int) *process {
+	w.things.mu.Lock()
+	defer w.things.mu.Unlock()
+	return w.processes[i]
+}
+
+// end ends everything, from the clients on.
+func (w *world) end() {
+	var all sync.WaitGroup
+	for _, c := range w.clients {
+		all.Go(c.leave)
+	}
+	all.Wait()
+	w.stopMiddle()
+	for _, p := range w.processes {
+		w.inTime("a process ends", p.stop)
+	}
+	w.atBack.stop()
+	w.ended.Wait()
+}
+
+// patience is how long may take what has to happen soon.
+const patience = 15 * time.Second
+
+// inTime reports what fails or takes longer than patience.
+func (w *world) inTime(what string, f func(context.Context) error) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := f(ctx); err != nil {
+		w.t.Errorf("%s: %v", what, err)
+	}
+}
