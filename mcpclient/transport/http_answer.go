@@ -214,6 +214,9 @@ func (ex *exchange) tooLarge(e *oversize.Error) {
 // fail reports that there will be no answer. That a notification gets none is news only if it concerns others
 // too.
 func (ex *exchange) fail(e *RequestError) {
+	if ex.postpone(e) {
+		return
+	}
 	c := ex.conn
 	e.found = ex.m.Method != methodDiscover && !ex.initialize
 	// before the failure is delivered:

@@ -60,7 +60,13 @@ type errand struct {
 	limit time.Duration
 	open  func() // lets through what waits for this one, nil if nothing does
 	after func() // when it is over, nil for nothing
+
+	failed *RequestError // why the response is to be sent again, nil if it is not
+	tries  int           // to send the response
 }
+
+// maxTries bounds how often a response is sent. With the pauses between, that takes some 7 s.
+const maxTries = 8
 
 // The states of an exchange.
 const (
@@ -142,8 +148,31 @@ func (ex *exchange) carryOut(w *worker) {
 		}
 	}
 	if ex.Err() == nil && ex.state.CompareAndSwap(waiting, leaving) {
-		ex.post(w)
+		for ex.post(w); ex.again(); {
+			ex.post(w)
+		}
 	}
+}
+
+// postpone notes that a response whose POST has failed is to be sent again: the handler of the server waits for it. A
+// server that has got it before ignores it. It reports false where there is no use in that.
+func (ex *exchange) postpone(e *RequestError) bool {
+	if ex.m.Kind != Response || !passing(e) || ex.errand.tries+1 >= maxTries || ex.Err() != nil || ex.conn.isOver() {
+		return false
+	}
+	ex.errand.tries++
+	ex.errand.failed = e
+	return true
+}
+
+// again waits until the message is to be sent again, and reports false if it is not.
+func (ex *exchange) again() bool {
+	if ex.errand == nil || ex.errand.failed == nil {
+		return false
+	}
+	pause := max(min(100*time.Millisecond<<(ex.errand.tries-1), 2*time.Second), ex.errand.failed.RetryAfter)
+	ex.errand.failed = nil
+	return !await(ex, ex.conn.whenOver(), pause) && ex.Err() == nil
 }
 
 func (ex *exchange) finish() {
