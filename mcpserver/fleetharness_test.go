@@ -21,6 +21,7 @@ type severed struct {
 	cut  atomic.Bool
 	deaf atomic.Bool // it misses what all are told
 	lose atomic.Bool // it carries out the next Append, whose answer is lost
+	lag  atomic.Bool // it loses what is appended, as a replica does that lags and is promoted
 }
 
 var errCutOff = errors.New("cut off")
@@ -83,6 +84,9 @@ func (s *severed) Receive(ctx context.Context, process string, behind int64) ite
 func (s *severed) Append(ctx context.Context, session string, e store.Event) error {
 	if s.cut.Load() {
 		return errCutOff
+	}
+	if s.lag.Load() {
+		return nil
 	}
 	err := s.SharedEvents.Append(ctx, session, e)
 	if s.lose.CompareAndSwap(true, false) {

@@ -146,6 +146,7 @@ const (
 	signalAnnounced signalKind = "announced" // notices to all clients that want them
 	signalLogged    signalKind = "logged"    // a log message, likewise
 	signalCompleted signalKind = "completed" // an elicitation
+	signalFollowed  signalKind = "followed"  // a stream of that process, in this one
 	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
 )
 
@@ -240,8 +241,14 @@ func (f *fleet) missed(ctx context.Context, position int64) {
 }
 
 // fetch deals with a signal to this process.
-func (f *fleet) fetch(_ context.Context, sig *signal, _ int64) {
-	if sig == nil || sig.Kind != signalFrame {
+func (f *fleet) fetch(ctx context.Context, sig *signal, _ int64) {
+	switch {
+	case sig == nil:
+		return
+	case sig.Kind == signalFollowed && f.events != nil && sig.Stream > 0:
+		f.ended(ctx, sig)
+		return
+	case sig.Kind != signalFrame:
 		return
 	}
 	if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil && s.hold() {

@@ -113,6 +113,23 @@ func TestChangesInOneProcessReachTheStreamInAnother(t *testing.T) {
 	}
 }
 
+func TestAChangeIsToldWhenTheStoreIsBack(t *testing.T) {
+	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
+		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
+		time.Sleep(time.Second)
+		a.store.cut.Store(true)
+		a.change()
+		time.Sleep(10 * time.Second)
+		a.store.cut.Store(false)
+		defer time.AfterFunc(time.Minute, s.leave).Stop()
+		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
+			t.Errorf("got %+v, want the change", m)
+		}
+		s.leave()
+		synctest.Wait()
+	})
+}
+
 func TestAStreamHasOneReaderInAllProcesses(t *testing.T) {
 	for _, notResumable := range []bool{false, true} {
 		t.Run(fmt.Sprint("not resumable: ", notResumable), func(t *testing.T) {
@@ -380,6 +397,36 @@ func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
 				s.over() // nothing follows the error
 				a.end()
 				b.end()
+			})
+		})
+	}
+}
+
+// The client comes back to another process, or to the one that answered.
+func TestAStreamWhoseEndTheStoreHasLostEnds(t *testing.T) {
+	for i, name := range []string{"another process", "the same process"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				one, gate, _ := gated(t, mcpserver.Options{})
+				other, _, _ := gated(t, mcpserver.Options{})
+				all := processes(t, mcpserver.HTTPOptions{}, one, other)
+				session := all[0].open("2025-11-25")
+				s := all[0].stream("POST", gatedCall, "Mcp-Session-Id", session)
+				s.next()
+				progress := s.next()
+				s.leave()
+				all[0].store.lag.Store(true)
+				close(gate)
+				synctest.Wait()
+				all[0].store.lag.Store(false)
+				s = all[1-i].resumed(session, progress.ID)
+				defer time.AfterFunc(time.Minute, s.leave).Stop()
+				if m := s.message(); m.ID != 5.0 || m.Error == nil || !strings.Contains(m.Error.Message, "is lost") {
+					t.Errorf("got %+v, want an error that answers the request", m)
+				}
+				s.over()
+				all[0].end()
+				all[1].end()
 			})
 		})
 	}

@@ -154,9 +154,13 @@ func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []
 	case c.fresh:
 		behind.Sequence = latest
 	default:
-		missed, err = replay(ctx, c.f.events, c.s.id, behind)
-		if c.stream == 0 && err == nil && (behind.Sequence > latest || behind.Sequence+int64(len(missed)) < latest) {
-			err = errEventsGone
+		missed, err = replay(ctx, c.f.events, true, c.s.id, behind)
+		at := behind.Sequence
+		if len(missed) > 0 {
+			at = missed[len(missed)-1].ID.Sequence
+		}
+		if c.stream == 0 && err == nil && (behind.Sequence > latest || at < latest) {
+			err = errEventsGone // the store has lost some
 		}
 	}
 	c.last.Store(behind.Sequence)
@@ -190,7 +194,8 @@ func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []s
 	if !errors.Is(err, store.ErrNoStream) {
 		return nil, err
 	}
-	if missed, err = replay(ctx, c.f.events, c.s.id, behind); err == nil && !complete() { // it may have ended just now
+	missed, err = replay(ctx, c.f.events, true, c.s.id, behind) // it may have ended just now
+	if err == nil && !complete() {
 		err = errEventsGone
 	}
 	return missed, err
@@ -222,7 +227,7 @@ func (c *follower) serve(ctx context.Context, missed []store.Event) {
 		c.watch(ctx, done)
 	})
 	for e, err := range c.f.events.Follow(ctx, c.s.id, store.EventID{Stream: c.stream, Sequence: c.last.Load()}) {
-		if err != nil || e.ID.Sequence != c.last.Load()+1 || !c.write(e) || e.Final {
+		if err != nil || !follows(e, c.last.Load(), true) || !c.write(e) || e.Final {
 			return // a client that misses something comes back
 		}
 	}
@@ -248,9 +253,7 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(c.f.h.cfg.Lease / 3)
 	defer tick.Stop()
 	for {
-		if c.note.Process != "" && c.note.Process != c.f.self && c.f.unreachable(ctx, c.note.Process) {
-			c.conclude(ctx)
-		}
+		c.ask(ctx)
 		select {
 		case <-tick.C:
 		case <-done:
@@ -261,28 +264,70 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-var errAbandoned = &mcp.Error{
-	Code:    mcp.CodeInternalError,
-	Message: "the process that was handling the request has ended; the request may have had its effect",
+// ask asks the process that writes to the stream to end it if it is over there, see ended. If that process is gone, ask
+// ends the stream itself.
+func (c *follower) ask(ctx context.Context) {
+	sig := signal{Kind: signalFollowed, Session: c.s.id, Stream: c.stream}
+	switch process := c.note.Process; {
+	case process == "":
+	case process == c.f.self:
+		c.f.ended(ctx, &sig)
+	case c.f.unreachable(ctx, process):
+		c.conclude(ctx)
+	default:
+		_ = c.f.tell(ctx, process, sig) // or the next time
+	}
 }
+
+var (
+	errAbandoned = &mcp.Error{
+		Code:    mcp.CodeInternalError,
+		Message: "the process that was handling the request has ended; the request may have had its effect",
+	}
+	errAnswerLost = &mcp.Error{
+		Code:    mcp.CodeInternalError,
+		Message: "the answer to the request is lost; the request may have had its effect",
+	}
+)
 
 // conclude ends a stream to which no process writes any more. If there is an event that has not been read here yet, the
 // store refuses that.
 func (c *follower) conclude(ctx context.Context) {
-	var data []byte
-	for i, id := range c.note.Requests {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = appendError(data, id, errAbandoned)
-	}
-	if c.note.Batch {
-		data = slices.Concat([]byte("["), data, []byte("]"))
-	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	_ = c.s.append(ctx, c.f.events, store.Event{ID: store.EventID{Stream: c.stream, Sequence: c.last.Load() + 1},
-		Data: data, Final: true})
+		Data: c.note.fail(errAbandoned), Final: true})
+}
+
+// fail returns the answers to the requests, all of which have failed.
+func (a *asked) fail(e *mcp.Error) (data []byte) {
+	for i, id := range a.Requests {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = appendError(data, id, e)
+	}
+	if a.Batch {
+		data = slices.Concat([]byte("["), data, []byte("]"))
+	}
+	return data
+}
+
+// ended deals with the signal that a client waits for the end of a stream of this process. If the stream is over here,
+// the store has lost its end, as a replica that lags does.
+func (f *fleet) ended(ctx context.Context, sig *signal) {
+	if s := f.h.sessions.known(sig.Session); s != nil && s.stream(sig.Stream) != nil {
+		return
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	var note streamNote
+	raw, err := f.events.Note(ctx, sig.Session, sig.Stream)
+	if err != nil || json.Unmarshal(raw, &note) != nil || note.Process != f.self {
+		return
+	}
+	_ = f.events.Append(ctx, sig.Session, store.Event{ID: store.EventID{Stream: sig.Stream},
+		Data: note.fail(errAnswerLost), Final: true}) // or the next time
 }
 
 // reader is one who reads a stream from the store.

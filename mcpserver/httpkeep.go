@@ -57,7 +57,7 @@ func (t *stream) put(ctx context.Context, e store.Event) error {
 	if !errors.Is(err, store.ErrConflict) {
 		return err
 	}
-	kept, err := replay(ctx, t.events, t.s.id, store.EventID{Stream: t.number, Sequence: e.ID.Sequence - 1})
+	kept, err := replay(ctx, t.events, true, t.s.id, store.EventID{Stream: t.number, Sequence: e.ID.Sequence - 1})
 	switch {
 	case err != nil && !errors.Is(err, errEventsGone):
 		return err
@@ -111,6 +111,9 @@ func (t *stream) fill() bool {
 		t.unkept.bytes -= len(e.Data)
 	}
 	t.unkept = unkept{}
+	if t.over {
+		t.s.forget(t)
+	}
 	return true
 }
 

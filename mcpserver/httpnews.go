@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"sync"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
@@ -161,11 +162,23 @@ func (o *outbox) add(sig signal) {
 	}
 }
 
-// run sends the signals. Of those that cannot be sent, only the clients of this process hear.
+// run sends the signals. While the store takes none, the clients of this process are told by themselves; a log message
+// is lost to the others then, and all else is sent again.
 func (o *outbox) run() {
+	life := o.f.h.life
 	for sig, ok := o.next(); ok; sig, ok = o.next() {
-		if o.f.tell(o.f.h.life, "", sig) != nil {
-			o.f.broadcast(&sig, o.f.at.Load()+1)
+		if o.f.tell(life, "", sig) == nil {
+			continue
+		}
+		o.f.broadcast(&sig, o.f.at.Load()+1)
+		for pause := 50 * time.Millisecond; sig.Kind != signalLogged && life.Err() == nil; pause = min(2*pause, time.Second) {
+			select {
+			case <-time.After(pause):
+			case <-life.Done():
+			}
+			if o.f.tell(life, "", sig) == nil {
+				break
+			}
 		}
 	}
 }

@@ -81,7 +81,11 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 		return errGone
 	}
 	t.over = true
-	defer t.s.forget(t)
+	defer func() {
+		if len(t.unkept.events) == 0 { // else when the store has all of them
+			t.s.forget(t)
+		}
+	}()
 	switch {
 	case a.frame == nil:
 		t.endWithout(ctx)
@@ -253,7 +257,7 @@ func (t *stream) id(sequence int64) string {
 func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	events, err := replay(ctx, t.events, t.s.id, store.EventID{Stream: t.number, Sequence: behind})
+	events, err := replay(ctx, t.events, t.s.shared != nil, t.s.id, store.EventID{Stream: t.number, Sequence: behind})
 	for _, e := range t.unkept.events {
 		if e.ID.Sequence == behind+int64(len(events))+1 {
 			events = append(events, e)
@@ -306,19 +310,27 @@ var (
 	errNoSuchEvent = errors.New("there is no such event")
 )
 
+// follows reports whether an event is the next one behind a sequence. shared says that processes share the store.
+func follows(e store.Event, behind int64, shared bool) bool {
+	if shared && e.ID.Stream == 0 {
+		return e.Previous == behind
+	}
+	return e.ID.Sequence == behind+1
+}
+
 // replay returns the events of a stream behind one of them, without a gap.
-func replay(ctx context.Context, from store.Events, session string, behind store.EventID) (events []store.Event,
-	err error) {
-	next := behind.Sequence + 1
+func replay(ctx context.Context, from store.Events, shared bool, session string, behind store.EventID) (
+	events []store.Event, err error) {
+	at := behind.Sequence
 	for e, err := range from.Behind(ctx, session, behind) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("events: %w", err)
-		case e.ID != store.EventID{Stream: behind.Stream, Sequence: next}:
+		case e.ID.Stream != behind.Stream || !follows(e, at, shared):
 			return nil, errEventsGone
 		}
 		events = append(events, e)
-		next++
+		at = e.ID.Sequence
 	}
 	return events, nil
 }

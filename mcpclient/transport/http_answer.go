@@ -52,7 +52,7 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 // delivered.
 func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	if ex.initialized {
-		ex.conn.listen(ex.session, ex.late, ex.errand.open)
+		ex.conn.listen(ex.session, ex.errand.tries > 0, ex.errand.open)
 		ex.errand.open = nil
 	}
 	if !isType(resp, "application/json") || resp.ContentLength == 0 {
@@ -223,14 +223,16 @@ func (ex *exchange) tooLarge(e *oversize.Error) {
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
 	e.found = ex.m.Method != methodDiscover && !ex.initialize
-	ex.missed = ex.initialized && passing(e)
+	if ex.errand != nil && ex.errand.needed && passing(e) {
+		ex.errand.failed = e
+	}
 	// before the failure is delivered:
 	over := e.Reason == Unreachable && ex.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == Request || e.Reason == SessionGone {
 		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
 			c.failRecalled(ex, e)
 		}
-	} else if ex.Err() == nil {
+	} else if ex.Err() == nil && ex.errand.tries == 0 {
 		about := []slog.Attr{
 			slog.String(names.KeyMCPClientMessageKind, ex.m.Kind.String()), slog.String(names.KeyExceptionMessage,
 				withoutBody(e)),

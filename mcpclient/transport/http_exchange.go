@@ -52,8 +52,6 @@ type exchange struct {
 	recalled    bool // see httpConn.takeBack; guarded by conn.mu
 	initialize  bool
 	initialized bool
-	missed      bool // the server may not have got notifications/initialized
-	late        bool // and it was sent again
 	modern      bool
 }
 
@@ -62,7 +60,20 @@ type errand struct {
 	limit time.Duration
 	open  func() // lets through what waits for this one, nil if nothing does
 	after func() // when it is over, nil for nothing
+
+	needed bool          // the server waits for the message: it is sent again if it may not have arrived
+	failed *RequestError // why it may not have arrived, nil if it is not to be sent again
+	tries  int           // to send it, but for the last
 }
+
+// A message that the server needs is sent again after firstPause, and then after twice the pause before, up to
+// lastPause, within the limit of its errand. A server that has got it before ignores it. Without a response a handler of
+// the server hangs; without notifications/initialized a server says nothing unasked for the life of the session, and
+// some answer nothing.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
 
 // The states of an exchange.
 const (
@@ -105,6 +116,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 			ex.errand.open = s.shut()
 			s.version = m.ProtocolVersion
 		}
+		ex.errand.needed = ex.initialized || m.Kind == Response
 	}
 	ex.usual = c.usuals.of(ex)
 	return ex
@@ -144,14 +156,21 @@ func (ex *exchange) carryOut(w *worker) {
 		}
 	}
 	if ex.Err() == nil && ex.state.CompareAndSwap(waiting, leaving) {
-		ex.post(w)
-		for pause := initializedPause; ex.missed; pause *= 2 {
-			ex.missed, ex.late = false, true
-			if !await(ex, ex.conn.whenOver(), pause) && ex.Err() == nil && !ex.session.dropped() {
-				ex.post(w)
-			}
+		for ex.post(w); ex.again(); {
+			ex.post(w)
 		}
 	}
+}
+
+// again waits until a message that has failed is to be sent again, and reports false if it is not.
+func (ex *exchange) again() bool {
+	if ex.errand == nil || ex.errand.failed == nil {
+		return false
+	}
+	pause := max(min(firstPause<<ex.errand.tries, lastPause), ex.errand.failed.RetryAfter)
+	ex.errand.failed = nil
+	ex.errand.tries++
+	return !await(ex, ex.conn.whenOver(), pause) && ex.Err() == nil && !ex.session.dropped()
 }
 
 func (ex *exchange) finish() {

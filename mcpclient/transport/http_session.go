@@ -10,11 +10,6 @@ import (
 // initializedWait is how long other messages wait for the answer to notifications/initialized.
 const initializedWait = 2 * time.Second
 
-// initializedPause is how long it takes until notifications/initialized is sent again, if the server may not have got
-// it; twice as long each time, within noticeLimit. A server that has not got it says nothing unasked for the life of
-// the session, and some answer nothing. Twice is as good as once.
-const initializedPause = 500 * time.Millisecond
-
 // session is what belongs together from one initialize to the next. Without initialize, as in the modern era, there is
 // one for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")

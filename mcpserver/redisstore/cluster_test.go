@@ -25,7 +25,7 @@ func startCluster(t *testing.T) string {
 	}
 	bus := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	r, err := startRedis([]string{"--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus)})
+	r, err := startRedis("", "--appendonly", "no", "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,23 +19,33 @@ func (s events) keys(session string) []string {
 	return []string{s.key(kindEvents, session), s.key(kindStreams, session)}
 }
 
+// above is the beginning of scripts that number streams, events and messages: above(last) is a number above last, and
+// above all numbers that were given out before Redis lost its latest writes: microseconds of its clock.
+const above = `
+local function above(last)
+	local now = redis.call('TIME')
+	return math.max(last + 1, now[1] * 1000000 + now[2])
+end
+`
+
 // appendScript appends an event. A stream without a latest event is over if its number was given out by openScript; if
 // not, its caller numbers streams and events itself.
-var appendScript = writeScript(`
+var appendScript = writeScript(above + `
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)
 local own = stream == '0' or latest
 if not own and tonumber(stream) <= tonumber(redis.call('HGET', KEYS[2], 'n') or '0') then return 0 end
 latest = tonumber(latest or '0')
 if sequence == 0 then
-	sequence = latest + 1
-elseif own and stream ~= '0' and sequence ~= latest + 1 then
+	sequence = stream == '0' and above(latest) or latest + 1
+elseif own and stream ~= '0' and sequence <= latest then
 	return 0
 end
 local fresh = redis.call('EXISTS', KEYS[2]) == 0
 local first = redis.call('EXISTS', KEYS[1]) == 0
 sequence = string.format('%.0f', sequence)
-redis.call('XADD', KEYS[1], '*', 's', stream, 'q', sequence, 'd', ARGV[3], 'f', ARGV[4])
+redis.call('XADD', KEYS[1], '*', 's', stream, 'q', sequence, 'd', ARGV[3], 'f', ARGV[4],
+	'p', string.format('%.0f', latest))
 if ARGV[4] == '1' and stream ~= '0' then
 	redis.call('HDEL', KEYS[2], 'l:' .. stream, 'o:' .. stream)
 elseif own then
@@ -66,11 +76,11 @@ func (s events) Append(ctx context.Context, session string, e store.Event) error
 	return failed("append an event", err)
 }
 
-var openScript = writeScript(`
+var openScript = writeScript(above + `
 local fresh = redis.call('EXISTS', KEYS[2]) == 0
-local n = redis.call('HINCRBY', KEYS[2], 'n', 1)
+local n = above(tonumber(redis.call('HGET', KEYS[2], 'n') or '0'))
 local stream = string.format('%.0f', n)
-redis.call('HSET', KEYS[2], 'l:' .. stream, 0, 'o:' .. stream, ARGV[1])
+redis.call('HSET', KEYS[2], 'n', stream, 'l:' .. stream, 0, 'o:' .. stream, ARGV[1])
 if fresh then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 return n`)
 
@@ -96,7 +106,7 @@ func (s events) Latest(ctx context.Context, session string) (sequence int64, err
 }
 
 // readScript returns some events of a stream behind one: where it has come to, whether there may be more, whether the
-// stream is over, and then of each event its sequence, data and whether it is the final one.
+// stream is over, and then of each event its sequence, data, whether it is the final one, and the sequence before it.
 var readScript = redis.NewScript(`
 local at, bytes, read, more = ARGV[1], 0, 0, 1
 local found = {}
@@ -108,6 +118,7 @@ while read < 1024 and bytes < 1048576 do
 		found[#found + 1] = e[2][4]
 		found[#found + 1] = e[2][6]
 		found[#found + 1] = e[2][8]
+		found[#found + 1] = e[2][10] or '0'
 		bytes = bytes + #e[2][6]
 	end
 end
@@ -129,15 +140,16 @@ func (s events) read(ctx context.Context, session string, c *cursor) (found []st
 	if err != nil {
 		return nil, failed("read events", err)
 	}
-	if len(r) < 3 || len(r)%3 != 0 {
+	if len(r)%4 != 3 {
 		return nil, fmt.Errorf("redis: read events: %d values", len(r))
 	}
 	c.at, c.more, c.over = r[0], r[1] == "1", r[2] == "1"
-	for r = r[3:]; len(r) > 0; r = r[3:] {
-		if c.id.Sequence, err = strconv.ParseInt(r[0], 10, 64); err != nil {
-			return nil, failed("read events", err)
+	for r = r[3:]; len(r) > 0; r = r[4:] {
+		previous, malformed := strconv.ParseInt(r[3], 10, 64)
+		if c.id.Sequence, err = strconv.ParseInt(r[0], 10, 64); err != nil || malformed != nil {
+			return nil, failed("read events", errors.Join(err, malformed))
 		}
-		found = append(found, store.Event{ID: c.id, Data: []byte(r[1]), Final: r[2] == "1"})
+		found = append(found, store.Event{ID: c.id, Data: []byte(r[1]), Final: r[2] == "1", Previous: previous})
 	}
 	return found, nil
 }

@@ -19,11 +19,15 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	s, c := open(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	stream, err := s.Events().Open(ctx, "session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const events = 5
 	heard := make(chan store.Event)
 	go func() {
 		defer close(heard)
-		for e, err := range s.Events().Follow(ctx, "session", store.EventID{}) {
+		for e, err := range s.Events().Follow(ctx, "session", store.EventID{Stream: stream}) {
 			if err != nil {
 				t.Errorf("want no error, got %v", err)
 				return
@@ -34,7 +38,7 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 		}
 	}()
 	for n := range int64(events) {
-		if err := s.Events().Append(ctx, "session", store.Event{Data: []byte("x")}); err != nil {
+		if err := s.Events().Append(ctx, "session", store.Event{ID: store.EventID{Stream: stream}}); err != nil {
 			t.Fatal(err)
 		}
 		if e := <-heard; e.ID.Sequence != n+1 {
@@ -91,6 +95,65 @@ func TestAReceiverNoticesWhatRedisHasLost(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAFollowerNoticesWhatRedisHasLost deletes events that a follower already has, as a failover to a replica that lags
+// does. As many events follow, and as many streams are opened.
+func TestAFollowerNoticesWhatRedisHasLost(t *testing.T) {
+	s, c := open(t, nil)
+	events, ctx := s.Events(), t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(text string) {
+		t.Helper()
+		must(events.Append(ctx, "session", store.Event{Data: []byte(text)}))
+	}
+	behind := func(id store.EventID) (all []store.Event) {
+		t.Helper()
+		for e, err := range events.Behind(ctx, "session", id) {
+			must(err)
+			all = append(all, e)
+		}
+		return all
+	}
+	stream, err := events.Open(ctx, "session", []byte("note"))
+	must(err)
+	add := func(sequence int64) {
+		t.Helper()
+		must(events.Append(ctx, "session", store.Event{ID: store.EventID{Stream: stream, Sequence: sequence}}))
+	}
+	say("early 0")
+	add(1)
+	snapshot := dump(t, c, t.Name()+":")
+	say("early 1")
+	say("early 2")
+	add(2)
+	lost, err := events.Open(ctx, "session", nil)
+	must(err)
+	last := behind(store.EventID{})[2].ID
+	restore(t, c, t.Name()+":", snapshot)
+
+	if latest, err := events.Latest(ctx, "session"); err != nil || latest >= last.Sequence {
+		t.Errorf("want the latest event before %d, got %d, %v", last.Sequence, latest, err)
+	}
+	say("late 0")
+	say("late 1")
+	got := behind(last)
+	if len(got) != 2 || string(got[0].Data) != "late 0" || got[0].Previous == last.Sequence ||
+		got[1].Previous != got[0].ID.Sequence {
+		t.Errorf("want two events and a gap behind %s, got %+v", last, got)
+	}
+	add(3) // its process goes on
+	if got := behind(store.EventID{Stream: stream, Sequence: 2}); len(got) != 1 || got[0].ID.Sequence != 3 {
+		t.Errorf("want the third event of a stream of which the second is lost, got %+v", got)
+	}
+	if next, err := events.Open(ctx, "session", nil); err != nil || next == lost {
+		t.Errorf("want a stream that no process has, got %d again, %v", next, err)
 	}
 }
 

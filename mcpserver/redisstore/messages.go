@@ -12,11 +12,10 @@ import (
 
 // publishScript: positions are the ids of a stream, microseconds of the clock of Redis. Each message has the position
 // of the one before it. So a receiver notices that Redis has lost messages, however many have followed.
-var publishScript = writeScript(`
+var publishScript = writeScript(above + `
 if ARGV[2] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local last = tonumber(redis.call('HGET', KEYS[3], 'n') or '0')
-local now = redis.call('TIME')
-local n = string.format('%.0f', math.max(last + 1, now[1] * 1000000 + now[2]))
+local n = string.format('%.0f', above(last))
 if last == 0 then redis.call('DEL', KEYS[2]) end
 redis.call('HSET', KEYS[3], 'n', n)
 redis.call('XADD', KEYS[2], n .. '-0', 'd', ARGV[1], 'p', string.format('%.0f', last))

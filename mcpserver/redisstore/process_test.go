@@ -15,8 +15,9 @@ import (
 	"net/http/httputil"
 	"os"
 	"os/exec"
-	"strings"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,32 +31,45 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
 
-// The test binary serves instead of testing if it finds this variable: the address of Redis, a prefix and its own name,
-// with spaces between them.
+// The test binary serves instead of testing if it finds this variable: a served in JSON.
 const environmentServe = "REDISSTORE_TEST_SERVE"
+
+// served configures a server process.
+type served struct {
+	Redis, Prefix string
+	Name          string        // of the process
+	Files         string        // directory of the resources of addLoad; empty for the tools of addTools
+	Lease         time.Duration // of the process
+	TaskLease     time.Duration
+}
 
 // lease is short, so that the death of a process is noticed soon.
 const lease = time.Second
 
 // serve is the server process. It prints where it listens, and serves until it is killed.
-func serve(served string) {
-	var redisAddress, prefix, name string
-	if _, err := fmt.Sscan(served, &redisAddress, &prefix, &name); err != nil {
+func serve(config string) {
+	var o served
+	if err := json.Unmarshal([]byte(config), &o); err != nil {
 		panic(err)
 	}
-	c := redis.NewClient(&redis.Options{Addr: redisAddress})
-	store := redisstore.New(c, &redisstore.Options{Prefix: prefix})
-	s := mcpserver.New(mcp.Implementation{Name: name, Version: "1"}, &mcpserver.Options{
-		Telemetry: telemetry.Off(), Tasks: &mcpserver.TaskOptions{Store: store.Tasks(), Lease: lease},
+	c := redis.NewClient(&redis.Options{Addr: o.Redis})
+	store := redisstore.New(c, &redisstore.Options{Prefix: o.Prefix})
+	s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, &mcpserver.Options{
+		Telemetry: telemetry.Off(), StateKeys: [][]byte{bytes.Repeat([]byte{7}, 32)},
+		Tasks: &mcpserver.TaskOptions{Store: store.Tasks(), Lease: o.TaskLease, PollInterval: 100 * time.Millisecond},
 	})
-	addTools(s, c, prefix, name)
+	if o.Files == "" {
+		addTools(s, c, o.Prefix, o.Name)
+	} else {
+		addLoad(s, o.Name, o.Files)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(l.Addr())
 	h := s.HTTPHandler(&mcpserver.HTTPOptions{
-		Sessions: store.Sessions(), Events: store.Events(), Lease: lease, AllowedHosts: []string{"*"},
+		Sessions: store.Sessions(), Events: store.Events(), Lease: o.Lease, AllowedHosts: []string{"*"},
 		Retry: 10 * time.Millisecond,
 	})
 	panic(http.Serve(l, h))
@@ -131,29 +145,34 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 type fleet struct {
 	t      *testing.T
 	redis  *redis.Client
+	served served // of all processes, but for the name
+	said   func(*proc, string)
 	prefix string
-	procs  []*proc
 	url    string
 
-	mu   sync.Mutex
-	next int // guarded by mu
+	mu    sync.Mutex
+	procs []*proc // guarded by mu where a test replaces one
+	next  int     // guarded by mu
 	// guarded by mu; which process gets a request, negative for the next one; may be nil
 	route    func(*http.Request, []byte) int
 	hold     map[string]chan struct{} // guarded by mu; by method: requests wait until it is closed
 	cuts     map[*cuttable]struct{}   // guarded by mu; responses
-	sessions map[string]struct{}      // guarded by mu; ids that were seen
+	sessions map[string]string        // guarded by mu; ids that were seen, each with the header X-Client
 	seen     map[string]map[int]int   // guarded by mu; how many requests of a method of HTTP each process got
 }
 
 // proc is one of them.
 type proc struct {
-	cmd  *exec.Cmd
-	host string
-	dead chan struct{} // closed when it is
+	name   string
+	cmd    *exec.Cmd
+	host   string
+	dead   chan struct{} // closed when it is
+	killed atomic.Pointer[time.Time]
 }
 
 // kill ends it as a crash of the machine would.
 func (p *proc) kill() {
+	p.killed.CompareAndSwap(nil, new(time.Now()))
 	p.cmd.Process.Kill()
 	<-p.dead
 }
@@ -161,12 +180,22 @@ func (p *proc) kill() {
 // launch starts processes, and something in front of them that gives requests to each in turn.
 func launch(t *testing.T, n int) *fleet {
 	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: address})
+	t.Cleanup(func() { c.Close() })
+	f := launchServed(t, n, served{Redis: address, Prefix: t.Name() + ":", Lease: lease, TaskLease: lease},
+		func(*proc, string) {})
+	f.redis = c
+	return f
+}
+
+// launchServed does so with a configuration. said gets the lines that the processes print.
+func launchServed(t *testing.T, n int, o served, said func(*proc, string)) *fleet {
+	t.Helper()
 	f := &fleet{
-		t: t, redis: redis.NewClient(&redis.Options{Addr: address}), prefix: t.Name() + ":",
-		hold: map[string]chan struct{}{}, cuts: map[*cuttable]struct{}{}, sessions: map[string]struct{}{},
+		t: t, served: o, said: said, prefix: o.Prefix,
+		hold: map[string]chan struct{}{}, cuts: map[*cuttable]struct{}{}, sessions: map[string]string{},
 		seen: map[string]map[int]int{},
 	}
-	t.Cleanup(func() { f.redis.Close() })
 	for i := range n {
 		f.procs = append(f.procs, f.start(string(rune('A'+i))))
 	}
@@ -192,8 +221,14 @@ func (f *fleet) start(name string) *proc {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	o := f.served
+	o.Name = name
+	config, err := json.Marshal(o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", environmentServe, address, f.prefix, name))
+	cmd.Env = append(os.Environ(), environmentServe+"="+string(config), "GORACE=halt_on_error=1 atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	diesWithParent(cmd)
 	out, err := cmd.StdoutPipe()
@@ -203,14 +238,19 @@ func (f *fleet) start(name string) *proc {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	host, err := bufio.NewReader(out).ReadString('\n')
-	p := &proc{cmd: cmd, host: strings.TrimSpace(host), dead: make(chan struct{})}
-	go func() {
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	err = lines.Err()
+	p := &proc{name: name, cmd: cmd, host: lines.Text(), dead: make(chan struct{})}
+	go func() { // ends with the process
+		for lines.Scan() {
+			f.said(p, lines.Text())
+		}
 		cmd.Wait()
 		close(p.dead)
 	}()
 	f.t.Cleanup(p.kill)
-	if err != nil {
+	if p.host == "" {
 		f.t.Fatalf("process %s does not say where it listens: %v", name, err)
 	}
 	return p
@@ -263,10 +303,10 @@ func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, r.Context().Err()
 		}
 	}
-	first := f.choose(r, body)
-	for try := range f.procs {
-		i := (first + try) % len(f.procs)
-		r.URL.Host, r.Body = f.procs[i].host, io.NopCloser(bytes.NewReader(body))
+	first, procs := f.choose(r, body)
+	for try := range procs {
+		i := (first + try) % len(procs)
+		r.URL.Host, r.Body = procs[i].host, io.NopCloser(bytes.NewReader(body))
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 			continue
@@ -279,17 +319,18 @@ func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("no process is there")
 }
 
-// choose returns the process that a request goes to.
-func (f *fleet) choose(r *http.Request, body []byte) int {
+// choose returns the process that a request goes to, and all that there are.
+func (f *fleet) choose(r *http.Request, body []byte) (int, []*proc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	procs := slices.Clone(f.procs)
 	if f.route != nil {
 		if i := f.route(r, body); i >= 0 {
-			return i
+			return i, procs
 		}
 	}
 	f.next++
-	return f.next % len(f.procs)
+	return f.next % len(procs), procs
 }
 
 // note remembers what is to be known of an exchange.
@@ -301,7 +342,7 @@ func (f *fleet) note(r *http.Request, resp *http.Response, i int) *http.Response
 	}
 	f.seen[r.Method][i]++
 	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
-		f.sessions[id] = struct{}{}
+		f.sessions[id] = r.Header.Get("X-Client")
 	}
 	c := &cuttable{ReadCloser: resp.Body}
 	c.forget = func() {

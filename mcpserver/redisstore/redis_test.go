@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		serve(served)
 		return
 	}
-	r, err := startRedis(nil)
+	r, err := startRedis("", "--appendonly", "no")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -45,41 +45,44 @@ type redisServer struct {
 	exited  chan error
 }
 
-// startRedis starts one on a free port, with more arguments. Another process may take the port first: then it tries
-// again.
-func startRedis(arguments []string) (*redisServer, error) {
+// startRedis starts one on a free port, in a directory, empty for a new one, with more arguments. Another process may
+// take the port first: then it tries again.
+func startRedis(dir string, arguments ...string) (*redisServer, error) {
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, errors.New("redis-server is missing, version 7 or later, which tests need: apt-get install redis-server")
 	}
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "redisstore"); err != nil {
+			return nil, err
+		}
+	}
 	for range 5 {
-		r, failed := tryRedis(binary, arguments)
+		r, failed := tryRedis(binary, dir, arguments)
 		if failed == nil {
 			return r, nil
 		}
 		err = failed
 	}
+	os.RemoveAll(dir)
 	return nil, err
 }
 
-func tryRedis(binary string, arguments []string) (*redisServer, error) {
+func tryRedis(binary, dir string, arguments []string) (*redisServer, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r := &redisServer{address: l.Addr().String(), exited: make(chan error, 1)}
+	r := &redisServer{address: l.Addr().String(), dir: dir, exited: make(chan error, 1)}
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	if r.dir, err = os.MkdirTemp("", "redisstore"); err != nil {
-		return nil, err
-	}
 	return r, r.start(binary, port, arguments)
 }
 
 // start starts the process and waits until it answers.
 func (r *redisServer) start(binary string, port int, arguments []string) error {
 	r.cmd = exec.Command(binary, append([]string{
-		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", r.dir, "--save", "", "--appendonly", "no",
+		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", r.dir, "--save", "",
 		"--daemonize", "no", "--maxmemory-policy", "noeviction",
 	}, arguments...)...)
 	diesWithParent(r.cmd)
@@ -100,18 +103,22 @@ func (r *redisServer) start(binary string, port int, arguments []string) error {
 		}
 		select {
 		case err := <-r.exited:
-			os.RemoveAll(r.dir)
 			return fmt.Errorf("redis-server has exited: %v", err)
 		case <-tick.C:
 		}
 	}
-	r.stop()
+	r.kill()
 	return errors.New("redis-server does not answer")
 }
 
-func (r *redisServer) stop() {
+// kill ends it, and leaves its directory.
+func (r *redisServer) kill() {
 	r.cmd.Process.Kill()
 	<-r.exited
+}
+
+func (r *redisServer) stop() {
+	r.kill()
 	os.RemoveAll(r.dir)
 }
 

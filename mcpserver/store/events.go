@@ -25,8 +25,12 @@ type Events interface {
 // SharedEvents is an [Events] that several processes have in common: a client may read on in one what another
 // sends. It is what Events of mcpserver.HTTPOptions must be where Sessions is set.
 //
-// Its Append refuses with [ErrConflict] an event of a stream from Open that is not the next one of that stream, or
-// whose stream is over. To an event with sequence 0 it gives the next number. A final event may have no data.
+// Its Append refuses with [ErrConflict] an event of a stream from Open that is not behind the latest one of that
+// stream, or whose stream is over. Events that a store has lost leave a gap. To an event with sequence 0 it gives a
+// higher number than to any before, which need not be the next one. A final event may have no data.
+//
+// A store that may lose its latest writes, as a failover to a replica that lags does, never gives the number of a
+// stream, or of an event of stream 0, twice.
 type SharedEvents interface {
 	Events
 
@@ -50,12 +54,16 @@ type Event struct {
 	ID    EventID
 	Data  []byte
 	Final bool // nothing follows on this stream
+
+	// Previous is the sequence of the event before it on stream 0 of a [SharedEvents], 0 for the first; another one than
+	// that of the last event read is a gap. It means nothing on other streams, whose sequences have no gap, and to Append.
+	Previous int64
 }
 
 // EventID says where an event stands among those of its session.
 type EventID struct {
 	Stream   int64 // counts the streams of the session; 0 is the one that belongs to no request
-	Sequence int64 // counts the events of the stream from 1
+	Sequence int64 // rises; without a gap from 1, but on stream 0 of a SharedEvents
 }
 
 // String returns the id as clients see it.

@@ -30,20 +30,20 @@ func (s *memoryEvents) of(session string) *numberedStreams {
 	return n
 }
 
-// number sees to it that an event is the next one of its stream, if that is a numbered one. mu is held.
+// number sees to it that an event is behind the latest one of its stream, if that is a numbered one. mu is held.
 func (s *memoryEvents) number(session string, e *Event) error {
 	n := s.of(session)
 	st := n.open[e.ID.Stream]
 	switch {
 	case st == nil && e.ID.Stream <= n.last, st != nil && e.ID.Stream > 0 && e.ID.Sequence > 0 &&
-		e.ID.Sequence != st.latest+1:
+		e.ID.Sequence <= st.latest:
 		return ErrConflict
 	case st == nil: // from a caller that numbers streams itself
 		return nil
 	case e.ID.Sequence == 0:
 		e.ID.Sequence = st.latest + 1
 	}
-	st.latest = e.ID.Sequence
+	e.Previous, st.latest = st.latest, e.ID.Sequence
 	if e.Final && e.ID.Stream > 0 {
 		delete(n.open, e.ID.Stream)
 	}

@@ -1,0 +1,585 @@
+package redisstore_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// Arguments of the tools of addLoad.
+type (
+	unique struct {
+		ID string `json:"id"`
+	}
+	several struct {
+		ID string `json:"id"`
+		N  int    `json:"n"`
+	}
+	touched struct {
+		ID      string `json:"id"`
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+	}
+)
+
+// uris are the resources of the servers.
+var uris = []string{"file:///0", "file:///1"}
+
+// addLoad adds the tools and resources that TestRedisUnderFaults uses. Each call has an id of its own. The process
+// prints "began ID" when a handler begins, and "ran ID" when it acts. A resource is a file with a version number.
+func addLoad(s *mcpserver.Server, name, files string) {
+	add := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	file := func(uri string) string { return filepath.Join(files, filepath.Base(uri)) }
+	began := func(id string) string {
+		fmt.Println("began", id)
+		return id + " by " + name
+	}
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "quick"}, func(_ context.Context, in unique) (string, error) {
+		defer fmt.Println("ran", in.ID)
+		return began(in.ID), nil
+	}))
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "count"}, func(ctx context.Context, in several) (string, error) {
+		answer := began(in.ID)
+		fmt.Println("ran", in.ID)
+		for n := range in.N {
+			if err := mcpserver.RequestFrom(ctx).Progress(ctx, float64(n+1), 0, fmt.Sprint(in.ID, " ", n)); err != nil {
+				return "", err
+			}
+			time.Sleep(30 * time.Millisecond)
+		}
+		return answer, nil
+	}))
+	// ask answers with the id that the client answers. A modern server runs it again for the answer.
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, in unique) (string, error) {
+		began(in.ID)
+		r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: in.ID, RequestedSchema: json.RawMessage(
+			`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`)})
+		if err != nil {
+			return "", err
+		}
+		fmt.Println("ran", in.ID)
+		return fmt.Sprint(r.Content["id"], " by ", name), nil
+	}))
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "touch"}, func(_ context.Context, in touched) (string, error) {
+		answer := began(in.ID)
+		fmt.Println("ran", in.ID)
+		temporary := file(in.URI) + name
+		if err := os.WriteFile(temporary, []byte(strconv.Itoa(in.Version)), 0o600); err != nil {
+			return "", err
+		}
+		if err := os.Rename(temporary, file(in.URI)); err != nil {
+			return "", err
+		}
+		s.ResourceUpdated(in.URI)
+		return answer, nil
+	}))
+	add(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"}, func(_ context.Context, in several) (string, error) {
+		answer := began(in.ID)
+		fmt.Println("ran", in.ID)
+		time.Sleep(time.Duration(in.N) * time.Millisecond)
+		return answer, nil
+	}))
+	for _, uri := range uris {
+		add(s.AddResource(&mcp.Resource{URI: uri, Name: uri},
+			func(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				data, err := os.ReadFile(file(r.URI))
+				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.URI, Text: string(data)}}}, err
+			}))
+	}
+}
+
+// run is what is known of the call with one id.
+type run struct {
+	began []*proc
+	ran   int
+	safe  error // the error of the call, if that said that the server cannot have acted
+	asks  bool  // a handler of a modern server runs more than once
+}
+
+// load are clients that use a fleet all the time, and what they have found.
+type load struct {
+	t     *testing.T
+	f     *fleet
+	stop  chan struct{}
+	quiet atomic.Bool // resources do not change: nothing announced later hides what was missed
+	users []*user
+	work  sync.WaitGroup
+
+	mu      sync.Mutex
+	ids     int
+	runs    map[string]*run
+	strange []string  // what processes have said that no call explains
+	weather int       // even while calls must not fail
+	since   time.Time // of this weather
+	lost    []loss    // data of Redis
+	touches map[string][]touch
+	kept    []*keptTask
+	count   map[string]int // outcomes, by kind of call
+	longest time.Duration  // of all calls
+	wrong   int            // problems
+}
+
+// loss says that Redis has lost the writes between two moments.
+type loss struct{ from, to time.Time }
+
+// touch is a change of a resource that succeeded.
+type touch struct {
+	version int
+	by      string
+	at      time.Time
+}
+
+// keptTask is a task whose result a client has got.
+type keptTask struct {
+	u      *user
+	task   *mcpclient.Task
+	answer string
+	done   time.Time
+}
+
+// user is a client with a goroutine for each kind of call.
+type user struct {
+	l      *load
+	name   string
+	c      *mcpclient.Client
+	modern bool
+	dirty  map[string]chan struct{} // by URI: an update was announced
+
+	mu   sync.Mutex
+	seen map[string]int // guarded by mu; by URI, the version that was read
+}
+
+// most is how long any call may take: a call that takes longer hangs.
+const most = 25 * time.Second
+
+func (l *load) problem(format string, args ...any) {
+	l.t.Helper()
+	l.t.Errorf("%s "+format, append([]any{time.Now().Format("15:04:05.000")}, args...)...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wrong++
+}
+
+// said reads what a process prints.
+func (l *load) said(p *proc, line string) {
+	what, id, _ := strings.Cut(line, " ")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.runs[id]
+	switch {
+	case r == nil:
+		l.strange = append(l.strange, fmt.Sprintf("process %s prints %q, which no call has asked for", p.name, line))
+	case what == "began":
+		r.began = append(r.began, p)
+	default:
+		r.ran++
+	}
+}
+
+// id returns an id for a call.
+func (l *load) id(u *user, kind string) (id string, weather int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ids++
+	id = fmt.Sprintf("%s-%s-%d", kind, u.name, l.ids)
+	l.runs[id] = &run{asks: u.modern && kind == "ask"}
+	return id, l.weather
+}
+
+// change begins another weather: foul while calls may fail, fair while they must not.
+func (l *load) change(foul bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if foul != (l.weather%2 == 1) {
+		l.weather++
+		l.since = time.Now()
+	}
+}
+
+// lose notes that Redis has lost data.
+func (l *load) lose(from, to time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost = append(l.lost, loss{from, to})
+	for uri, all := range l.touches { // an announcement on its way to other processes may be lost unseen
+		l.touches[uri] = slices.DeleteFunc(all, func(t touch) bool {
+			return t.at.After(to.Add(-200*time.Millisecond)) && t.at.Before(to.Add(100*time.Millisecond))
+		})
+	}
+	l.kept = slices.DeleteFunc(l.kept, func(k *keptTask) bool { return k.done.After(from.Add(-time.Second)) })
+}
+
+// lostBetween reports whether Redis has lost what was written between two moments.
+func (l *load) lostBetween(from, to time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, x := range l.lost {
+		if from.Before(x.to.Add(time.Second)) && to.After(x.from.Add(-time.Second)) {
+			return true
+		}
+	}
+	return false
+}
+
+// join connects a client that uses the fleet until stop is closed.
+func (l *load) join(name string, v mcp.Version) *user {
+	l.t.Helper()
+	u, err := l.connect(name, v)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.users = append(l.users, u)
+	l.work.Go(func() { u.repeat(30, u.quick) })
+	l.work.Go(func() { u.repeat(60, u.counted) })
+	l.work.Go(func() { u.repeat(60, u.ask) })
+	if u.tasks() {
+		l.work.Go(func() { u.repeat(80, u.task) })
+	}
+	for _, uri := range uris {
+		if err := u.c.SubscribeResource(l.t.Context(), uri); err != nil {
+			l.t.Fatal(err)
+		}
+		l.work.Go(func() { u.read(uri) })
+	}
+	return u
+}
+
+func (l *load) connect(name string, v mcp.Version) (*user, error) {
+	u := &user{l: l, name: name, modern: v.Era() == mcp.Modern, seen: map[string]int{},
+		dirty: map[string]chan struct{}{}}
+	for _, uri := range uris {
+		u.dirty[uri] = make(chan struct{}, 1)
+	}
+	ctx, cancel := context.WithTimeout(l.t.Context(), most)
+	defer cancel()
+	var err error
+	u.c, err = mcpclient.Connect(ctx, &transport.HTTP{URL: l.f.url, Header: map[string][]string{"X-Client": {name}}},
+		&mcpclient.Options{
+			Versions: []mcp.Version{v}, Telemetry: telemetry.Off(), RequestTimeout: most,
+			BackoffMin: 50 * time.Millisecond, BackoffMax: time.Second, InitialAttempts: -1,
+			Features: []mcpclient.Feature{
+				mcpclient.UseTasks(nil),
+				mcpclient.HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+					return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"id": p.Message}}, nil
+				}),
+				mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) {
+					select {
+					case u.dirty[uri] <- struct{}{}:
+					default:
+					}
+				}),
+			},
+		})
+	return u, err
+}
+
+func (u *user) leave() {
+	if err := u.c.Stop(context.Background()); err != nil {
+		u.l.problem("%s: stop: %v", u.name, err)
+	}
+}
+
+// tasks reports whether the revision of the client has tasks.
+func (u *user) tasks() bool { return u.modern || u.c.ProtocolVersion() == mcp.Version20251125 }
+
+// repeat makes calls, with pauses of so many milliseconds and up to three times as many.
+func (u *user) repeat(pause int, call func()) {
+	for {
+		select {
+		case <-u.l.stop:
+			return
+		case <-time.After(time.Duration(pause+rand.IntN(2*pause)) * time.Millisecond):
+			call()
+		}
+	}
+}
+
+// call calls a tool that answers with the id.
+func (u *user) call(kind string, arguments func(id string) any, options ...mcpclient.CallOption) (by string,
+	started time.Time, err error) {
+	id, weather := u.l.id(u, kind)
+	started = time.Now()
+	r, err := u.c.CallTool(u.l.t.Context(), kind, arguments(id), options...)
+	if err == nil && r.IsError { // the handler was interrupted
+		err = errors.New(r.Text())
+	}
+	return u.judge(kind, id, weather, started, r, err), started, err
+}
+
+// judge judges how a call has ended, and returns the process that has answered.
+func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.CallToolResult, err error) (by string) {
+	l, ended := u.l, time.Now()
+	l.mu.Lock()
+	c := l.runs[id]
+	fair := weather%2 == 0 && weather == l.weather
+	l.longest = max(l.longest, ended.Sub(started))
+	if err == nil {
+		l.count[kind]++
+	} else {
+		l.count[kind+" failed"]++
+	}
+	var killed *time.Time // the process that handled it
+	if n := len(c.began); n > 0 {
+		killed = c.began[n-1].killed.Load()
+	}
+	if err != nil && mcpclient.SafeToRetry(err) {
+		c.safe = err
+	}
+	l.mu.Unlock()
+	took := ended.Sub(started).Round(time.Millisecond)
+	if err != nil && (errors.Is(err, mcpclient.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)) {
+		l.problem("%s hangs until its timeout: %v", id, err)
+		return ""
+	}
+	if kind != "task" && killed != nil && ended.Sub(*killed) > chaosLease+margin && killed.After(started) {
+		l.problem("%s ends %v after its process was killed, want %v at most: %v", id, ended.Sub(*killed),
+			chaosLease+margin, err)
+	}
+	if err == nil {
+		answer, process, _ := strings.Cut(r.Text(), " by ")
+		if answer != id {
+			l.problem("%s has the answer %q", id, r.Text())
+		}
+		return process
+	}
+	if fair && kind != "task" {
+		l.problem("%s fails after %v although there is no fault: %v", id, took, err)
+	}
+	return ""
+}
+
+func (u *user) quick() { u.call("quick", func(id string) any { return unique{id} }) }
+
+func (u *user) ask() { u.call("ask", func(id string) any { return unique{id} }) }
+
+func (u *user) counted() {
+	n := 1 + rand.IntN(10)
+	var mu sync.Mutex
+	var got, want []string
+	_, _, err := u.call("count", func(id string) any {
+		for i := range n {
+			want = append(want, fmt.Sprint(id, " ", i))
+		}
+		return several{id, n}
+	}, mcpclient.WithProgress(func(p *mcp.ProgressParams) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, p.Message)
+	}))
+	mu.Lock()
+	defer mu.Unlock()
+	if complete := slices.Equal(got, want); err == nil && !complete || !slices.Equal(got, want[:min(len(got), n)]) {
+		u.l.problem("%s: want progress %q, got %q, %v", u.name, want, got, err)
+	}
+}
+
+// touch changes a resource in some process. Only one goroutine changes it.
+func (u *user) touch(uri string, version int) {
+	by, _, err := u.call("touch", func(id string) any { return touched{id, uri, version} })
+	if err == nil {
+		u.l.mu.Lock()
+		defer u.l.mu.Unlock()
+		u.l.touches[uri] = append(u.l.touches[uri], touch{version, by, time.Now()})
+	}
+}
+
+// read reads a resource again whenever the client is notified of an update.
+func (u *user) read(uri string) {
+	for {
+		select {
+		case <-u.l.stop:
+			return
+		case <-u.dirty[uri]:
+		}
+		if err := u.readOnce(uri); err != nil {
+			select {
+			case u.dirty[uri] <- struct{}{}:
+			default:
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}
+
+func (u *user) readOnce(uri string) error {
+	r, err := u.c.ReadResource(u.l.t.Context(), uri)
+	if err != nil {
+		return err
+	}
+	version, err := strconv.Atoi(r.Contents[0].Text)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.seen[uri] = max(u.seen[uri], version)
+	return err
+}
+
+// task starts a task and waits for its result. Only the death of its process may fail it, or the loss of its data.
+func (u *user) task() {
+	l := u.l
+	id, weather := l.id(u, "task")
+	started := time.Now()
+	n := 50 + rand.IntN(300)
+	if rand.IntN(10) == 0 {
+		n = 3000
+	}
+	t, err := u.c.StartTool(l.t.Context(), "task", several{id, n})
+	if err != nil {
+		u.judge("task start", id, weather, started, nil, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.t.Context(), 2*most)
+	defer cancel()
+	var r *mcp.CallToolResult
+	for {
+		if r, err = t.Wait(ctx); err == nil || errors.Is(err, mcpclient.ErrTaskFailed) ||
+			errors.Is(err, mcpclient.ErrTaskUnknown) || ctx.Err() != nil || l.lostBetween(started, time.Now()) {
+			break
+		}
+		l.mu.Lock()
+		l.count["task waited again"]++
+		l.mu.Unlock()
+		time.Sleep(50 * time.Millisecond)
+	}
+	ended := time.Now()
+	lost := l.lostBetween(started, ended)
+	by := u.judge("task", id, weather, started, r, err)
+	l.mu.Lock()
+	var p *proc
+	if c := l.runs[id]; len(c.began) > 0 {
+		p = c.began[0]
+	}
+	if err == nil {
+		l.kept = append(l.kept, &keptTask{u, t, id + " by " + by, ended})
+	}
+	l.mu.Unlock()
+	switch {
+	case lost || p == nil:
+	case p.killed.Load() == nil && err != nil:
+		l.problem("%s of process %s, which lives, fails: %v", id, p.name, err)
+	case p.killed.Load() != nil && ended.Sub(*p.killed.Load()) > chaosTaskLease+margin && started.Before(*p.killed.Load()):
+		l.problem("%s ends %v after its process was killed, want %v at most: %v", id, ended.Sub(*p.killed.Load()),
+			chaosTaskLease+margin, err)
+	}
+}
+
+// visit connects a client for a moment.
+func (l *load) visit(name string, v mcp.Version) {
+	u, err := l.connect(name, v)
+	if err != nil {
+		return // which the weather allows
+	}
+	u.quick()
+	u.leave()
+}
+
+// recover waits until all clients are served again and know of all changes.
+func (l *load) recover(alive []*proc) {
+	deadline := time.Now().Add(most)
+	for _, u := range l.users {
+		for {
+			id, weather := l.id(u, "quick")
+			started := time.Now()
+			r, err := u.c.CallTool(l.t.Context(), "quick", unique{id})
+			if u.judge("quick", id, weather, started, r, err); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				l.problem("%s is not served again %v after the fault: %v", u.name, most, err)
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	for _, u := range l.users {
+		for _, uri := range uris {
+			for want := l.known(uri, alive); u.version(uri) < want; time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					l.problem("%s has not heard of version %d of %s, it knows version %d", u.name, want, uri, u.version(uri))
+					break
+				}
+			}
+		}
+	}
+	l.checkKept()
+}
+
+func (u *user) version(uri string) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.seen[uri]
+}
+
+// known returns the latest version of a resource of which clients must know: a process that was killed may not have
+// told the others of its changes.
+func (l *load) known(uri string, alive []*proc) (version int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.touches[uri] {
+		if slices.ContainsFunc(alive, func(p *proc) bool { return p.name == t.by }) {
+			version = max(version, t.version)
+		}
+	}
+	return version
+}
+
+// checkKept asks for some of the tasks that are done.
+func (l *load) checkKept() {
+	l.mu.Lock()
+	all := slices.Clone(l.kept)
+	l.mu.Unlock()
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, k := range all[:min(len(all), 8)] {
+		var answer string
+		r, err := k.u.c.ResumeTask(k.task.ID()).Wait(l.t.Context())
+		if err == nil {
+			answer = r.Text()
+		}
+		if answer != k.answer {
+			l.problem("a task of %s that was done has not kept its result %q: %q, %v", k.u.name, k.answer, answer, err)
+		}
+	}
+}
+
+// finish ends all clients, and judges what each handler has done.
+func (l *load) finish() {
+	close(l.stop)
+	l.work.Wait()
+	for _, u := range l.users {
+		u.leave()
+	}
+	l.mu.Lock()
+	wrong := l.strange
+	for id, r := range l.runs {
+		switch {
+		case r.ran > 1, len(r.began) > 1 && !r.asks:
+			wrong = append(wrong, fmt.Sprintf("%s ran %d times, and began %d times", id, r.ran, len(r.began)))
+		case r.safe != nil && len(r.began) > 0:
+			wrong = append(wrong, fmt.Sprintf("%s ran, although its error says that it did not: %v", id, r.safe))
+		}
+	}
+	l.mu.Unlock()
+	for _, text := range wrong {
+		l.problem("%s", text)
+	}
+}
