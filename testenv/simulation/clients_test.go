@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ type client struct {
 
 	mu       sync.Mutex
 	heard    map[string]int // the latest revision at which its handlers were called; guarded by mu, as all below
-	watching map[string]int // what it is subscribed to, and since which revision
+	watching map[string]int // what it is subscribed to, and since which revision; the tools once it has listed them
 	leaving  bool           // it is stopped or drained in use
 }
 
@@ -37,7 +38,7 @@ const member = "g"
 
 // newClient starts a client.
 func (w *world) newClient(draw *rand.Rand) *client {
-	c := &client{w: w, number: len(w.clients), heard: map[string]int{}, watching: map[string]int{tools: 0}}
+	c := &client{w: w, number: len(w.clients), heard: map[string]int{}, watching: map[string]int{}}
 	t, release := w.atFront.transport(draw.IntN(2) == 0)
 	c.release = release
 	o := &mcpclient.Options{
@@ -70,13 +71,48 @@ func (c *client) answer(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResu
 	return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"id": p.Message}}, nil
 }
 
-// hear notes at which revision a handler was called.
+// hear notes at which revision a handler was called, and what the client gets that asks then. A handler may be called
+// before the server can send the next change, as when a session begins: then the answer comes behind that change.
 func (c *client) hear(what string) {
-	now := c.w.things.now(what)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.heard[what] = max(c.heard[what], now)
-	c.w.note("client %d hears of %s at %d", c.number, what, now)
+	note := func(how string, revision int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.heard[what] = max(c.heard[what], revision)
+		c.w.note("client %d %s %s at %d", c.number, how, what, revision)
+	}
+	note("hears of", c.w.things.now(what))
+	c.w.ended.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		for ctx.Err() == nil {
+			if revision, err := c.ask(ctx, what); err == nil {
+				note("gets", revision)
+				return
+			}
+			time.Sleep(backoffMin)
+		}
+	})
+}
+
+// ask returns the revision of a resource or of the list of tools that the client gets.
+func (c *client) ask(ctx context.Context, what string) (revision int, err error) {
+	if what == tools {
+		for t, failed := range c.Tools(ctx, mcpclient.WaitForReady()) {
+			if failed != nil {
+				return 0, failed
+			}
+			if number, ok := strings.CutPrefix(t.Name, editionPrefix); ok {
+				revision, _ = strconv.Atoi(number)
+			}
+		}
+		return revision, nil
+	}
+	r, err := c.ReadResource(ctx, what, mcpclient.WaitForReady())
+	if err == nil {
+		_, number, _ := strings.Cut(r.Contents[0].Text, " ")
+		revision, err = strconv.Atoi(number)
+	}
+	return revision, err
 }
 
 // call calls a tool.

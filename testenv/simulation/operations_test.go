@@ -154,7 +154,7 @@ var fixed = []string{toolEcho, toolPeek, toolSlow, toolReport, toolAsk, toolJob}
 
 // list lists all tools, page after page.
 func (c *client) list() {
-	seen := map[string]int{}
+	seen, since := map[string]int{}, c.w.things.now(tools)
 	err := c.do(&operation{what: "list"}, requestTimeout, func(ctx context.Context) error {
 		for t, err := range c.Tools(ctx, mcpclient.WaitForReady()) {
 			if err != nil {
@@ -164,6 +164,11 @@ func (c *client) list() {
 		}
 		return nil
 	})
+	c.mu.Lock()
+	if _, listed := c.watching[tools]; err == nil && !listed {
+		c.watching[tools] = since // later changes have to be heard of
+	}
+	c.mu.Unlock()
 	for _, name := range fixed {
 		if err == nil && seen[name] != 1 && (c.w.calm || c.w.middle != gateway || len(seen) > 0) {
 			c.w.t.Errorf("WRONG: the list of tools has %s %d times: %v", name, seen[name], seen)

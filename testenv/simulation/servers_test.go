@@ -91,7 +91,9 @@ func (t *things) change(what string) {
 }
 
 // edition names the tool that there is in one edition of the list alone.
-func edition(n int) string { return "edition-" + strconv.Itoa(n) }
+func edition(n int) string { return editionPrefix + strconv.Itoa(n) }
+
+const editionPrefix = "edition-"
 
 // process is one process of the server. Those of one world share what is in their stores.
 type process struct {

@@ -45,7 +45,7 @@ type world struct {
 
 	atFront, atBack        *end // the same without a middle
 	processes              []*process
-	ended                  sync.WaitGroup // processes that were killed
+	ended                  sync.WaitGroup // processes that were killed, and what clients ask when they hear of a change
 	stopMiddle             func()
 	near, between, servers *telemetrytest.Recording // of the clients, of the middle, of the servers
 	operations             operations
@@ -144,10 +144,14 @@ func (w *world) begin() {
 	var stream func(context.Context, mcpserver.Conn) error
 	stop := func(context.Context) error { return nil }
 	var err error
+	many := &mcpserver.HTTPOptions{MaxSessions: 10_000} // each fault that expires a session leaves one behind
 	if w.middle == proxy {
 		var p *mcpproxy.Proxy
-		if p, err = mcpproxy.New(to, &mcpproxy.Options{Name: "proxy", Telemetry: w.between.Telemetry()}); err == nil {
-			h, stream = p.HTTPHandler(nil), p.Serve
+		if p, err = mcpproxy.New(to, &mcpproxy.Options{
+			Name: "proxy", Telemetry: w.between.Telemetry(),
+			Policy: &mcpproxy.Policy{Timeout: 4 * requestTimeout}, // an answer may be lost
+		}); err == nil {
+			h, stream = p.HTTPHandler(many), p.Serve
 		}
 	} else {
 		var g *mcpproxy.Gateway
@@ -155,7 +159,7 @@ func (w *world) begin() {
 			Versions: []mcp.Version{w.inner}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: requestTimeout,
 			Telemetry: w.between.Telemetry(),
 		}}}, &mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: w.between.Telemetry()}); err == nil {
-			h, stream, stop = g.HTTPHandler(nil), g.Serve, g.Stop
+			h, stream, stop = g.HTTPHandler(many), g.Serve, g.Stop
 		}
 	}
 	if err != nil {
