@@ -16,7 +16,8 @@ var leaves = []string{
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/groupname",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/internal/seam",
-	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate", "internal/tokens", "internal/version",
+	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
+	"internal/tokens", "internal/version",
 	"mcpclient/telemetry/names", "mcpclient/telemetry/internal/settings", "mcpclient/auth/internal/assertion",
 	"mcpserver/internal/identity",
 }
@@ -59,8 +60,8 @@ var arrows = map[string][]string{
 	"internal/mock":                  {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
 	"internal/command/prom":          {"internal/command/backend"},
 	"internal/command/gameday": {
-		"internal/command/prom", "internal/command/traceview", "mcp", "mcpclient", "mcpclient/connstate", "mcpclient/telemetry",
-		"mcpclient/transport", "mcpclient/transport/chaos", "mcpserver",
+		"internal/command/prom", "internal/command/traceview", "mcp", "mcpclient", "mcpclient/connstate",
+		"mcpclient/telemetry", "mcpclient/transport", "mcpclient/transport/chaos", "mcpserver",
 	},
 	"internal/explain": {"inspect", "mcpclient/telemetry"},
 	"internal/inspector": {
