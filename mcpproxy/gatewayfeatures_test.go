@@ -286,6 +286,53 @@ func able() []mcpclient.Feature {
 	}
 }
 
+// TestAQuestionOutlivesTheRequestBesideIt has a tool ask while a later call is under way, which ends before the answer:
+// the gateway cannot know which of the two has asked.
+func TestAQuestionOutlivesTheRequestBesideIt(t *testing.T) {
+	asking := func(name string, s *mcptest.Server) {
+		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "later"}, func(ctx context.Context, _ struct{}) (string, error) {
+			time.Sleep(time.Second)
+			said, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: json.RawMessage(
+				`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
+			if err != nil {
+				return "", err
+			}
+			return string(said.Action), nil
+		}))
+		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "nap"}, func(ctx context.Context, _ struct{}) (string, error) {
+			time.Sleep(2 * time.Second)
+			return "", nil
+		}))
+	}
+	eachHost(t, asking, func(t *testing.T, a *around, v mcp.Version) {
+		if v < mcp.Version20250618 || v >= mcp.Version20260728 {
+			return // it is not asked, or in the answer to its own call
+		}
+		c := a.host(v, mcpclient.HandleElicitation(func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			time.Sleep(3 * time.Second)
+			return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+		}))
+		defer leave(t, c)
+		toolNames(t, c)
+		for _, name := range memberNames {
+			if name == "old" {
+				continue // it has no elicitation
+			}
+			var nap sync.WaitGroup
+			nap.Go(func() {
+				time.Sleep(time.Second / 2)
+				_, err := c.CallTool(t.Context(), name+"_nap", nil)
+				must(err)
+			})
+			r, err := c.CallTool(t.Context(), name+"_later", nil)
+			if err != nil || r.IsError || textOf(r) != "decline" {
+				t.Errorf("%s: got %+v, %v, want that the host declines", name, r, err)
+			}
+			nap.Wait()
+		}
+	})
+}
+
 func TestWhatAMemberAsksTheHostAnswers(t *testing.T) {
 	eachHost(t, addWork(new(heard)), func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v, able()...)

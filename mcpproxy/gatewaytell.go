@@ -103,16 +103,25 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: err.Error()}
 	}
 	err = errNoRequest
-	if of := m.answering(func(*request) bool { return true }); of != nil {
+	if of := m.answering((*request).mayAsk); of != nil {
 		err = mcpserver.AskAll(within.Values(ctx, of.ctx), ask)
 	}
-	if err == errNoRequest {
+	if err == errNoRequest || errors.Is(err, mcpserver.ErrAnswered) && ctx.Err() == nil { // another request has asked
 		err = s.AskAll(ctx, ask)
 	}
 	if no, ok := errors.AsType[*mcpserver.ClientError](err); ok {
 		err = &mcp.Error{Code: no.Code, Message: no.Message, Data: no.Data}
 	}
 	return result, err
+}
+
+// mayAsk reports whether a server may ask the host while it handles the request.
+func (r *request) mayAsk() bool {
+	switch r.info.Method {
+	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodTaskResult:
+		return true
+	}
+	return false
 }
 
 var errNoRequest = errors.New("the server is answering no request")
