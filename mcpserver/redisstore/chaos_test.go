@@ -262,7 +262,7 @@ func (c *chaos) failOver() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	begun := time.Now() // it gets nothing from now on
-	if err := admin.SlaveOf(ctx, "NO", "ONE").Err(); err != nil {
+	if err := admin.ReplicaOf(ctx, "NO", "ONE").Err(); err != nil {
 		c.t.Fatal(err)
 	}
 	c.wait(c.between(0, 2*time.Second))
