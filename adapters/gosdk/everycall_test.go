@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 legacy peers have logging, subscriptions and ping
+
 package gosdk_test
 
 import (
