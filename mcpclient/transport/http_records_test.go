@@ -65,7 +65,8 @@ func TestARefusalThatConcernsNoCallIsARecord(t *testing.T) {
 		synctest.Wait()
 		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.Response,
 			ProtocolVersion: "2025-11-25"})
-		time.Sleep(time.Minute) // it is sent again and again
+		time.Sleep(2 * time.Minute) // it is sent again and again, for a minute
+		synctest.Wait()
 		for _, r := range j.records {
 			if e := r["exception.message"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {
 				t.Errorf("want the status in the error, got %q", e)

@@ -98,7 +98,7 @@ func (r *rig) denied() bool {
 func TestAServerThatDeniesEachRevisionIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mcp.Version20260728, &Plan{Seed: 1, Faults: []Fault{
-			{Kind: Error, On: OnAnswer, Method: "*", Probability: 1, After: time.Second},
+			{Kind: Error, Code: mcp.CodeMethodNotFound, On: OnAnswer, Method: "*", Probability: 1, After: time.Second},
 			{Kind: Cut, On: OnRequest, Method: mcp.MethodCallTool, Probability: 1},
 		}})
 		for range 10 {
