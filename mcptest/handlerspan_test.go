@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -45,29 +46,32 @@ func tool(name string, h func(context.Context, struct{}) (string, error)) func(*
 
 // A handler does to its span what OpenTelemetry lets it, and the recorder of its test accepts all of it.
 func TestARecorderAcceptsWhatHandlersAddToSpans(t *testing.T) {
-	rec := telemetrytest.Recorder(t)
-	search := func(ctx context.Context, _ struct{}) (string, error) {
-		span := trace.SpanFromContext(ctx)
-		span.SetAttributes(tenant("acme"))
-		span.AddEvent("cache missed")
-		span.RecordError(errors.New("one shard is slow"))
-		span.SetStatus(codes.Error, "one shard is slow")
-		_, below := rec.TracerProvider().Tracer("app").Start(ctx, "query")
-		for range 3 {
-			span.AddLink(trace.Link{SpanContext: below.SpanContext()})
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		search := func(ctx context.Context, _ struct{}) (string, error) {
+			span := trace.SpanFromContext(ctx)
+			span.SetAttributes(tenant("acme"))
+			span.AddEvent("cache missed")
+			span.RecordError(errors.New("one shard is slow"))
+			span.SetStatus(codes.Error, "one shard is slow")
+			_, below := rec.TracerProvider().Tracer("app").Start(ctx, "query")
+			for range 3 {
+				span.AddLink(trace.Link{SpanContext: below.SpanContext()})
+			}
+			below.End()
+			return "found", nil
 		}
-		below.End()
-		return "found", nil
-	}
-	_, client := together(t, rec, mcpserver.Options{}, mcpclient.Options{}, tool("search", search))
-	if _, err := client.CallTool(t.Context(), "search", nil); err != nil {
-		t.Fatal(err)
-	}
-	rec.AssertOneTrace(`
-		CLIENT tools/call search
-		  SERVER tools/call search
-		    INTERNAL query`)
-	if problems := rec.Problems(); len(problems) > 0 {
-		t.Errorf("what a handler adds is no problem, got %q", problems)
-	}
+		_, client := together(t, rec, mcpserver.Options{}, mcpclient.Options{}, tool("search", search))
+		if _, err := client.CallTool(t.Context(), "search", nil); err != nil {
+			t.Fatal(err)
+		}
+		rec.AssertOneTrace(`
+			CLIENT tools/call search
+			  SERVER tools/call search
+			    INTERNAL query`)
+		synctest.Wait() // the span of the server ends before its record is written
+		if problems := rec.Problems(); len(problems) > 0 {
+			t.Errorf("what a handler adds is no problem, got %q", problems)
+		}
+	})
 }
