@@ -28,31 +28,31 @@ const (
 	otherURI   = "test://other"
 )
 
-// library is what all processes of a server have: a tool and resources that are of a number.
-type library struct{ number atomic.Int64 }
+// catalog is what all processes of a server have: a tool and resources that are of a number.
+type catalog struct{ number atomic.Int64 }
 
 var anHour = mcp.CacheHint{TTLMs: new(time.Hour.Milliseconds()), CacheScope: mcp.CachePrivate}
 
-func (l *library) ListTools(context.Context, *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
+func (l *catalog) ListTools(context.Context, *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
 	return &mcp.ListToolsResult{CacheHint: anHour, Tools: []*mcp.Tool{{Name: fmt.Sprint("tool", l.number.Load())}}}, nil
 }
 
-func (l *library) CallTool(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+func (l *catalog) CallTool(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	return nil, nil
 }
 
-func (l *library) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {
+func (l *catalog) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {
 	return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: watchedURI, Name: "watched"},
 		{URI: otherURI, Name: "other"}}}, nil
 }
 
-func (l *library) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (l *catalog) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	return &mcp.ReadResourceResult{CacheHint: anHour,
 		Contents: []*mcp.ResourceContents{{URI: r.URI, Text: fmt.Sprint(l.number.Load())}}}, nil
 }
 
-func (l *library) SubscribeResource(context.Context, string) error   { return nil }
-func (l *library) UnsubscribeResource(context.Context, string) error { return nil }
+func (l *catalog) SubscribeResource(context.Context, string) error   { return nil }
+func (l *catalog) UnsubscribeResource(context.Context, string) error { return nil }
 
 // eventsLost is a store that loses the events of all sessions when it is told to.
 type eventsLost struct {
@@ -127,7 +127,7 @@ type linkEvent struct {
 type linked struct {
 	*way
 	t        *testing.T
-	library  library
+	catalog  catalog
 	servers  []*mcpserver.Server // the processes
 	far      *line               // to the server
 	at       *line               // that the event is on
@@ -147,9 +147,9 @@ func (w *linked) serveServer() {
 	w.servers = nil
 	var ends []frontEnd
 	for range w.far.options {
-		s := mcpserver.New(mcp.Implementation{Name: "library", Version: "1"}, &mcpserver.Options{
+		s := mcpserver.New(mcp.Implementation{Name: "catalog", Version: "1"}, &mcpserver.Options{
 			Telemetry: telemetry.Off(), Versions: []mcp.Version{w.version}})
-		if err := s.Implement(&w.library); err != nil {
+		if err := s.Implement(&w.catalog); err != nil {
 			w.t.Fatal(err)
 		}
 		w.servers = append(w.servers, s)
@@ -191,7 +191,7 @@ func (w *linked) stopGateways() {
 
 // change changes the tool and the resources, and announces it in the first process.
 func (w *linked) change() {
-	w.library.number.Add(1)
+	w.catalog.number.Add(1)
 	w.servers[0].ToolsChanged()
 	w.servers[0].ResourceUpdated(watchedURI)
 }
@@ -202,7 +202,7 @@ func (w *linked) restart() {
 	w.change()
 	synctest.Wait()
 	w.at.stop()
-	w.library.number.Add(1)
+	w.catalog.number.Add(1)
 	if w.at == w.far {
 		w.serveServer()
 	} else {
@@ -465,7 +465,7 @@ func (w *linked) wants(when string) {
 	w.mu.Lock()
 	tools, text := w.tools, w.text
 	w.mu.Unlock()
-	number := fmt.Sprint(w.library.number.Load())
+	number := fmt.Sprint(w.catalog.number.Load())
 	for what, got := range map[string]string{"the handler of lists": tools, "the list": w.readTools(w.t.Context())} {
 		if got != "tool"+number {
 			w.t.Errorf("%s: %s has %q, want tool%s", when, what, got, number)

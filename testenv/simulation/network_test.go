@@ -59,26 +59,22 @@ func (n *network) keep(parts ...net.Conn) bool {
 	return !n.down
 }
 
-// carry carries what comes out of one part to the other, until one of them is closed.
+// carry carries what comes out of one part to the other, until one of them is closed. It takes whatever comes at once:
+// net/http writes with a mutex held, and while another goroutine waits for a mutex, no time passes in a bubble.
 func (n *network) carry(from, to net.Conn) {
-	type chunk struct {
-		data []byte
-		due  time.Time
-	}
-	way := make(chan chunk, 64)
+	w := &way{news: make(chan struct{}, 1)}
 	n.running.Go(func() {
-		defer close(way)
 		for {
 			b := make([]byte, 32<<10)
 			k, err := from.Read(b)
+			w.add(chunk{b[:k], time.Now().Add(n.latency), err != nil})
 			if err != nil {
 				return
 			}
-			way <- chunk{b[:k], time.Now().Add(n.latency)}
 		}
 	})
 	n.running.Go(func() {
-		for c := range way {
+		for c := w.next(); !c.last; c = w.next() {
 			time.Sleep(time.Until(c.due))
 			if _, err := to.Write(c.data); err != nil {
 				_ = from.Close() // and what still comes is dropped
@@ -89,6 +85,45 @@ func (n *network) carry(from, to net.Conn) {
 		defer n.mu.Unlock()
 		delete(n.open, to)
 	})
+}
+
+// chunk is a part of what is on its way. The last one has no data.
+type chunk struct {
+	data []byte
+	due  time.Time
+	last bool
+}
+
+// way is a queue of chunks without a bound.
+type way struct {
+	mu     sync.Mutex
+	chunks []chunk       // guarded by mu
+	news   chan struct{} // holds one if there may be chunks
+}
+
+func (w *way) add(c chunk) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.chunks = append(w.chunks, c)
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+// next waits for a chunk and takes it.
+func (w *way) next() chunk {
+	for {
+		w.mu.Lock()
+		if len(w.chunks) > 0 {
+			c := w.chunks[0]
+			w.chunks = w.chunks[1:]
+			w.mu.Unlock()
+			return c
+		}
+		w.mu.Unlock()
+		<-w.news
+	}
 }
 
 // cut cuts all connections.
