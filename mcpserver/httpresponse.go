@@ -84,7 +84,7 @@ func (r *response) open() error {
 	return r.send()
 }
 
-// begin makes the response a stream, unless it is one. The headers are sent with what is written next. mu is held.
+// begin makes the response a stream, unless it is one. The headers are sent with the next write. mu is held.
 func (r *response) begin() error {
 	switch {
 	case r.over.is():

@@ -132,8 +132,8 @@ func (t *stream) begin(ctx context.Context) {
 
 func (t *stream) primes() bool { return t.events != nil && t.s.primes() }
 
-// primes reports whether the first event of a new stream is empty: it tells the client behind which event to go on if
-// the connection breaks. Only revision 2025-11-25 has such events.
+// primes reports whether the first event of a new stream is empty: with its id the client can go on if the connection
+// breaks. Only revision 2025-11-25 has such events.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
 func (s *httpSession) primes() bool { return s.cfg.Events != nil && s.version() == mcp.Version20251125 }
 
@@ -282,7 +282,7 @@ func (t *stream) listen(r *response) {
 	t.attach(r, func() error { return t.s.openBehind(t.id(t.latest), r) }, nil)
 }
 
-// attach lets a client read a stream that open opens, first what it has missed. mu is held.
+// attach lets a client read the stream, which open opens, beginning with the events that it has missed. mu is held.
 func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()
@@ -310,7 +310,7 @@ var (
 	errNoSuchEvent = errors.New("there is no such event")
 )
 
-// follows reports whether an event is the next one behind a sequence. shared says that processes share the store.
+// follows reports whether an event is the next one behind a sequence. If shared, processes share the store.
 func follows(e store.Event, behind int64, shared bool) bool {
 	if shared && e.ID.Stream == 0 {
 		return e.Previous == behind

@@ -71,8 +71,8 @@ func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// oddTools tells the person of what a server's lists of tools do not show: a name that several tools have, of which
-// checks, descriptions and calls tell one, and tools that cannot be read.
+// oddTools reports problems that a server's list of tools does not show: a name of several tools, of which checks,
+// descriptions and calls use one, and tools that cannot be read.
 func (c *connection) oddTools(server string) mcpclient.Middleware {
 	var mu sync.Mutex
 	var names map[string]bool // guarded by mu; in the list that is walked

@@ -94,7 +94,7 @@ func (c *console) say(format string, args ...any) {
 	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// once is say for what is said no second time.
+// once calls say, but for a text that it has passed to say before.
 func (c *console) once(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if _, before := c.said.LoadOrStore(text, true); !before {

@@ -17,7 +17,7 @@ type pool struct {
 	users  int           // guarded by origins.mu; connections
 }
 
-// worker is what one goroutine of a pool uses again and again.
+// worker has the buffers of one goroutine of a pool, used for one exchange after the other.
 type worker struct {
 	body   []byte      // for bodies of unknown length
 	lately grow.Lately // of those

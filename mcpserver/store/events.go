@@ -55,8 +55,8 @@ type Event struct {
 	Data  []byte
 	Final bool // nothing follows on this stream
 
-	// Previous is the sequence of the event before it on stream 0 of a [SharedEvents], 0 for the first; another one than
-	// that of the last event read is a gap. It means nothing on other streams, whose sequences have no gap, and to Append.
+	// Previous is the sequence of the event before it on stream 0 of a [SharedEvents], 0 for the first. Events are missing
+	// if it is not the sequence of the last event read. Other streams and Append do not use it.
 	Previous int64
 }
 

@@ -23,7 +23,7 @@ type Stdio struct {
 	answer   answer   // to all else
 	late     time.Duration
 
-	// Deaf says that the server answers nothing any more once it got subscriptions/listen, as those do that are built on
+	// Deaf makes the server answer nothing after subscriptions/listen, like servers that are built on
 	// mcp-go 1.0.0 (mcp-grafana 1.4.0 to 1.6.0). It is usable for a client that does not listen.
 	Deaf bool
 }

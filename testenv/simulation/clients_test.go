@@ -30,7 +30,7 @@ type client struct {
 
 	mu       sync.Mutex
 	heard    map[string]int // the latest revision at which its handlers were called; guarded by mu, as all below
-	watching map[string]int // what it is subscribed to, and since which revision; the tools once it has listed them
+	watching map[string]int // by resource, or for the list of tools: the revision behind which changes must be heard
 	leaving  bool           // it is stopped or drained in use
 }
 
@@ -65,14 +65,15 @@ func (w *world) newClient(draw *rand.Rand) *client {
 	return c
 }
 
-// answer says what the message says.
+// answer answers an elicitation with its message.
 func (c *client) answer(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	time.Sleep(time.Millisecond)
 	return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"id": p.Message}}, nil
 }
 
-// hear notes at which revision a handler was called, and what the client gets that asks then. A handler may be called
-// before the server can send the next change, as when a session begins: then the answer comes behind that change.
+// hear notes the revision at which a handler is called, and the revision that the client reads then. At the beginning
+// of a session, a handler may be called before the server can send the next change; the client then reads behind that
+// change.
 func (c *client) hear(what string) {
 	note := func(how string, revision int) {
 		c.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// breakages are what a plan of package chaos does to messages. What takes a notification away without an end of its
-// stream is not among them: no client could know.
+// breakages are the faults that package chaos injects into messages. None of them removes a notification and leaves its
+// stream open: no client could know.
 var breakages = []chaos.Fault{
 	{Kind: chaos.Latency, On: chaos.OnAnswer, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond},
 	{Kind: chaos.Latency, On: chaos.OnRequest, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond},
@@ -35,7 +35,7 @@ var breakages = []chaos.Fault{
 	{Kind: chaos.Expire, On: chaos.OnRequest}, // last: over HTTP alone
 }
 
-// broken draws what is broken of a transport, which may be nothing, for as long as things happen.
+// broken draws faults of a transport, or none, for the span of the world.
 func (w *world) broken(draw *rand.Rand, t transport.Transport) transport.Transport {
 	if w.calm || draw.IntN(2) == 0 {
 		return t
@@ -60,7 +60,8 @@ func (w *world) broken(draw *rand.Rand, t transport.Transport) transport.Transpo
 	return broken
 }
 
-// direct changes things and does what goes wrong, one after the other, until the time is up. Then all is well.
+// direct changes things and injects faults, one after the other, until the span of the world is over. Then it ends all
+// faults.
 func (w *world) direct() {
 	draw := w.draw(3)
 	for by := time.Now().Add(w.span); time.Now().Before(by); time.Sleep(upTo(draw, time.Second)) {

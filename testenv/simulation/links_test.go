@@ -42,11 +42,11 @@ func (l link) protocols() *http.Protocols {
 	return &p
 }
 
-// end is what can be reached over a network.
+// end is a server at the other side of a network.
 type end struct {
 	*network
 	link link
-	site *site // what stands before its HTTP handlers; nil for a stream
+	site *site // in front of its HTTP handlers; nil for a stream
 	stop func()
 }
 
@@ -96,7 +96,7 @@ func (e *end) transport(own bool) (t transport.Transport, release func()) {
 	return h, pool.CloseIdleConnections
 }
 
-// pool returns what opens connections to the end for net/http.
+// pool returns a transport of net/http with connections to the end.
 func (e *end) pool() *http.Transport {
 	return &http.Transport{
 		Protocols: e.link.protocols(),
@@ -110,7 +110,7 @@ func (e *end) pool() *http.Transport {
 	}
 }
 
-// site stands before HTTP handlers, takes turns between them and does what bad proxies do.
+// site is a proxy in front of HTTP handlers. It takes turns between them, and fails as bad proxies do.
 type site struct {
 	mu       sync.Mutex
 	draw     *rand.Rand // guarded by mu, as all below

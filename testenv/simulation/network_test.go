@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// network is what leads to one end: connections in memory, each of which takes its time, and which can be cut with what
-// is on its way. It is a listener for that end.
+// network has the connections to one end, in memory. Each has a latency, and can be cut together with the data in
+// flight. A network is a listener for that end.
 type network struct {
 	latency time.Duration // of each direction
 	conns   chan net.Conn
@@ -59,8 +59,8 @@ func (n *network) keep(parts ...net.Conn) bool {
 	return !n.down
 }
 
-// carry carries what comes out of one part to the other, until one of them is closed. It takes whatever comes at once:
-// net/http writes with a mutex held, and while another goroutine waits for a mutex, no time passes in a bubble.
+// carry copies from one part to the other until one of them is closed. A write to a connection never waits: net/http
+// writes with a mutex held, and while another goroutine waits for a mutex, no time passes in a bubble.
 func (n *network) carry(from, to net.Conn) {
 	w := &way{news: make(chan struct{}, 1)}
 	n.running.Go(func() {
@@ -77,7 +77,7 @@ func (n *network) carry(from, to net.Conn) {
 		for c := w.next(); !c.last; c = w.next() {
 			time.Sleep(time.Until(c.due))
 			if _, err := to.Write(c.data); err != nil {
-				_ = from.Close() // and what still comes is dropped
+				_ = from.Close() // the rest is dropped
 			}
 		}
 		_ = to.Close()
@@ -87,7 +87,7 @@ func (n *network) carry(from, to net.Conn) {
 	})
 }
 
-// chunk is a part of what is on its way. The last one has no data.
+// chunk is a part of the data in flight. The last chunk has no data.
 type chunk struct {
 	data []byte
 	due  time.Time

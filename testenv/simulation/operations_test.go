@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// operation is what a caller did, and what came of it.
+// operation is a call of a client, with its outcome.
 type operation struct {
 	what    string // a tool, or a word for something else
 	id      string // of a call

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// What has to hold of each world. Beside what is here:
+// The oracles: rules that each world keeps. Others are elsewhere:
 //
 //   - LATE, FOREIGN, FAILED, WRONG: an operation ends in time, with an error of the client's own, in a calm world with
 //     none, and with the answer to its own question: operations_test.go.
@@ -23,7 +23,7 @@ import (
 //     does not have: package telemetrytest.
 //   - No goroutine is left: package testing/synctest.
 
-// calm is how long all is well before it is asked what clients have heard of.
+// calm is the time without faults before the oracles look at the clients.
 const calm = 2 * time.Minute
 
 // checkHeard holds each client that is still in use to the things as they are, and as they are behind one more change.
@@ -73,7 +73,7 @@ func (c *client) checkHeard(more bool) {
 	}
 }
 
-// checkRuns holds what callers were told against how often tools have run.
+// checkRuns compares the errors of callers with the number of runs of each tool.
 func (w *world) checkRuns() {
 	for _, op := range w.operations.all {
 		switch runs := w.ledger.times(op.id); {

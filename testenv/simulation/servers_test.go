@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// question is what each tool is asked, and answer what it says.
+// question has the arguments of each tool, and answer its result.
 type (
 	question struct {
 		ID   string        `json:"id"`
@@ -25,7 +25,7 @@ type (
 	}
 )
 
-// The tools. Each does what its name says and counts that it has run.
+// The tools. Each counts its runs.
 const (
 	toolEcho   = "echo"
 	toolPeek   = "peek" // says that it only reads
@@ -56,7 +56,8 @@ func (l *ledger) times(id string) int {
 	return l.runs[id]
 }
 
-// things is what the servers have that changes. Only the director changes it, a moment before it tells a server.
+// things are the resources and the list of tools of the servers. Only the director changes them, a moment before it
+// tells a server.
 type things struct {
 	mu       sync.Mutex
 	revision map[string]int // of resources; guarded by mu
@@ -95,13 +96,13 @@ func edition(n int) string { return editionPrefix + strconv.Itoa(n) }
 
 const editionPrefix = "edition-"
 
-// process is one process of the server. Those of one world share what is in their stores.
+// process is one process of the server. The processes of one world share their stores.
 type process struct {
 	server  *mcpserver.Server
 	handler *mcpserver.HTTPHandler
 }
 
-// stores are what the processes share.
+// stores are the stores that the processes share.
 type stores struct {
 	sessions store.Sessions // nil where each process has sessions of its own
 	events   store.SharedEvents

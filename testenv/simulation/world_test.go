@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// middle is what stands between clients and server.
+// middle is the part of a world between clients and server.
 type middle string
 
 const (
@@ -33,7 +33,7 @@ type world struct {
 	seed   uint64
 	calm   bool // nothing goes wrong, so nothing may fail
 	middle middle
-	// What clients speak, and what the server does: behind a gateway, another revision.
+	// The revisions of the clients and of the server, which differ behind a gateway.
 	version, inner mcp.Version
 	front, back    link
 	span           time.Duration // for how long things happen
@@ -45,14 +45,14 @@ type world struct {
 
 	atFront, atBack        *end // the same without a middle
 	processes              []*process
-	ended                  sync.WaitGroup // processes that were killed, and what clients ask when they hear of a change
+	ended                  sync.WaitGroup // killed processes, and reads of clients that heard of a change
 	stopMiddle             func()
 	near, between, servers *telemetrytest.Recording // of the clients, of the middle, of the servers
 	operations             operations
 
 	begun time.Time
 	logMu sync.Mutex
-	log   []string // what happened, for a world that fails; guarded by logMu
+	log   []string // events, shown if the world fails; guarded by logMu
 }
 
 // pick draws one of several.
@@ -88,7 +88,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// String says what world it is.
+// String describes the world.
 func (w *world) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s over %s", w.middle, w.version, w.front)
@@ -101,7 +101,7 @@ func (w *world) String() string {
 	return b.String()
 }
 
-// note notes what happens.
+// note adds an event to the log.
 func (w *world) note(format string, values ...any) {
 	w.logMu.Lock()
 	defer w.logMu.Unlock()
@@ -111,7 +111,7 @@ func (w *world) note(format string, values ...any) {
 // oldest returns the older one of the revisions that are spoken.
 func (w *world) oldest() mcp.Version { return min(w.version, w.inner) }
 
-// draw returns what an actor of the world draws from.
+// draw returns the source of random numbers of an actor.
 func (w *world) draw(actor uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, actor+1)) }
 
 // latency draws the latency of a network.
@@ -119,7 +119,7 @@ func latency(draw *rand.Rand) time.Duration {
 	return pick(draw, 0, 50*time.Microsecond, time.Millisecond, 20*time.Millisecond)
 }
 
-// begin starts the servers and what is in the middle.
+// begin starts the servers and the middle.
 func (w *world) begin() {
 	w.begun = time.Now()
 	draw := w.draw(0)
@@ -199,7 +199,7 @@ func (w *world) end() {
 	w.ended.Wait()
 }
 
-// patience is how long may take what has to happen soon.
+// patience bounds the time for whatever has to happen soon.
 const patience = 15 * time.Second
 
 // inTime reports what fails or takes longer than patience.

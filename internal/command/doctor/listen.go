@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// listenFacts are what became of a subscription to all changes of lists that a server declares.
+// listenFacts are the outcome of a subscription to all changes of lists that a server declares.
 type listenFacts struct {
 	filter  mcp.SubscriptionFilter // the zero one if no subscription was tried
 	acked   bool
@@ -72,7 +72,7 @@ func (l *listenFacts) tried() bool {
 	return l.filter.ToolsListChanged || l.filter.PromptsListChanged || l.filter.ResourcesListChanged
 }
 
-// doNotListen says how to use a server that cannot deal with subscriptions/listen.
+// doNotListen is the advice for a server that cannot deal with subscriptions/listen.
 const doNotListen = `"listen": false for this server in the file of servers, or Options.NoListening in a program, ` +
 	"keeps clients from sending it; they then hear of no changes"
 
