@@ -15,15 +15,15 @@ import (
 // the bytes up. All others call [mcp.Decode], which leaves them alone.
 var decodesInPlace = map[string][]string{
 	"mcp.DecodeInPlace": {
-		"mcpclient/internal/conn/result.go", // a frame, by Message.Consume
-		"benchmarks/decode_test.go",         // the same
+		"internal/client/conn/result.go", // a frame, by Message.Consume
+		"benchmarks/decode_test.go",      // the same
 	},
 	"jsonscan.Text": {
 		"mcp/decodecontent.go", "mcp/decodeobject.go", // parts of DecodeInPlace
 	},
 	"jsonscan.Unquote": {
 		"internal/jsonrpc/id.go", "internal/mirror/params.go", "internal/otlpsink/weigh.go", // of copies
-		"mcpclient/telemetry/instrument/carrier.go", "mcpproxy/redact.go",
+		"internal/instrument/carrier.go", "mcpproxy/redact.go",
 	},
 	"jsonscan.Alias": {},
 }

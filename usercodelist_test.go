@@ -16,7 +16,7 @@ import (
 
 // callers are the packages that call code of their users.
 var callers = []string{
-	"mcpclient", "mcpclient/auth", "mcpclient/config", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
+	"mcpclient", "mcpclient/auth", "mcpclient/config", "mcpclient/telemetry", "internal/instrument",
 	"mcpclient/telemetry/otlp", "mcpclient/transport",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "inspect", "inspect/debugpage",
 }

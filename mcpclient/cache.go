@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // resultCache keeps results for as long as the server said they are fresh, the latest used first, up to a number of

@@ -3,7 +3,7 @@ package mcpclient
 import (
 	"context"
 
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 )
 
 // Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a

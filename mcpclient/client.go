@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // ErrSuperseded is in the error of a [Completer.Complete] whose place a later one of the same Completer has taken.

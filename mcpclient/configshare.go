@@ -3,7 +3,7 @@ package mcpclient
 import (
 	"reflect"
 
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 )
 
 // usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients

@@ -3,9 +3,9 @@ package mcpclient
 import (
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // Receive decodes a result, and keeps it if it may answer the same question again.

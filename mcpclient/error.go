@@ -3,8 +3,8 @@ package mcpclient
 import (
 	"errors"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // ErrorKind says what went wrong, in the words of the published schema.

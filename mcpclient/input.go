@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // inputRounds is what a call knows of the input that its server asks for.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/running"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // Clients returns the clients of this process that have not ended (see [Client.Done]), in the order in which they were

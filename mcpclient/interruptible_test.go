@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
+	"github.com/mcpotel/mcpotel/internal/client/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 

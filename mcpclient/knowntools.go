@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // knownTools remembers, of the tools that were listed, what their calls need, until the list changes: what the output

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 

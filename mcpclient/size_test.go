@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
 // Go's allocator has few sizes, and whatever holds a pointer and is larger than 512 bytes has 8 bytes in front of it: a

@@ -3,10 +3,10 @@ package mcpclient
 import (
 	"reflect"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // subscription is one subscriptions/listen, and the content of this request. It belongs to the listener of its session.

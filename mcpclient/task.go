@@ -7,9 +7,9 @@ import (
 	"maps"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/waits"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
 // UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that

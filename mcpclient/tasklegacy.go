@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // What is different about the tasks of 2025-11-25: the client makes a task of a call, the result has a request of its

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // legacyWait is what a Wait for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/waits"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 

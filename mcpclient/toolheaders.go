@@ -7,9 +7,9 @@ import (
 	"maps"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/lock"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // watches are the resources that the user is subscribed to, or about to be, in any session.

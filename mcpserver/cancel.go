@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // failure is an error for the client with a cause that is not for it.

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // news are what processes have told each other that has changed, for sessions that come to this one later.

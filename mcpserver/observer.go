@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // observer is what connections over one kind of network tell their telemetry. It is immutable.

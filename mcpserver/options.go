@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // DefaultFrameLimit is the size in bytes of the largest frame a server accepts unless told otherwise.

@@ -3,8 +3,8 @@ package mcpserver
 import (
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // peer is the client as the server knows it without reading a message: of a connection, of a session, or of one HTTP

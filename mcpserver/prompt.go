@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // GetPromptRequest asks for a prompt.

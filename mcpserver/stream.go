@@ -8,9 +8,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 	"github.com/mcpotel/mcpotel/internal/oversize"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // NewStreamConn returns a connection over a pair of streams on which each line is a frame: pipes, or both times the

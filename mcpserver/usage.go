@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"weak"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 

@@ -3,7 +3,7 @@ package mcpgo
 import (
 	"sync"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
 // maxKept bounds what is remembered of requests that may never be followed by another.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // discover finds out which authorization server issues tokens for the MCP server, and what it can do. (specification

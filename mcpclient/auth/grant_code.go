@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // AuthorizationCode is the grant of a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // EnterpriseManaged is the grant of a person who is signed in at the enterprise's identity provider, which decides what

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // Application types of OpenID Connect Dynamic Client Registration §2.

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/assertion"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // tokenRequest is one request to a token endpoint (RFC 6749 §4), whatever the grant.

@@ -9,7 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/baggage"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 

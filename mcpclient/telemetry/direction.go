@@ -1,6 +1,6 @@
 package telemetry
 
-import "github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+import "github.com/mcpotel/mcpotel/internal/instrument/words"
 
 // Direction says which way a message goes, seen from this process.
 type Direction uint8

@@ -11,7 +11,6 @@
 //
 //   - Package telemetry/schema is the contract as data: every event, span, metric and attribute with its type, unit,
 //     values and stability. Package telemetry/names has a constant for each of their names.
-//   - Package telemetry/instrument is for those who write a client or a server: what it tells its Telemetry.
 //   - Package telemetry/otlp sets up the SDK of OpenTelemetry; package telemetry/telemetrytest records what a test
 //     emits.
 //

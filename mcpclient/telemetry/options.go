@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/internal/instrument/settings"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
 // DefaultToolNameLimit is how many tool and prompt names the metrics of one client or server tell apart.

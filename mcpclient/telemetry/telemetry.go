@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"sync/atomic"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
+	"github.com/mcpotel/mcpotel/internal/instrument/settings"
 )
 
 // ScopeName is the name of the instrumentation scope of all spans and metrics.

@@ -5,7 +5,7 @@ import (
 
 	"go.opentelemetry.io/otel/propagation"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
+	"github.com/mcpotel/mcpotel/internal/instrument/settings"
 )
 
 func TestTelemetryWithoutOptionsIsOne(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
 // NewTraceHandler returns a handler that adds trace_id and span_id, those of the span in the record's context, to each

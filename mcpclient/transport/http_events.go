@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/waits"
 	"github.com/mcpotel/mcpotel/internal/oversize"
 	"github.com/mcpotel/mcpotel/internal/sse"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
 const maxResumes = 5 // in a row without an event

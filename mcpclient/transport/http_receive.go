@@ -3,7 +3,7 @@ package transport
 import (
 	"context"
 
-	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
+	"github.com/mcpotel/mcpotel/internal/client/seam"
 )
 
 // inbox is how streams hand their frames over to Receive, and what tells when there is no need to receive: while no

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
+	"github.com/mcpotel/mcpotel/internal/client/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 

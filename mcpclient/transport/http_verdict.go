@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/waits"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
 // What the failure of a request means is decided here and nowhere else: for messages and for streams, in both eras, in

@@ -6,7 +6,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
+	"github.com/mcpotel/mcpotel/internal/client/seam"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )

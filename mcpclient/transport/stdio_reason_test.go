@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/seam"
 	"github.com/mcpotel/mcpotel/internal/ndjson"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 )
 
 // A child that closes its standard output and lives is waited for, a quarter of a second. The caller who reads may have

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/seam"
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 	"github.com/mcpotel/mcpotel/internal/oversize"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/seam"
 )
 
 // statusWait is how long a child that has closed its standard output is given to end. One that ends takes a

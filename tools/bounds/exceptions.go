@@ -9,7 +9,7 @@ type exception struct {
 var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
 		"mcpclient.answering.handlers", "mcpclient.seldom.elicitor", "mcpclient.subscriptions.restoreAll",
-		"mcpclient/internal/conn.Conn.waiters", "mcpclient.Group.members",
+		"internal/client/conn.Conn.waiters", "mcpclient.Group.members",
 		"mcpclient.DriftOptions.Baseline",
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
 		"mcpclient.loopWatch.exempt", "mcpclient.asked.spanAttributes", "mcpclient/transport/chaos.verdict.*",
@@ -21,14 +21,14 @@ var exceptions = []exception{
 		"mcpserver.registry.*", "mcpserver.sealer.keys", "mcpserver.shape.properties",
 		"mcpserver.Session.values", "mcpserver.Session.hosts",
 		"mcpserver/store.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
-		"internal/running.Set.all", "mcpclient/telemetry/instrument.gauges.*",
-		"mcpclient/telemetry/instrument.census.all",
+		"internal/running.Set.all", "internal/instrument.gauges.*",
+		"internal/instrument.census.all",
 	}},
 	{"Hold weak references: what they name is freed with its last user, and its key at the next sweep",
-		[]string{"mcpclient/telemetry/instrument.commons.all"}},
+		[]string{"internal/instrument.commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
-		"mcpclient/internal/conn.handshake.waiting",
+		"internal/client/conn.handshake.waiting",
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
 	{"Are what is in a recording that was opened, which is a file of 1 GiB at most", []string{
@@ -36,7 +36,7 @@ var exceptions = []exception{
 		"internal/recording.comparison.found",
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
-		"mcpclient/internal/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
+		"internal/client/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
 		"mcpclient/transport.life.more", "mcpclient/transport.recall.ended",
 		"mcpclient/auth.flow.asked", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
@@ -61,11 +61,11 @@ var exceptions = []exception{
 		"internal/otlpsink.listener.open",
 	}},
 	{"Pools of small things, which the garbage collector empties", []string{
-		"mcpclient.Client.pool", "mcpclient/internal/conn.messages", "mcpclient/telemetry/instrument.carriers",
+		"mcpclient.Client.pool", "internal/client/conn.messages", "internal/instrument.carriers",
 		"mcpserver.shownResults",
-		"mcpclient/telemetry/instrument.endBuffers", "mcpclient/telemetry/instrument.idBlocks",
+		"internal/instrument.endBuffers", "internal/instrument.idBlocks",
 	}},
 	{"Attributes of one measurement, on the stack of the goroutine that takes it", []string{
-		"mcpclient/telemetry/instrument.measured.*",
+		"internal/instrument.measured.*",
 	}},
 }

@@ -42,8 +42,8 @@ var clientArea = area{
 		},
 		{
 			what:  "Answers to a batch of the server's (revision 2025-03-26)",
-			where: []string{"mcpclient/internal/conn.batchAnswer.frames"},
-			bound: "{mcpclient/internal/conn.MaxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",
+			where: []string{"internal/client/conn.batchAnswer.frames"},
+			bound: "{internal/client/conn.MaxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",
 			full:  "the others are refused one by one", test: "mcpclient.TestRequestsOfABatchAreBounded",
 		},
 		{
@@ -106,12 +106,12 @@ var clientArea = area{
 			test: "mcpclient.TestEveryListIsBounded",
 		},
 		{
-			what: "Reports of progress that wait for a caller", where: []string{"mcpclient/internal/conn.progressQueue.reports"},
-			bound: "{mcpclient/internal/conn.ProgressKept} a call, and {bytes " +
-				"mcpclient/internal/conn.progressBytes} of their texts, or the latest " +
+			what: "Reports of progress that wait for a caller", where: []string{"internal/client/conn.progressQueue.reports"},
+			bound: "{internal/client/conn.ProgressKept} a call, and {bytes " +
+				"internal/client/conn.progressBytes} of their texts, or the latest " +
 				"alone",
 			full: "the oldest give way, counted",
-			test: "mcpclient/internal/conn.TestTheLatestReportsOfProgressAreKept",
+			test: "internal/client/conn.TestTheLatestReportsOfProgressAreKept",
 		},
 		{
 			what: "Requests in one answer that asks for input", where: []string{"mcpclient.maxInputs"},
@@ -141,11 +141,11 @@ var clientArea = area{
 			test:  "mcpclient.TestTheURLsOfOneErrorAreBounded",
 		},
 		{
-			what: "What the server says about itself", where: []string{"mcpclient/internal/conn.MaxIntroduction"},
-			bound:  "{bytes mcpclient/internal/conn.MaxIntroduction}",
+			what: "What the server says about itself", where: []string{"internal/client/conn.MaxIntroduction"},
+			bound:  "{bytes internal/client/conn.MaxIntroduction}",
 			full:   "the handshake fails",
 			test:   "mcpclient.TestAnIntroductionIsBounded",
-			weighs: "mcpclient/internal/conn.MaxIntroduction", holder: ofClient,
+			weighs: "internal/client/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
 			what:   "Names that a Group has made up for tools, or a gateway for tools and prompts of each host",
@@ -157,25 +157,25 @@ var clientArea = area{
 		},
 		{
 			what:  "Tombstones: calls that ended without their answer",
-			where: []string{"mcpclient/internal/inflight.big.m", "mcpclient/internal/inflight.index.list"},
+			where: []string{"internal/client/inflight.big.m", "internal/client/inflight.index.list"},
 			bound: "65,536, for 75 s; calls in flight are the user's own",
 			full:  "the oldest makes room; its answer counts as a duplicate",
-			test:  "mcpclient/internal/inflight.TestOldestTombstoneMakesRoom",
+			test:  "internal/client/inflight.TestOldestTombstoneMakesRoom",
 		},
 		{
-			what: "Entries of ended calls for reuse", where: []string{"mcpclient/internal/inflight.Table.spare"},
-			bound: "{mcpclient/internal/inflight.keep}",
+			what: "Entries of ended calls for reuse", where: []string{"internal/client/inflight.Table.spare"},
+			bound: "{internal/client/inflight.keep}",
 			full:  "what is more is left to the collector",
-			test:  "mcpclient/internal/inflight.TestStormOfTimeoutsStaysWithinBounds",
+			test:  "internal/client/inflight.TestStormOfTimeoutsStaysWithinBounds",
 		},
 		{
-			what: "Transitions that wait for OnTransition", where: []string{"mcpclient/internal/conn.teller.records"},
-			bound: "{mcpclient/internal/conn.UntoldRecords}",
+			what: "Transitions that wait for OnTransition", where: []string{"internal/client/conn.teller.records"},
+			bound: "{internal/client/conn.UntoldRecords}",
 			full:  "the oldest are left out; a log record says how many",
 			test:  "mcpclient.TestAnOnTransitionThatDoesNotReturnHoldsUpNothing",
 		},
 		{
-			what: "Calls that wait for room in the transport", where: []string{"mcpclient/internal/conn.line.waiting"},
+			what: "Calls that wait for room in the transport", where: []string{"internal/client/conn.line.waiting"},
 			bound:  "one for each call of the user's that has asked to wait",
 			option: "mcpclient.WaitForRoom",
 			full:   "each leaves at its deadline",
@@ -183,7 +183,7 @@ var clientArea = area{
 		},
 		{
 			what:  "Buffers in which requests were encoded",
-			where: []string{"mcpclient/internal/conn.Request.Frame", "mcpclient.call.scratch"},
+			where: []string{"internal/client/conn.Request.Frame", "mcpclient.call.scratch"},
 			bound: "{bytes mcpclient.keptFrame} are kept for reuse, of pooled calls",
 			full:  "a larger one is left to the collector",
 			test:  "mcpclient.TestAQuietConnectionKeepsNoFrame",

@@ -174,11 +174,11 @@ var telemetryArea = area{
 		"[telemetry.md](telemetry.md).",
 	rows: []row{
 		{
-			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry/instrument.teller.queue"},
-			bound:  "{mcpclient/telemetry/instrument.toldRecords}, and {bytes mcpclient/telemetry/instrument.toldBytes}",
+			what: "Log records that wait for a slow handler", where: []string{"internal/instrument.teller.queue"},
+			bound:  "{internal/instrument.toldRecords}, and {bytes internal/instrument.toldBytes}",
 			full:   "more are not written, and a record says how many",
-			test:   "mcpclient/telemetry/instrument.TestRecordsThatFindNoRoomAreCounted",
-			weighs: "mcpclient/telemetry/instrument.toldBytes",
+			test:   "internal/instrument.TestRecordsThatFindNoRoomAreCounted",
+			weighs: "internal/instrument.toldBytes",
 			holder: ofClient,
 		},
 		{
@@ -197,82 +197,82 @@ var telemetryArea = area{
 		},
 		{
 			what:  "The flight recorder",
-			where: []string{"mcpclient/telemetry/instrument.flight.ring", "mcpclient/telemetry/instrument.flight.traces"},
+			where: []string{"internal/instrument.flight.ring", "internal/instrument.flight.traces"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
-				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes " +
-				"mcpclient/telemetry/instrument.maxURI}, messages of {bytes " +
-				"mcpclient/telemetry/instrument.maxMessage}",
-			full: "the oldest makes room", test: "mcpclient/telemetry/instrument.TestNothingKeepsAFrame",
+				"internal/instrument.maxName}, URIs of {bytes " +
+				"internal/instrument.maxURI}, messages of {bytes " +
+				"internal/instrument.maxMessage}",
+			full: "the oldest makes room", test: "internal/instrument.TestNothingKeepsAFrame",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
 			what: "Names of tools, methods, outcomes, versions and values of a label that metrics and statistics tell apart",
-			where: []string{"mcpclient/telemetry/instrument.table.m", "mcpclient/telemetry/instrument.interned.all",
+			where: []string{"internal/instrument.table.m", "internal/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, " +
-				"{mcpclient/telemetry/internal/words.MaxMethods} methods, " +
-				"{mcpclient/telemetry/internal/words.MaxStrangers} outcomes, " +
-				"{mcpclient/telemetry/internal/words.MaxFacts} versions and " +
-				"{mcpclient/telemetry/internal/words.MaxLabels} values of a label, cloned; " +
-				"{mcpclient/telemetry/internal/words.MaxSeries} series a metric",
+				"{internal/instrument/words.MaxMethods} methods, " +
+				"{internal/instrument/words.MaxStrangers} outcomes, " +
+				"{internal/instrument/words.MaxFacts} versions and " +
+				"{internal/instrument/words.MaxLabels} values of a label, cloned; " +
+				"{internal/instrument/words.MaxSeries} series a metric",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are _OTHER",
-			test:   "mcpclient/telemetry/instrument.TestStatisticsAreBounded",
+			test:   "internal/instrument.TestStatisticsAreBounded",
 		},
 		{
 			what:  "What the tools take that a server listed last, with WithContextCost",
-			where: []string{"mcpclient/telemetry/instrument.toolSizes.each"},
+			where: []string{"internal/instrument.toolSizes.each"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
-				"mcpclient/telemetry/instrument.maxName}, cloned; replaced by each complete list",
+				"internal/instrument.maxName}, cloned; replaced by each complete list",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are added up as _OTHER",
-			test:   "mcpclient/telemetry/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
+			test:   "internal/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
 		},
 		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",
-			where: []string{"mcpclient/telemetry/instrument.budget.taken", "mcpclient/telemetry/instrument.gauges.shown",
-				"mcpclient/telemetry/instrument.groups.set"},
-			bound: "{mcpclient/telemetry/internal/words.MaxSets} for each instrument, and " +
-				"{mcpclient/telemetry/internal/words.MaxGroups} groups",
+			where: []string{"internal/instrument.budget.taken", "internal/instrument.gauges.shown",
+				"internal/instrument.groups.set"},
+			bound: "{internal/instrument/words.MaxSets} for each instrument, and " +
+				"{internal/instrument/words.MaxGroups} groups",
 			full: "names of tools, and then of clients, are _OTHER",
-			test: "mcpclient/telemetry/instrument.TestNoSequenceOfClientsOverflowsAMetric",
+			test: "internal/instrument.TestNoSequenceOfClientsOverflowsAMetric",
 		},
 		{
-			what: "Meters whose instruments are remembered", where: []string{"mcpclient/telemetry/instrument.recent.all"},
-			bound: "{mcpclient/telemetry/instrument.maxRecent}",
+			what: "Meters whose instruments are remembered", where: []string{"internal/instrument.recent.all"},
+			bound: "{internal/instrument.maxRecent}",
 			full:  "the one used first is forgotten, and has a new budget if it is used again",
-			test:  "mcpclient/telemetry/instrument.TestTelemetriesOfOneMeterShareItsBudget",
+			test:  "internal/instrument.TestTelemetriesOfOneMeterShareItsBudget",
 		},
 		{
-			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry/instrument.limiter.buckets"},
+			what: "Warnings about a peer that are written", where: []string{"internal/instrument.limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
 			full:  "they are counted, and the next one says how many",
-			test:  "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+			test:  "internal/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
 			what: "Trace context from a peer",
-			where: []string{"mcpclient/telemetry/instrument.maxTracestate", "mcpclient/telemetry/instrument.maxBaggage",
-				"mcpclient/telemetry/instrument.maxPropagated", "mcpclient/telemetry/instrument.maxPropagatedBytes",
-				"mcpclient/telemetry/instrument.carrier.others", "mcpclient/telemetry/instrument.TraceContext.Others",
+			where: []string{"internal/instrument.maxTracestate", "internal/instrument.maxBaggage",
+				"internal/instrument.maxPropagated", "internal/instrument.maxPropagatedBytes",
+				"internal/instrument.carrier.others", "internal/instrument.TraceContext.Others",
 				"mcpclient/transport.Config.Propagated", "mcpclient/transport.Message.Propagated",
 				"internal/jsonrpc.Meta.Propagated"},
-			bound: "tracestate of {bytes mcpclient/telemetry/instrument.maxTracestate}, baggage of {bytes " +
-				"mcpclient/telemetry/instrument.maxBaggage}, {mcpclient/telemetry/instrument.maxPropagated} keys of other " +
-				"propagators with {bytes mcpclient/telemetry/instrument.maxPropagatedBytes} in all",
+			bound: "tracestate of {bytes internal/instrument.maxTracestate}, baggage of {bytes " +
+				"internal/instrument.maxBaggage}, {internal/instrument.maxPropagated} keys of other " +
+				"propagators with {bytes internal/instrument.maxPropagatedBytes} in all",
 			full: "whole members are left out",
-			test: "mcpclient/telemetry/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
+			test: "internal/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},
 		{
 			what:  "Contents of messages on spans, if they are wanted",
-			where: []string{"mcpclient/telemetry/instrument.maxContent"},
-			bound: "{bytes mcpclient/telemetry/instrument.maxContent} each",
+			where: []string{"internal/instrument.maxContent"},
+			bound: "{bytes internal/instrument.maxContent} each",
 			full:  "they are cut off",
 			test:  "mcpserver.TestWhatTheRedactorReturnsIsKeptAndBounded",
 		},
 		{
 			what: "Lists of an inspection", where: []string{"inspect.MaxListed"},
-			bound: "{inspect.MaxListed} entries, texts of {bytes mcpclient/internal/conn.MaxShown}, errors of {bytes " +
-				"mcpclient/internal/conn.MaxErrorText}",
+			bound: "{inspect.MaxListed} entries, texts of {bytes internal/client/conn.MaxShown}, errors of {bytes " +
+				"internal/client/conn.MaxErrorText}",
 			full: "the inspection says how many there are in all",
 			test: "mcpclient.TestInspectIsBounded",
 		},

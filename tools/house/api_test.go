@@ -131,7 +131,7 @@ func TestTheBaselineHasTheModulesThatUsersRequire(t *testing.T) {
 
 func TestInternalPackagesAreNotPublic(t *testing.T) {
 	for path, want := range map[string]bool{
-		module: true, module + "/mcp/app": true, module + "/mcpclient/internal/machine": false,
+		module: true, module + "/mcp/app": true, module + "/internal/client/machine": false,
 		module + "/internal/sse": false, module + "/benchmarks/workload": false, "go.opentelemetry.io/otel": false,
 	} {
 		if got := isPublic(path); got != want {

@@ -3,7 +3,7 @@
 // test what is emitted. A name that the schema gives up is gone here too, and the compiler says where it was used.
 //
 // Each name is written here and nowhere else: the rows of package schema and the instruments refer to these constants.
-// A new name comes here first and then into its row; "go generate ./mcpclient/..." writes the row's description above
+// A new name comes here first and then into its row; "go generate ./..." writes the row's description above
 // the constant.
 package names
 

@@ -107,7 +107,7 @@ func TestConstantsAreThoseOfTheSchema(t *testing.T) {
 			case c.value != want.value:
 				t.Errorf("%s: %s is %q, want %q", file, c.name, c.value, want.value)
 			case c.comment != want.comment && !*update:
-				t.Errorf("%s: %s has the comment of its row; run go generate ./mcpclient/...; got\n%swant\n%s",
+				t.Errorf("%s: %s has the comment of its row; run go generate ./...; got\n%swant\n%s",
 					file, c.name, c.comment, want.comment)
 			case c.comment != want.comment:
 				after = after[:c.from] + strings.ReplaceAll(want.comment, "\n", "\n\t") + after[c.to:]

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
 // setLimit returns how many sets of attributes each instrument may have: as many as all clients and servers use at most

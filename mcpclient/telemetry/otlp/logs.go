@@ -5,8 +5,8 @@ import (
 
 	"go.opentelemetry.io/otel/log"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/bridge"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/bridge"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 

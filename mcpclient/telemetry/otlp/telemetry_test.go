@@ -3,9 +3,9 @@ package otlp
 import (
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 func TestTelemetryOfAClientArrivesInAllThreeSignals(t *testing.T) {

@@ -1,8 +1,8 @@
 package schema
 
 import (
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 

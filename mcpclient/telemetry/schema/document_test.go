@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pages of docs/telemetry and schema.json anew")
 
-const regenerate = "go generate ./mcpclient/telemetry/..."
+const regenerate = "go generate ./..."
 
 func TestReferencePageIsThatOfTheSchema(t *testing.T) {
 	samples := readSamples(t)
@@ -59,7 +59,7 @@ func checkFile(t *testing.T, path, want string) {
 
 // generated stands below the title of each page. Here and in other texts of pages apostrophes stand for backquotes.
 const generated = `
-<!-- Generated from mcpclient/telemetry/schema by 'go generate ./mcpclient/telemetry/...'. Do not edit. -->
+<!-- Generated from mcpclient/telemetry/schema by 'go generate ./...'. Do not edit. -->
 `
 
 // head is the beginning of the reference.

@@ -16,7 +16,7 @@ Each event is a log record whose message and 'event.name' are its name, logged w
 
 - Fields in *italics* are there only when they apply; the others always.
 - The samples are records of 'slog.JSONHandler', with the ids of the span behind the fields. Over OTLP the same is a log record with
-  a trace id and a span id. They come from [a test](../../mcpclient/telemetry/instrument/samples_test.go), whose clock and ids are fixed;
+  a trace id and a span id. They come from [a test](../../internal/instrument/samples_test.go), whose clock and ids are fixed;
   long texts are cut at '…'.
 - Names link to where they are described.
 `

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
 // tell tells of the faults that are done. ctx has the span of the request, if there is one.

@@ -1,0 +1,376 @@
+package conn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/inflight"
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Do makes the request and waits for its answer.
+func (r *Request) Do(ctx context.Context) *Fault {
+	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
+	r.settlePutOff()
+	ctx = r.next(ctx)
+	r.Content.Started()
+	returned := false
+	defer func() {
+		if !returned {
+			r.breakOff(ctx)
+		}
+	}()
+	err := r.toAnswer(ctx)
+	returned = true
+	r.hold(r.Content.Ended(err))
+	return err
+}
+
+// begin begins the operation of the request.
+func (r *Request) begin(ctx context.Context, about instrument.Request) context.Context {
+	about.Beside = r.Own
+	r.Target, r.shownURI, r.round = about.Target, about.URI, about.Round
+	ctx, r.Op = r.core.Telemetry.StartRequest(ctx, about)
+	r.Ref, r.Corr, r.Accepted, r.attempts, r.Session = r.Op.Ref(), r.Op.Corr(), false, 0, nil
+	return ctx
+}
+
+// toAnswer is the request between the beginning and the end of its operation.
+func (r *Request) toAnswer(ctx context.Context) *Fault {
+	switch {
+	case ctx.Err() != nil:
+		return r.left(ctx)
+	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // what came before the request has taken its time
+		return r.Failed(Outcome{Cause: inflight.Timeout})
+	}
+	if err := r.take(ctx); err != nil {
+		return err
+	}
+	o, err := r.launch(ctx)
+	if err == nil && !o.Decided() {
+		r.readAnswer(ctx)
+		o, err = r.await(ctx)
+	}
+	return r.conclude(ctx, o, err)
+}
+
+// conclude ends what the request leads to, with an outcome, or an error if it has none, and returns what it has come
+// to.
+func (r *Request) conclude(ctx context.Context, o Outcome, err *Fault) *Fault {
+	switch {
+	case err != nil:
+		return err
+	case o.Cause == inflight.Timeout:
+		r.cancelUpstream(ctx, "timeout")
+	}
+	r.HangUp(o)
+	return r.answered(ctx, o)
+}
+
+// HangUp closes the stream of a request that the server has cancelled: the answer is not coming.
+func (r *Request) HangUp(o Outcome) {
+	if o.Cause != 0 && r.Session.OverHTTP && cancelledUpstream(o) {
+		r.Session.Conn.Cancel(r.ID, transport.Message{})
+	}
+}
+
+// Post makes the request without waiting for its answer. It is on its way when post returns, or has come to its end;
+// ended is called behind that.
+func (r *Request) Post(ctx context.Context, ended func()) {
+	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
+	r.settlePutOff()
+	ctx = r.begin(ctx, r.Content.About())
+	var o Outcome
+	var err *Fault
+	usercode.Pass(func() {
+		if err = r.take(ctx); err == nil {
+			o, err = r.launchAttended(ctx)
+		}
+	}, func() { r.breakOff(ctx) })
+	end := func() {
+		if err == nil && !o.Decided() {
+			o, err = r.await(ctx)
+		}
+		r.Op.End(r.Content.Ended(r.conclude(ctx, o, err)))
+		ended()
+	}
+	if err != nil || o.Decided() || !r.core.During(r.Session, end) {
+		end()
+	}
+}
+
+// OpenIn makes a request in session s, and waits until the server has acknowledged what it opens, for no longer than
+// patience. Its operation ends with that: no span lasts as long as a stream. Without an error the request remains in
+// flight, and its outcome ends what it has opened.
+func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
+	ctx := r.begin(s.Ctx, r.Content.About())
+	returned := false
+	defer func() {
+		if !returned {
+			r.breakOff(ctx)
+		}
+	}()
+	err := r.toAcknowledgement(ctx, s, patience)
+	returned = true
+	r.Op.End(r.Content.Ended(err))
+	return err
+}
+
+// toAcknowledgement is openIn between the beginning and the end of the operation.
+func (r *Request) toAcknowledgement(ctx context.Context, s *Session, patience time.Duration) *Fault {
+	if !r.takeIn(s) {
+		return r.Failed(Outcome{Cause: inflight.Lost})
+	}
+	o, err := r.launchAttended(ctx)
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for err == nil && !o.Decided() {
+		select {
+		case <-r.Opened:
+			return nil
+		case why := <-r.putOff:
+			o, err = r.settled(r.backpressure(why))
+		case <-limit.C:
+			_, _ = r.Leave(ctx)
+			return r.Failed(Outcome{Cause: inflight.Timeout})
+		case o = <-r.Outcome:
+			select {
+			case <-r.Opened: // before
+				r.Outcome <- o // for what follows it
+				return nil
+			default:
+			}
+		}
+	}
+	if err = r.conclude(ctx, o, err); err == nil {
+		err = &Fault{Kind: KindProtocol, Op: r.Method, Cause: errors.New("the subscription ended before it was acknowledged")}
+	}
+	return err
+}
+
+// Acknowledged notes that the server has acknowledged what the request of method with this id opens: before the next
+// message is looked at. told gets the content of the request.
+func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.calls.Find(id)
+	if !ok || r.Method != method || r.open {
+		return
+	}
+	r.open = true
+	told(r.Content)
+	if r.Opened != nil {
+		r.Opened <- struct{}{}
+	}
+}
+
+// IsOpen reports whether what comes for what the request with this id has opened is the client's: it has been
+// acknowledged, and not ended by the server. One that the client has ended counts for as long as its tombstone is
+// there: what the server had sent by then may be about a change that what was opened in its place came too late for.
+func (c *Conn) IsOpen(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	r, class := c.calls.Classify(id, now)
+	switch class {
+	case inflight.InFlight:
+		return r.open
+	case inflight.Late:
+		stone, _ := c.calls.Tombstone(id, now)
+		return stone.Note.open && stone.Cause == inflight.Cancelled
+	}
+	return false
+}
+
+// breakOff ends a request in which code of the user's has failed: a callback, an encoder, a decoder, the transport.
+func (r *Request) breakOff(ctx context.Context) {
+	defer r.hold(BrokenOff)
+	if r.Session != nil {
+		r.abandon(ctx)
+	}
+}
+
+// During runs f in a goroutine, which has to end soon after the session, and reports false if that is over.
+func (c *Conn) During(s *Session, f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != s {
+		return false
+	}
+	c.InBackground(s.Link, f)
+	return true
+}
+
+// answered makes of an outcome what the request has come to.
+func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
+	if o.Cause != 0 {
+		return r.Failed(o)
+	}
+	r.Op.Received(o.Message.Size())
+	r.message = o.Message
+	r.Op.Labelled(ctx, func(context.Context) { err = r.Decode(&r.message) })
+	r.message = jsonrpc.Message{}
+	return err
+}
+
+// Decode decodes the answer in the goroutine that makes the request. The decoder sees the part of the frame that has
+// not been validated yet, so an answer that is not valid JSON is found here; it fails this request and nothing else.
+// All that has to be known of the bytes is read before the decoder has them, which works in place: see
+// [jsonrpc.Message.Consume].
+func (r *Request) Decode(m *jsonrpc.Message) *Fault {
+	if m.Kind == jsonrpc.Error {
+		server, err := DecodeError(m)
+		if err != nil {
+			return r.unusable(m, err)
+		}
+		return &Fault{Kind: KindJSONRPC, Op: r.Method, Server: server}
+	}
+	if r.Op.Captures() && m.Check() == nil {
+		r.Op.Answer(m.Middle())
+	}
+	err := r.Content.Receive(r.Session, m)
+	if refused, ok := errors.AsType[*ResultTypeError](err); ok {
+		return &Fault{Kind: KindProtocol, Op: r.Method, Cause: refused}
+	}
+	if err != nil {
+		return r.unusable(m, err)
+	}
+	return nil
+}
+
+// unusable counts an answer that breaks the protocol and returns the error for the request.
+func (r *Request) unusable(m *jsonrpc.Message, err error) *Fault {
+	return &Fault{Kind: KindProtocol, Op: r.Method, Cause: r.core.Refused(m, err)}
+}
+
+// take takes the request into flight, as soon as the client is ready if the caller wants to wait.
+func (r *Request) take(ctx context.Context) *Fault { return r.takeBy(ctx, r.deadline) }
+
+// takeBy is take that waits until by, zero for no end.
+func (r *Request) takeBy(ctx context.Context, by time.Time) *Fault {
+	for {
+		err := r.tryTake()
+		if err == nil {
+			r.Op.Admit(r.Session.Peer, r.ID)
+			return nil
+		}
+		if err.Kind != KindState || !r.Wait {
+			return err
+		}
+		if err := r.core.AwaitReady(ctx, r.Method, by); err != nil {
+			return err
+		}
+		if r.Own {
+			continue
+		}
+		if err := r.core.awaitOpen(ctx, r.Method, by); err != nil {
+			return err
+		}
+	}
+}
+
+// nextID gives out the id of a request that is not in the in-flight table.
+func (c *Conn) nextID() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID++
+	return c.lastID
+}
+
+// tryTake asks the machine. Being ready, the new id and the session the request belongs to are one moment, and so are
+// not being ready and why.
+func (r *Request) tryTake() *Fault {
+	c := r.core
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.admission(r.Method); err != nil {
+		return err
+	}
+	if c.draining && !r.GoesOn && !r.Own {
+		return &Fault{Kind: KindShutdown, Op: r.Method, Unsent: true, Cause: errDraining}
+	}
+	if !r.Own && !c.session.admits() {
+		return &Fault{Kind: KindState, Op: r.Method, Unsent: true, Cause: errRestoring}
+	}
+	r.GoesOn = true
+	c.lastID++
+	r.ID, r.Session = c.lastID, c.session
+	c.calls.Add(r.ID, r.deadline, r)
+	c.arm()
+	return nil
+}
+
+// takeIn takes a request of the client's own into flight, if s is still the session. It has no deadline.
+func (r *Request) takeIn(s *Session) bool {
+	r.core.mu.Lock()
+	defer r.core.mu.Unlock()
+	if r.core.session != s {
+		return false
+	}
+	r.core.lastID++
+	r.ID, r.Begun = r.core.lastID, time.Now()
+	r.core.calls.Add(r.ID, time.Time{}, r)
+	r.Session = s
+	r.Op.Admit(s.Peer, r.ID)
+	return true
+}
+
+// Admitted returns the present session, if the machine says that the user may send something now.
+func (c *Conn) Admitted(op string) (*Session, *Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session, c.admission(op)
+}
+
+// admission asks the machine whether the user may send something now. It is called with mu held.
+func (c *Conn) admission(op string) *Fault {
+	switch effects, _ := c.stepLocked(machine.Input{Event: machine.UserCall}, nil); effects[0] {
+	case machine.Admit:
+		return nil
+	case machine.RefuseShutdown:
+		return c.shutdownError(op)
+	}
+	err := fmt.Errorf("%w, it is still %s; WaitForReady() waits for it", ErrNotReady, doing(c.m.State))
+	if c.lastErr != nil {
+		err = fmt.Errorf("%w, the last attempt to connect has failed: %w; the client tries again, and WaitForReady() waits "+
+			"for it", ErrNotReady, c.lastErr)
+	}
+	return &Fault{Kind: KindState, Op: op, Unsent: true, Cause: err}
+}
+
+// AwaitReady waits until the client is ready, for an operation that has time until by, zero for no end.
+func (c *Conn) AwaitReady(ctx context.Context, op string, by time.Time) *Fault {
+	limited := ctx
+	if !by.IsZero() {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithDeadlineCause(ctx, by, ErrTimeout)
+		defer cancel()
+	}
+	err := c.WaitFor(limited, connstate.Ready)
+	if err == nil {
+		return nil
+	}
+	err.Op = op
+	if limited.Err() != nil {
+		err.Kind = Outlived(limited, op, true).Kind
+	}
+	return err
+}
+
+// Interrupted is the fault of an operation that ended between two requests: its caller left, or the client was stopped.
+func (c *Conn) Interrupted(ctx context.Context, op string, unsent bool) *Fault {
+	if ctx.Err() != nil {
+		return Outlived(ctx, op, unsent)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shutdownError(op)
+}

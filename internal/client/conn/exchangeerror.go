@@ -1,0 +1,124 @@
+package conn
+
+import (
+	"errors"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// exchangeError says that one request of a connection gets no answer, and why.
+type exchangeError struct {
+	request int64 // 0 for what was no request
+	err     *transport.RequestError
+}
+
+func (e *exchangeError) Error() string { return e.err.Error() }
+func (e *exchangeError) Unwrap() error { return e.err }
+
+// inHandshake returns what the failure of a request of the handshake means for the attempt.
+func (e *exchangeError) inHandshake() *failure {
+	f := &failure{event: machine.NegotiationFailed, err: e.err}
+	switch e.err.Reason {
+	case transport.Unauthorized:
+		f.err = tell(ErrUnauthorized, "%w", e.err)
+		if transport.Permanent(e.err) {
+			f.event = machine.Refused
+		}
+	case transport.Busy:
+		f.wait = e.err.RetryAfter
+	case transport.Unreachable:
+		f.event = machine.TransportDown
+	}
+	return f
+}
+
+// suggestsLegacy reports whether the failure of a probe is what HTTP servers do that do not know the method, each in
+// its way: a status, a page, nothing at all.
+func (f *failure) suggestsLegacy() bool {
+	e, ok := errors.AsType[*transport.RequestError](f.err)
+	if !ok {
+		return false
+	}
+	switch e.Reason {
+	case transport.Unauthorized, transport.Busy, transport.Unreachable:
+		return false
+	}
+	return true
+}
+
+// refused reports whether the server itself has said no: what else becomes of a probe may be chance.
+func (f *failure) refused() bool {
+	status := HTTPStatus(f.err)
+	return status >= 400 && status < 500
+}
+
+// unreachable reports whether nothing has been sent because no connection could be made, which tells nothing of the
+// server.
+func (f *failure) unreachable() bool {
+	e, ok := errors.AsType[*transport.RequestError](f.err)
+	return ok && e.Reason == transport.Unreachable
+}
+
+// failed deals with the failure of one request, which leaves the connection alone, but for the session that a server
+// has forgotten. An error ends the reading.
+func (r *Reader) failed(e *exchangeError) error {
+	switch e.err.Reason {
+	case transport.Busy:
+		r.c.putOff(e.request, e.err)
+		return nil
+	case transport.Malformed:
+		if r.c.awaits(e.request) { // a server need not answer a call that its client has given up
+			r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
+		}
+	}
+	if e.err.Reason == transport.SessionGone { // when its caller hears of it, the session is over
+		return &failure{event: machine.SessionGone, err: e.err, request: e.request, failed: e.err}
+	}
+	return r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
+}
+
+// awaits reports whether the request with this id is in flight. A failure that is about no request, with the id 0,
+// counts as one that is: no caller can have given it up.
+func (c *Conn) awaits(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.calls.Find(id)
+	return ok || id == 0
+}
+
+// putOff lets the call try again later, which a server has refused for now.
+func (c *Conn) putOff(id int64, e *transport.RequestError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cl, ok := c.calls.Find(id); ok {
+		select {
+		case cl.putOff <- e:
+		default: // it has been told
+		}
+		if cl.passing != nil {
+			cl.passesAgain()
+		}
+	}
+}
+
+// adopt settles whose answer a response is that came on the stream of one request: that request's. Servers that cannot
+// tell which request an error is for give it the id null.
+func adopt(m *jsonrpc.Message, v *jsonrpc.Violation, request int64) *jsonrpc.Violation {
+	own := jsonrpc.IntID(request)
+	switch {
+	case v != nil && v.Response:
+		v.ID = own
+		return v
+	case v != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID == own:
+		return v
+	case m.Kind == jsonrpc.Error && m.ID.IsZero():
+		m.ID = own
+		return nil
+	}
+	return &jsonrpc.Violation{
+		Reason: jsonrpc.ForeignAnswer, ID: own, Response: true,
+		Cause: errors.New("the answer is for request " + m.ID.String()),
+	}
+}

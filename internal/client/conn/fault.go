@@ -1,0 +1,135 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Fault is why the core could not do what it was asked to. Package mcpclient makes it an Error for its users.
+type Fault struct {
+	Kind   FaultKind
+	Op     string // the method, or what was being done
+	Server *mcp.Error
+	Unsent bool // the server cannot have acted on it
+	Cause  error
+}
+
+// FaultKind says what went wrong, in the words of the published schema. Kind of package mcpclient says what
+// each means.
+type FaultKind string
+
+const (
+	KindTransport FaultKind = "transport"
+	KindProtocol  FaultKind = "protocol"
+	KindJSONRPC   FaultKind = "jsonrpc"
+	KindState     FaultKind = "state"
+	KindTimeout   FaultKind = "timeout"
+	KindCancelled FaultKind = "cancelled"
+	KindShutdown  FaultKind = "shutdown"
+	KindInvalid   FaultKind = "invalid"
+)
+
+// Conditions in the chain of a fault.
+var (
+	ErrNotReady       = errors.New("client is not ready")
+	ErrConnectionLost = errors.New("connection lost")
+	ErrBackpressure   = errors.New("transport busy")
+	ErrTimeout        = timeoutError{}
+	ErrShutdown       = errors.New("client is shut down")
+	ErrUnauthorized   = errors.New("not authorized")
+	errDraining       = fmt.Errorf("%w: Drain was called, which lets nothing begin", ErrShutdown)
+)
+
+// Refusal is the cause of a fault of [KindState] by which a feature of the client did not let a request be sent.
+type Refusal struct {
+	Word string // of the telemetry, for error.type
+	Err  error
+}
+
+func (r *Refusal) Error() string { return r.Err.Error() }
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// timeoutError makes a timeout look like one in the ways of net and context.
+type timeoutError struct{}
+
+func (timeoutError) Error() string        { return "no answer in time" }
+func (timeoutError) Timeout() bool        { return true }
+func (timeoutError) Temporary() bool      { return true } // without it, it is no net.Error
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+func (f *Fault) Error() string {
+	text := string(f.Kind)
+	switch {
+	case f.Server != nil:
+		text = "server error " + strconv.FormatInt(f.Server.Code, 10) + ": " + f.Server.Message
+	case f.Cause != nil:
+		text = f.Cause.Error() // which says more than the kind
+	}
+	if f.Op == "" || f.Op == opAwait {
+		return text
+	}
+	return f.Op + ": " + text
+}
+
+func (f *Fault) Unwrap() error {
+	if f.Server != nil {
+		return f.Server
+	}
+	return f.Cause
+}
+
+// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word
+// of a small closed set.
+func (f *Fault) ErrorType() string {
+	if f.Server != nil {
+		return strconv.FormatInt(f.Server.Code, 10)
+	}
+	switch f.Kind {
+	case KindTransport:
+		switch status := HTTPStatus(f.Cause); {
+		case errors.Is(f.Cause, ErrBackpressure):
+			return "transport_busy"
+		case errors.Is(f.Cause, ErrConnectionLost) || status == 0:
+			return "connection_lost"
+		default:
+			return strconv.Itoa(status)
+		}
+	case KindProtocol:
+		return "protocol_violation"
+	case KindState:
+		if r, ok := errors.AsType[*Refusal](f.Cause); ok {
+			return r.Word
+		}
+		return "not_ready"
+	case KindTimeout, KindCancelled, KindShutdown:
+		return string(f.Kind)
+	}
+	return "_OTHER"
+}
+
+// HTTPStatus returns the status of the response that ended an operation, 0 if there was none.
+func HTTPStatus(err error) int {
+	if e, ok := errors.AsType[*transport.RequestError](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// Result describes to the telemetry how an operation ended that came to f, nil for a success.
+func (f *Fault) Result() instrument.Result {
+	if f == nil {
+		return instrument.Result{}
+	}
+	r := instrument.Result{ErrorType: f.ErrorType(), Kind: string(f.Kind), Err: f, Unsent: f.Unsent,
+		CallerLeft: f.Kind == KindCancelled}
+	if f.Server != nil {
+		r.Code, r.HasCode, r.Message = f.Server.Code, true, f.Server.Message
+	}
+	return r
+}

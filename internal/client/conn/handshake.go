@@ -1,0 +1,329 @@
+package conn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// handshake finds out what the server speaks and agrees on a version. It runs in the goroutine of its connection and
+// reads the connection itself, so that nothing the server sends behind the last answer is read before the client is
+// ready for it. Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled,
+// which the specification forbids for initialize.
+type handshake struct {
+	c       *Conn
+	link    *Link
+	in      *Reader
+	clock   *stopwatch
+	waiting []exchange // requests without an answer: the probe, initialize, or both
+	held    *Session   // from a discover result that came after initialize was sent
+	guessed bool       // that the server is of the legacy era: the next attempt probes again
+}
+
+// exchange is a request of the handshake.
+type exchange struct {
+	id     jsonrpc.ID
+	method string
+	op     instrument.Op
+}
+
+// answer is the server's to one of them.
+type answer struct {
+	method string
+	msg    jsonrpc.Message
+	err    *mcp.Error    // the server's error; nil for a result
+	failed *failure      // why there is no answer
+	op     instrument.Op // of the request; it has ended unless there is a result
+}
+
+// run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
+func (h *handshake) run(ctx context.Context) (s *Session, err error) {
+	if i := h.c.Settings.Introducer; i != nil {
+		return h.introduce(ctx, i)
+	}
+	probed := h.c.probes()
+	if probed {
+		s, err = h.probeFor(ctx)
+		if err == nil || !errors.Is(err, errLegacy) {
+			return s, err
+		}
+		if len(h.c.Settings.Legacy) == 0 {
+			return nil, refuse(fmt.Errorf("%w: %w, the client only %q (Options.Versions)", ErrNoCommonVersion, err,
+				h.c.Settings.Modern))
+		}
+	}
+	version := h.c.Settings.Legacy[0]
+	s, err = h.initialize(ctx, version)
+	if next, ok := h.alternative(err, version); ok {
+		s, err = h.initialize(ctx, next)
+	}
+	if f, ok := errors.AsType[*failure](err); ok && probed && h.ended(f) {
+		// Some servers complain about the probe and then end.
+		return nil, &failure{event: machine.ProbeLost, err: f.err}
+	}
+	return s, err
+}
+
+// probeFor probes within a part of the time there is, as long as a legacy version is left to fall back on.
+func (h *handshake) probeFor(ctx context.Context) (*Session, error) {
+	limited := ctx
+	if len(h.c.Settings.Legacy) > 0 {
+		var done func()
+		limited, done = h.clock.within(ctx, h.c.Settings.InitTimeout/4)
+		defer done()
+	}
+	s, err := h.probe(limited)
+	switch {
+	case err == nil || errors.Is(err, errLegacy):
+		return s, err
+	case ctx.Err() == nil && limited.Err() != nil:
+		return nil, errLegacy // silence; should the answer still come, initialize keeps it
+	case h.probeKilled(err):
+		return nil, &failure{event: machine.ProbeLost, err: err}
+	}
+	return s, err
+}
+
+// probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what
+// servers do that crash on a request before initialize.
+func (h *handshake) probeKilled(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
+}
+
+// ended reports whether f is that the server, which could be reached, has ended the connection. It is not if the client
+// has, such as when its patience was over.
+func (h *handshake) ended(f *failure) bool {
+	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
+}
+
+// send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
+// what versions are agreed on with.
+func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
+	return h.sendEncoded(ctx, method, v, func(id int64, trace *traceContext) ([]byte, error) {
+		return encodeRequest(id, method, params, trace.meta(meta))
+	})
+}
+
+// sendEncoded is send for a request that encode encodes.
+func (h *handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
+	encode func(id int64, trace *traceContext) ([]byte, error)) error {
+	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
+	waits := false
+	defer func() {
+		if !waits {
+			op.End(BrokenOff)
+		}
+	}()
+	id := h.c.nextID()
+	var peer *instrument.Peer
+	if v != "" {
+		peer = h.c.peerAt(h.link, v)
+	}
+	op.Admit(peer, id)
+	trace := traceOf(&op)
+	frame, err := encode(id, &trace)
+	if err == nil {
+		op.Sending()
+		m := transport.Message{Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v)}
+		trace.tell(&m)
+		err = h.link.Conn.Send(ctx, m)
+	}
+	if err != nil {
+		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err, Told: true})
+		return h.gone(ctx, err)
+	}
+	op.Sent(len(frame))
+	waits = true
+	h.waiting = append(h.waiting, exchange{id: jsonrpc.IntID(id), method: method, op: op})
+	return nil
+}
+
+// Patience is how long a connection that takes nothing any more has to say why.
+const Patience = time.Second
+
+// gone returns why the connection ended, which the failure to send does not tell.
+func (h *handshake) gone(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	for {
+		if _, end := h.in.next(ctx); errors.As(end, new(*failure)) {
+			return end
+		} else if end != nil {
+			return &failure{event: machine.TransportDown, err: err}
+		}
+	}
+}
+
+// notify sends a notification of the handshake.
+func (h *handshake) notify(ctx context.Context, s *Session, method string) error {
+	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
+	defer op.End(BrokenOff)
+	err := h.c.sendNotification(ctx, s, &op, method, nil)
+	op.End(err.Result())
+	if err != nil {
+		return h.gone(ctx, err)
+	}
+	return nil
+}
+
+// await returns the next answer to a request of the handshake. Each other message is dropped and counted.
+func (h *handshake) await(ctx context.Context) (answer, error) {
+	for {
+		msg, err := h.in.next(ctx)
+		if failed, ok := errors.AsType[*exchangeError](err); ok {
+			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
+				a.failed = failed.inHandshake()
+				a.op.End(instrument.Result{
+					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed,
+					Expected: h.fallsBack(a.method) && a.failed.suggestsLegacy(), Told: true,
+				})
+				return a, nil
+			}
+			continue
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if msg.Kind == jsonrpc.Result || msg.Kind == jsonrpc.Error {
+			if a, ok := h.answerTo(msg.ID); ok {
+				a.msg = msg
+				h.settle(&a)
+				return a, nil
+			}
+			h.c.note(h.link, fmt.Errorf("the server sent an answer with the id %s, which no request of the client has: "+
+				"a server repeats the id of the request, a number", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
+		}
+		if h.c.Settings.Introducer != nil && h.early(ctx, &msg) {
+			continue
+		}
+		if !h.c.route(h.in, &msg, nil) {
+			return answer{}, errHungUp
+		}
+	}
+}
+
+// answerTo takes a request that has been answered off the list of those that wait.
+func (h *handshake) answerTo(id jsonrpc.ID) (answer, bool) {
+	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
+	if i < 0 {
+		return answer{}, false
+	}
+	x := h.waiting[i]
+	h.waiting = slices.Delete(h.waiting, i, i+1)
+	return answer{method: x.method, op: x.op}, true
+}
+
+// settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
+func (h *handshake) settle(a *answer) {
+	a.op.Received(a.msg.Size())
+	if a.msg.Kind != jsonrpc.Error {
+		return
+	}
+	var err error
+	if a.err, err = DecodeError(&a.msg); err != nil {
+		h.c.Refused(&a.msg, err)
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
+	}
+	a.err = brief(a.err)
+	result := (&Fault{Kind: KindJSONRPC, Op: a.method, Server: a.err}).Result()
+	result.Expected = h.fallsBack(a.method) && a.err.Code != mcp.CodeHeaderMismatch &&
+		a.err.Code != mcp.CodeMissingClientCapability
+	result.Told = true
+	a.op.End(result)
+}
+
+// fallsBack reports whether the request is the probe, which may fail: the client, or the peer in front of it, then goes
+// on with initialize. If that fails too, its span and that of the attempt say so.
+func (h *handshake) fallsBack(method string) bool {
+	return method == mcp.MethodDiscover && (len(h.c.Settings.Legacy) > 0 || h.c.Settings.Introducer != nil)
+}
+
+// decode decodes a result.
+func (h *handshake) decode(a *answer, to any) error {
+	err := checkIntroduction(a.msg.Middle())
+	if err == nil {
+		err = DecodeResult(&a.msg, to)
+	}
+	if err == nil {
+		if r, ok := to.(*mcp.InitializeResult); ok && slices.Contains(h.c.Settings.Legacy, r.ProtocolVersion) {
+			a.op.Meet(h.c.peerAt(h.link, r.ProtocolVersion))
+		}
+		h.c.DropIcons(a.method, to)
+		a.op.End(instrument.Result{ResultType: ResultTypeOf(to)})
+		return nil
+	}
+	return h.unusable(a, err)
+}
+
+// validated returns a result as it came.
+func (h *handshake) validated(a *answer) ([]byte, error) {
+	if err := a.msg.Check(); err != nil {
+		return nil, h.unusable(a, err)
+	}
+	a.op.End(instrument.Result{})
+	return a.msg.Middle(), nil
+}
+
+// unusable counts a result that breaks the protocol and returns the error for the handshake.
+func (h *handshake) unusable(a *answer, err error) error {
+	v := h.c.Refused(&a.msg, err)
+	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
+	result.Told = true
+	a.op.End(result)
+	err = fmt.Errorf("the answer to %s cannot be used: %w", a.method, v)
+	h.c.note(h.link, err)
+	return err
+}
+
+// keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
+func (h *handshake) keepDiscovered(a answer) {
+	if a.err == nil && a.failed == nil && len(h.c.Settings.Modern) > 0 {
+		h.held, _ = h.discovered(&a)
+	}
+}
+
+// abandon ends the operations of requests whose answers it waits for no more.
+func (h *handshake) abandon(err error) {
+	f, _ := errors.AsType[*failure](err)
+	for i := range h.waiting {
+		x := &h.waiting[i]
+		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost // by initialize, here or on another connection
+		x.op.End(instrument.Result{
+			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.fallsBack(x.method), Told: true,
+		})
+	}
+	h.waiting = nil
+}
+
+// handshakeErrorType says how a request of the handshake ended that got no answer: with the connection, or because
+// another answer came first or time ran out.
+func handshakeErrorType(err error) string {
+	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
+		return failure.ErrorType()
+	}
+	if f, ok := errors.AsType[*failure](err); ok && (f.event == machine.TransportDown || f.event == machine.ProbeLost) {
+		return names.ErrorConnectionLost
+	}
+	return names.ErrorTimeout
+}
+
+// encodeRequest encodes a request whose params are a struct of package mcp.
+func encodeRequest(id int64, method string, params any, meta jsonrpc.Meta) ([]byte, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.AppendRequest(nil, jsonrpc.IntID(id), method, meta, raw)
+}

@@ -1,0 +1,101 @@
+package conn
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/client/inflight"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+)
+
+// Inspected is what an inspection is told by code that is not the client's own.
+type Inspected struct {
+	Last, GaveUp error
+	Session      *Session
+}
+
+// Flight is a call in flight as it was at the moment of the inspection, for the call itself belongs to another.
+type Flight struct {
+	inflight.Flight[*Request]
+	method, target, uri string
+	begun               time.Time
+	corr                instrument.Corr
+	ref                 instrument.Ref
+	rounds              int
+	stream              bool
+}
+
+// Inspect is the one moment of an inspection, in which also is called.
+func (c *Conn) Inspect(also func(*inspect.Client)) (i inspect.Client, more Inspected, oldest []Flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	i = inspect.Client{
+		Time: now, State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since,
+		InState: now.Sub(c.m.Since), Due: c.m.Deadline,
+		Epoch: c.m.Epoch, Sessions: c.m.Session, Attempt: c.m.Attempt, Waiting: len(c.waiters),
+		InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(),
+	}
+	if s := c.session; s != nil {
+		i.Server, i.ServerVersion = Excerpt(s.Server.Name, MaxShown), Excerpt(s.Server.Version, MaxShown)
+		i.Version, i.Era = s.Version, s.Version.Era().String()
+	}
+	also(&i)
+	return i, Inspected{c.lastErr, c.refusal, c.session}, c.oldest()
+}
+
+// oldest returns the calls in flight that were made first, in this order. It is called with mu held.
+func (c *Conn) oldest() []Flight {
+	var first []inflight.Flight[*Request]
+	for f := range c.calls.All() {
+		first = Among(first, f, func(a, b inflight.Flight[*Request]) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	all := make([]Flight, len(first))
+	for n, f := range first {
+		r := f.Value
+		all[n] = Flight{f, r.Method, r.Target, r.shownURI, r.Begun, r.Corr, r.Ref, r.round, r.Opened != nil}
+	}
+	return all
+}
+
+// Among puts v into its place among the first [inspect.MaxListed] there are, if it is one of them.
+func Among[T any](first []T, v T, compare func(a, b T) int) []T {
+	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
+		return first
+	}
+	at, _ := slices.BinarySearchFunc(first, v, compare)
+	first = slices.Insert(first, at, v)
+	return first[:min(len(first), inspect.MaxListed)]
+}
+
+func (f *Flight) Show(now time.Time) inspect.Call {
+	return inspect.Call{
+		ID: f.ID, Method: Excerpt(f.method, MaxShown), Target: Excerpt(f.target, MaxShown), URI: Excerpt(f.uri, MaxShown),
+		Since: f.begun, Age: now.Sub(f.begun), Deadline: f.Deadline,
+		CorrID: corrText(f.corr), TraceID: f.ref.TraceID(), Retries: f.Retries, Round: f.rounds, Stream: f.stream,
+	}
+}
+
+func corrText(c instrument.Corr) string {
+	if c == (instrument.Corr{}) {
+		return ""
+	}
+	return c.String()
+}
+
+// Limits of texts in an inspection, in bytes.
+const (
+	MaxShown     = 128
+	MaxErrorText = 512
+)
+
+// Excerpt returns a copy of the beginning of s: the whole may be part of a large frame.
+func Excerpt(s string, limit int) string {
+	if len(s) > limit {
+		return strings.ToValidUTF8(s[:limit-len("…")], "") + "…"
+	}
+	return strings.Clone(strings.ToValidUTF8(s, "\uFFFD"))
+}

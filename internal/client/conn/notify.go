@@ -1,0 +1,107 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Notify sends a notification. It returns when the transport has taken it.
+func (c *Conn) Notify(ctx context.Context, method string, params any) *Fault {
+	ctx, op := c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true})
+	defer op.End(BrokenOff)
+	s, err := c.Admitted(method)
+	if err == nil {
+		err = c.sendNotification(ctx, s, &op, method, params)
+	}
+	if err != nil && errors.Is(err, transport.ErrClosed) {
+		err.Cause = c.awaitLoss(ctx, s, err.Cause)
+	}
+	op.End(err.Result())
+	return err
+}
+
+// awaitLoss is lost, for which the reader of the connection gets a moment to say why: it knows, and mostly is about to.
+func (c *Conn) awaitLoss(ctx context.Context, s *Session, err error) error {
+	t := time.NewTimer(Patience)
+	defer t.Stop()
+	select {
+	case <-s.Ctx.Done():
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return c.lost(s, err)
+}
+
+// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the
+// reason. If the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
+func (c *Conn) lost(s *Session, err error) error {
+	if over := context.Cause(s.Ctx); over != nil {
+		err = failureOf(over, machine.TransportDown).err
+	}
+	c.step(machine.Input{Event: machine.TransportDown, Epoch: s.Epoch}, &fact{err: err})
+	if now := c.Status(); now.Epoch == s.Epoch && now.Err != nil {
+		err = now.Err
+	}
+	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
+}
+
+// sendNotification sends a notification in session s.
+func (c *Conn) sendNotification(ctx context.Context, s *Session, op *instrument.Op, method string, params any) *Fault {
+	op.Admit(s.Peer, 0)
+	trace := traceOf(op)
+	frame, err := encodeNotification(method, params, trace.meta(s.noticeMeta()))
+	if err != nil {
+		return &Fault{Kind: KindInvalid, Op: method, Unsent: true, Cause: err}
+	}
+	m := transport.Message{
+		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.Version),
+	}
+	trace.tell(&m)
+	return c.notified(ctx, s, op, &m, s.Conn.Send(ctx, m))
+}
+
+// notified tells what has become of a notification that was handed to the transport, which returned err.
+func (c *Conn) notified(ctx context.Context, s *Session, op *instrument.Op, m *transport.Message, err error) *Fault {
+	method := m.Method
+	switch {
+	case err == nil:
+		op.Sent(len(m.Data))
+		return nil
+	case errors.Is(err, transport.ErrBusy):
+		err = busyAfter(1)
+	case ctx.Err() != nil:
+		return (&Request{Method: method}).left(ctx)
+	case s.Ctx.Err() != nil && c.Status().State == connstate.Closing:
+		return &Fault{Kind: KindShutdown, Op: method, Unsent: true, Cause: ErrShutdown}
+	}
+	return notSent(method, err)
+}
+
+// notSent is the fault of what the transport has not taken.
+func notSent(method string, err error) *Fault {
+	return &Fault{Kind: KindTransport, Op: method, Unsent: true, Cause: err}
+}
+
+func encodeNotification(method string, params any, meta jsonrpc.Meta) ([]byte, error) {
+	var raw []byte
+	if params != nil {
+		var err error
+		if raw, err = mcp.AppendParams(nil, params); err == nil {
+			err = given.CheckEncoded(params, raw)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return jsonrpc.AppendNotification(nil, method, meta, raw)
+}

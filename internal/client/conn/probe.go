@@ -1,0 +1,113 @@
+package conn
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Probe is for tests: it counts what a core holds, and makes happen at once what happens rarely.
+type Probe struct{ C *Conn }
+
+// Figures are how much a core holds.
+type Figures struct {
+	LastID                        int64 // the last request id given out
+	InFlight, Tombstones, Waiters int
+	Told                          int // tombstones that the telemetry knows of
+	Records, Untold               int // that wait to be told, and that had no room
+	Telling                       bool
+	NextSweep                     time.Time // zero for none
+
+	Turn       int32  // the state of the present session's turn
+	OwnAnswers uint32 // that callers have read themselves in the present session
+	InLine     int32  // calls that wait for room in it
+}
+
+func (p Probe) Figures() Figures {
+	c := p.C
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := Figures{
+		LastID: c.lastID, InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(), Waiters: len(c.waiters), Told: c.buried,
+		Records: len(c.teller.records), Untold: int(c.teller.untold), Telling: c.teller.running,
+	}
+	f.NextSweep, _ = c.calls.NextSweep()
+	if s := c.session; s != nil {
+		f.InLine = s.in.line.length.Load()
+		if t := s.in.turn; t != nil {
+			f.Turn, f.OwnAnswers = t.state.Load(), t.own.Load()
+		}
+	}
+	return f
+}
+
+// Add takes r into flight n times, under consecutive ids, and returns the first.
+func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first int64) {
+	p.C.mu.Lock()
+	defer p.C.mu.Unlock()
+	for range n {
+		p.C.lastID++
+		p.C.calls.Add(p.C.lastID, deadline(p.C.lastID), r)
+	}
+	return p.C.lastID - int64(n) + 1
+}
+
+// Settle takes n requests out of flight, without an outcome.
+func (p Probe) Settle(first int64, n int) {
+	p.C.mu.Lock()
+	defer p.C.mu.Unlock()
+	for id := range int64(n) {
+		p.C.calls.Settle(first + id)
+	}
+}
+
+// Open takes r into flight as one whose answer ends what has been acknowledged, and returns its id.
+func (p Probe) Open(r *Request) int64 {
+	r.open = true
+	r.ID = p.Add(r, 1, func(int64) time.Time { return time.Time{} })
+	return r.ID
+}
+
+// Busy makes the server refuse a request for now.
+func (p Probe) Busy(id int64, why *transport.RequestError) { p.C.putOff(id, why) }
+
+// BusyAndLost is Busy, and the loss of the connection in the same moment.
+func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
+	p.C.mu.Lock()
+	defer p.C.mu.Unlock()
+	r, _ := p.C.calls.Find(id)
+	r.putOff <- why
+	p.C.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: p.C.m.Epoch}, &fact{err: err})
+}
+
+// OpenAndOver has a request acknowledged and answered in the same moment.
+func (p Probe) OpenAndOver(id int64, told func(Content)) {
+	p.C.mu.Lock()
+	defer p.C.mu.Unlock()
+	r, _ := p.C.calls.Settle(id)
+	told(r.Content)
+	r.Opened <- struct{}{}
+	r.finish(Outcome{Message: jsonrpc.Message{Kind: jsonrpc.Result}})
+}
+
+// End ends the present session as the loss of its connection does, but the machine does not know yet.
+func (p Probe) End(err error) {
+	p.C.Present().end(&failure{event: machine.TransportDown, err: err})
+}
+
+// AwaitLoss is what a failed send waits for.
+func (p Probe) AwaitLoss(ctx context.Context, err error) error {
+	return p.C.awaitLoss(ctx, p.C.Present(), err)
+}
+
+// Lose tells the machine that the present connection is lost.
+func (p Probe) Lose(err error) { _ = p.C.lost(p.C.Present(), err) }
+
+// Pace sets when the turn is lent, before the core starts: how long it is, how soon answers have to follow each other,
+// and how many.
+func (p Probe) Pace(tick, soon time.Duration, enough int32) {
+	p.C.pace = &pace{Tick: tick, soon: soon, Enough: enough}
+}

@@ -1,0 +1,407 @@
+package conn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/client/seam"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/keepalive"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// InvalidStreak is how many invalid frames in a row end the connection.
+const InvalidStreak = 1000
+
+// OwnStream reports whether the latest message has come on the stream of one request.
+func (r *Reader) OwnStream() bool { return r.request != 0 }
+
+// Request returns the content of the request on whose own stream the latest message has come, nil if there is none, or
+// if that is over.
+func (r *Reader) Request() Content {
+	if r.request == 0 {
+		return nil
+	}
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if q, ok := r.c.calls.Find(r.request); ok {
+		return q.Content
+	}
+	return nil
+}
+
+// failure is why a connection ends, or an attempt to make one, as an event for the state machine.
+type failure struct {
+	event machine.Event
+	err   error
+	wait  time.Duration // how long the server asks to be left alone, 0 if it does not
+
+	request int64                   // that was answered so
+	failed  *transport.RequestError // what its caller is told; nil if it is as the others
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// ErrorType is the value of the attribute error.type of an attempt that f ended.
+func (f *failure) ErrorType() string {
+	server, isServer := errors.AsType[*mcp.Error](f.err)
+	typed, isTyped := errors.AsType[interface {
+		error
+		ErrorType() string
+	}](f.err)
+	switch status := HTTPStatus(f.err); {
+	case status != 0:
+		return strconv.Itoa(status)
+	case isTyped:
+		return typed.ErrorType()
+	case isServer:
+		return strconv.FormatInt(server.Code, 10)
+	case errors.Is(f.err, ErrSlow):
+		return names.ErrorTimeout
+	case errors.Is(f.err, ErrShutdown):
+		return names.ErrorShutdown
+	case f.event == machine.FrameTooLarge || f.event == machine.InvalidStreak:
+		return names.ErrorViolation
+	case f.event == machine.TransportDown || f.event == machine.ProbeLost:
+		return names.ErrorConnectionLost
+	}
+	return "_OTHER"
+}
+
+// refuse marks err as a failure that no further attempt can mend.
+func refuse(err error) error { return &failure{event: machine.Refused, err: err} }
+
+// failureOf returns the event for err, which ended a handshake or a connection: what err itself says it is, or
+// otherwise.
+func failureOf(err error, otherwise machine.Event) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	return &failure{event: otherwise, err: err}
+}
+
+// Reader turns the frames of one connection into messages: it asks for a frame only when the one before has been dealt
+// with, refuses what is invalid, and takes batches apart. It is owned by the connection's goroutine, but for direct.
+type Reader struct {
+	c       *Conn
+	Link    *Link
+	Session *Session         // nil during the handshake
+	silent  bool             // the server is a process that is starting: nothing has arrived yet
+	heard   bool             // a valid message has arrived
+	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
+	spoken  func()           // called when silent is over; nil if nothing waits for it
+	alive   *keepalive.Watch // nil for none, and during the handshake
+	turn    *turn            // nil if only the connection's goroutine may read
+	line    line
+	request int64 // whose own stream has carried the latest frame, 0 for a shared one
+}
+
+// next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other
+// error, always a *failure unless ctx ended, means that the connection is over.
+func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
+	for {
+		frame, err := r.Link.Conn.Receive(ctx)
+		if errors.Is(err, seam.ErrInterrupted) { // for a caller that read in the session before
+			continue
+		}
+		if err != nil && ctx.Err() != nil && r.Link.Ctx.Err() == nil {
+			return m, ctx.Err()
+		}
+		if r.silent && err == nil {
+			r.silent = false
+			r.c.spoke(r.Link.Epoch)
+			if r.spoken != nil {
+				r.spoken()
+			}
+		}
+		if what, err := r.look(&m, frame, err); what == aMessage || err != nil {
+			return m, err
+		}
+	}
+}
+
+// looks says what there is in a frame.
+type looks uint8
+
+const (
+	nothing  looks = iota // that has to be routed
+	aMessage              // a valid one
+	aBatch                // in a session whose version has them
+)
+
+// look makes a message of what Receive has returned. Its errors are those of next.
+func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (looks, error) {
+	switch {
+	case err != nil:
+		return nothing, r.over(err)
+	case frame.Err != nil && frame.Err.Reason == transport.TooLarge:
+		v, err := r.skipped(&frame)
+		if err != nil {
+			return nothing, err
+		}
+		return nothing, r.unanswered(v, frame.Err)
+	case frame.Err != nil:
+		return nothing, &exchangeError{frame.Request, frame.Err}
+	}
+	r.request = frame.Request
+	var v *jsonrpc.Violation
+	switch *m, v = r.parse(frame.Data); {
+	case v == nil:
+		return aMessage, nil
+	case v.Reason == jsonrpc.BatchFrame && r.batches():
+		return aBatch, nil
+	}
+	if err := r.refused(v, frame.Data); err != nil {
+		return nothing, err
+	}
+	return nothing, r.unanswered(v, &transport.RequestError{Reason: transport.Malformed, Err: v})
+}
+
+// unanswered returns the error for a request of the handshake whose answer cannot be used.
+func (r *Reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) error {
+	if id, ok := v.ID.Int(); ok && v.Response && r.Session == nil {
+		return &exchangeError{id, why}
+	}
+	return nil
+}
+
+// errHungUp ends a reader whose connection the client has given up.
+var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client hung up")}
+
+// parse reads one message. On the stream of a request, a response is that request's or a violation.
+func (r *Reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
+	m, v := r.parseAny(data)
+	if r.request != 0 {
+		v = adopt(&m, v, r.request)
+	}
+	return m, v
+}
+
+func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
+	m, err := jsonrpc.Parse(data)
+	if err != nil {
+		return m, jsonrpc.ViolationOf(&m, err)
+	}
+	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() && r.c.Settings.Introducer == nil {
+		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
+	}
+	if m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification {
+		if err := m.Check(); err != nil {
+			return m, jsonrpc.ViolationOf(&m, err)
+		}
+	}
+	r.heard = true
+	r.invalid.Store(0)
+	return m, nil
+}
+
+// batches reports whether the session's version has them. (specification 2025-03-26, basic, "Batching")
+func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version == mcp.Version20250326 }
+
+// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What
+// it and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
+func (r *Reader) run() error {
+	answer := Answerer(r.answer)
+	for {
+		var got received
+		if r.turn.due() {
+			got = r.turn.lend(r.Link.Ctx.Done(), r.c.anyInFlight)
+		} else {
+			got.frame, got.err = r.Link.Conn.Receive(context.Background()) // the cheapest to wait with
+		}
+		if errors.Is(got.err, seam.ErrInterrupted) {
+			continue
+		}
+		if err := r.take(got.frame, got.err, answer); err != nil {
+			return err
+		}
+	}
+}
+
+// runUntilRest is run for a connection that says when there is nothing to read: then it returns [seam.ErrResting],
+// and wake is called when there is. Another goroutine may have the reader by then.
+func (r *Reader) runUntilRest(conn rester, wake func()) error {
+	for {
+		frame, err := conn.ReceiveOrRest(wake)
+		if err == seam.ErrResting {
+			return err
+		}
+		if err := r.take(frame, err, r.answer); err != nil {
+			return err
+		}
+	}
+}
+
+// messages are those that no reader uses now. Nothing that a reader calls may keep one.
+var messages = sync.Pool{New: func() any { return new(jsonrpc.Message) }}
+
+func newMessage() *jsonrpc.Message { return messages.Get().(*jsonrpc.Message) }
+
+func freeMessage(m *jsonrpc.Message) {
+	*m = jsonrpc.Message{} // with the frame
+	messages.Put(m)
+}
+
+// take routes what is in a frame. An error means that the connection is over.
+func (r *Reader) take(frame transport.Frame, err error, answer Answerer) error {
+	if err == nil && (frame.Err == nil || frame.Err.Status != 0) {
+		r.alive.Heard()
+	}
+	m := newMessage()
+	defer freeMessage(m)
+	what, err := r.look(m, frame, err)
+	switch {
+	case err != nil:
+		return r.survive(err)
+	case what == aBatch:
+		return r.runBatch(frame.Data, answer)
+	case what == aMessage && !r.c.route(r, m, answer):
+		return errHungUp
+	}
+	return nil
+}
+
+// survive fails the request that err is about, if it is about one only.
+func (r *Reader) survive(err error) error {
+	if failed, ok := errors.AsType[*exchangeError](err); ok {
+		return r.failed(failed)
+	}
+	return err
+}
+
+// direct takes a frame that is all of the answer to a request, if it is as it should be, in the goroutine that has it:
+// the connection's has nothing to do with it then. All else is for next.
+func (r *Reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
+
+// own takes the frame that answers the request with this id, of the caller whose turn it is. All else is for take.
+func (r *Reader) own(f transport.Frame, id int64) bool {
+	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id)
+}
+
+// answers routes a frame if it answers the request with this id, and reports whether it does.
+func (r *Reader) answers(frame []byte, id int64) bool {
+	m := newMessage()
+	defer freeMessage(m)
+	var err error
+	*m, err = jsonrpc.Parse(frame)
+	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(id) {
+		return false
+	}
+	r.alive.Heard()
+	r.invalid.Store(0)
+	r.c.route(r, m, nil)
+	return true
+}
+
+// MaxBatchRequests is how many requests a batch may have: their answers are kept until the last one is there.
+const MaxBatchRequests = 1024
+
+var errBatchRequests = fmt.Errorf("the batch has more than %d requests", MaxBatchRequests)
+
+// runBatch routes the messages of a batch. The answers to the requests among them go back together; requests beyond
+// maxBatchRequests are refused one by one.
+func (r *Reader) runBatch(frame []byte, answer Answerer) error {
+	elements, err := jsonrpc.Batch(frame)
+	if err != nil {
+		return r.refused(jsonrpc.ViolationOf(nil, err), frame)
+	}
+	answers := &batchAnswer{waiting: 1, send: answer}
+	defer r.c.InBackground(r.Link, func() { answers.answer(nil, true) }) // sends, unless a handler is still at work
+	requests := 0
+	for element := range elements {
+		data := bytes.Clone(element) // a message that is kept does not keep the batch
+		m, v := r.parse(data)
+		if v == nil && m.Kind == jsonrpc.Request {
+			if requests++; requests > MaxBatchRequests {
+				v = &jsonrpc.Violation{Reason: jsonrpc.InvalidEnvelope, ID: m.ID, Method: m.Method, Cause: errBatchRequests}
+			}
+		}
+		if v != nil {
+			if err := r.refused(v, data); err != nil {
+				return err
+			}
+			continue
+		}
+		if m.Kind == jsonrpc.Request {
+			answers.expect()
+		}
+		if !r.c.route(r, &m, answers.answer) {
+			return errHungUp
+		}
+	}
+	return nil
+}
+
+// refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant to
+// answer fails: no other answer will come.
+func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
+	streak := r.invalid.Add(1)
+	r.c.Violation(v, frame, len(frame), 0)
+	if r.Session == nil {
+		r.c.note(r.Link, fmt.Errorf("the server sent a message that cannot be used: %w", v))
+	}
+	r.answerInvalid(v)
+	if streak >= InvalidStreak {
+		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d messages in a row were like that: standard "+
+			"output belongs to the protocol, a log to standard error", v, InvalidStreak)}
+	}
+	return r.proceed(machine.FrameInvalid, &fact{violation: v})
+}
+
+// answerInvalid answers a request that cannot be served, of a server that may ask, if it can be told which it is.
+func (r *Reader) answerInvalid(v *jsonrpc.Violation) {
+	if v.ID.IsZero() || v.Method == "" || v.Response || r.Session == nil || !r.Session.Era.Serves() {
+		return
+	}
+	_ = r.answer(ErrorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
+}
+
+// skipped counts a frame over the limit that was skipped.
+func (r *Reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
+	v := jsonrpc.TooLarge(f.Err.Head, f.Err.Tail)
+	v.Cause = f.Err
+	if f.Request != 0 {
+		v.ID, v.Response = jsonrpc.IntID(f.Request), true
+	}
+	r.c.Violation(v, f.Err.Head, f.Err.Size, f.Err.Limit)
+	return v, r.proceed(machine.FrameSkipped, &fact{violation: v})
+}
+
+// proceed tells the machine about a frame and returns an error unless the next one may be asked for.
+func (r *Reader) proceed(event machine.Event, f *fact) error {
+	effects, _ := r.c.step(machine.Input{Event: event, Epoch: r.Link.Epoch}, f)
+	if !slices.Contains(effects, machine.Pull) {
+		return errHungUp
+	}
+	return nil
+}
+
+// over tells why the connection is over.
+func (r *Reader) over(err error) *failure {
+	if r.Link.Ctx.Err() != nil { // the client hung up
+		return &failure{event: machine.TransportDown, err: context.Cause(r.Link.Ctx)}
+	}
+	if tooLarge, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
+		v := jsonrpc.TooLarge(tooLarge.Head, nil)
+		v.Cause = tooLarge
+		r.c.Violation(v, tooLarge.Head, tooLarge.Size, tooLarge.Limit)
+		return &failure{event: machine.FrameTooLarge, err: tooLarge}
+	}
+	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
+		r.c.Telemetry.ProcessExit(instrument.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal,
+			InAttempt: r.Session == nil})
+	}
+	return &failure{event: machine.TransportDown, err: err}
+}

@@ -1,0 +1,49 @@
+package conn
+
+import (
+	"errors"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// CancelledByServer says that the server has cancelled a request: one of its own, a subscription of the client's, or
+// another of the client's, which it must not. The reason is the server's, empty if it gave none.
+type CancelledByServer struct{ Reason string }
+
+func (e *CancelledByServer) Error() string {
+	if e.Reason == "" {
+		return "the server has cancelled it"
+	}
+	return "the server has cancelled it: " + e.Reason
+}
+
+// cancelledUpstream reports whether the server has cancelled the request that came to this outcome.
+func cancelledUpstream(o Outcome) bool {
+	why := o.err
+	if o.failed != nil {
+		why = o.failed
+	}
+	_, cancelled := errors.AsType[*CancelledByServer](why)
+	return cancelled
+}
+
+// Cancelled ends the request of the client that a server has cancelled, for its answer will not come. What a request
+// has opened is the server's to end, and may be opened anew. No other request is the server's to cancel in any
+// revision, so the call fails with [KindProtocol]; an answer that comes none the less is late. (specification
+// 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
+func (c *Conn) Cancelled(l *Link, request jsonrpc.ID, why *CancelledByServer) {
+	id, _ := request.Int()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cl, ok := c.calls.Find(id)
+	if !ok {
+		return
+	}
+	f := &fact{request: id, cancelled: why}
+	if cl.Opened != nil {
+		f = &fact{request: id, failed: &transport.RequestError{Reason: transport.Lost, Err: why}}
+	}
+	c.stepLocked(machine.Input{Event: machine.RequestFailed, Epoch: l.Epoch}, f)
+}

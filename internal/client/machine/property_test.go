@@ -1,0 +1,182 @@
+package machine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/client/machine"
+)
+
+// The required parameters.
+const (
+	iterations    = 100 // at least
+	reorderWindow = 100 * time.Millisecond
+	cancellations = 10 // of one call, at most
+)
+
+// op is one thing that happens to a client.
+type op struct {
+	Calls []request // made at once
+
+	Cancel int // counts calls from the last one made; 0 is none
+	Times  int
+
+	Connect, Stop bool
+	Link          machine.Event // something a connection says; TransportUp is none
+	Stale         bool          // said by an older one
+
+	Chance float64
+	Pass   time.Duration // afterwards
+}
+
+var requests = rapid.Custom(func(t *rapid.T) request {
+	r := request{
+		Timeout: rapid.SampledFrom([]time.Duration{50 * time.Millisecond, time.Second, 30 * time.Second}).
+			Draw(t, "timeout"),
+		Answers:   rapid.SampledFrom([]int{1, 1, 1, 0, 2, 3}).Draw(t, "answers"),
+		Delay:     time.Duration(rapid.Int64Range(0, int64(reorderWindow)).Draw(t, "delay")),
+		Misrouted: rapid.Bool().Draw(t, "misrouted"),
+		Busy:      rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(t, "busy"),
+	}
+	if rapid.IntRange(0, 9).Draw(t, "late") == 0 {
+		r.Delay += r.Timeout
+	}
+	return r
+})
+
+// troubles are what a connection may say besides answers.
+var troubles = []machine.Event{
+	machine.OpenFailed, machine.NegotiationFailed, machine.ProbeLost, machine.TransportDown, machine.SessionGone,
+	machine.FrameInvalid, machine.InvalidStreak, machine.FrameTooLarge, machine.FrameSkipped, machine.RequestFailed,
+	machine.Held, machine.Resumed, machine.Spoke, machine.Notification, machine.Request, machine.Negotiated,
+	machine.Refused,
+}
+
+var ops = rapid.Custom(func(t *rapid.T) op {
+	o := op{
+		Chance: rapid.Float64Range(0, 0.999).Draw(t, "chance"),
+		Pass:   time.Duration(rapid.Int64Range(0, int64(reorderWindow)).Draw(t, "pass")),
+	}
+	switch rapid.SampledFrom([]string{"call", "call", "cancel", "cancel", "connect", "trouble", "wait", "stop"}).
+		Draw(t, "op") {
+	case "call":
+		n := rapid.IntRange(1, most).Draw(t, "how many")
+		o.Calls = rapid.SliceOfN(requests, n, n).Draw(t, "calls")
+	case "cancel":
+		o.Cancel = rapid.IntRange(1, 2*most).Draw(t, "call")
+		o.Times = rapid.IntRange(1, cancellations).Draw(t, "times")
+	case "connect":
+		o.Connect = true
+	case "trouble":
+		o.Link = rapid.SampledFrom(troubles).Draw(t, "trouble")
+		o.Stale = rapid.Bool().Draw(t, "stale")
+	case "wait":
+		o.Pass = time.Duration(rapid.Int64Range(0, int64(limit)).Draw(t, "longer"))
+	case "stop":
+		o.Stop = rapid.IntRange(0, 63).Draw(t, "really") == 0
+	}
+	return o
+})
+
+var scripts = rapid.SliceOfN(ops, 20, 60)
+
+func (c *client) do(o op) {
+	c.chance = o.Chance
+	for _, r := range o.Calls {
+		c.call(r)
+	}
+	if o.Cancel > 0 && o.Cancel <= len(c.calls) {
+		for range o.Times {
+			c.cancel(c.calls[len(c.calls)-o.Cancel])
+		}
+	}
+	if o.Connect {
+		c.connect()
+	}
+	if o.Link != machine.TransportUp {
+		epoch := c.m.Epoch
+		if o.Stale {
+			epoch--
+		}
+		c.meet(o.Link, epoch, nil)
+	}
+	if o.Stop {
+		c.stop()
+	}
+	c.pass(o.Pass)
+}
+
+// Whatever is reordered, doubled, lost, late, timed out, cancelled, cut off or stopped: each call has one outcome, the
+// table is empty in the end, and tombstones decay.
+func TestEachCallHasOneOutcome(t *testing.T) {
+	seen, runs, peak := map[string]int{}, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := newClient(t.Fatalf)
+		for _, o := range scripts.Draw(t, "script") {
+			c.do(o)
+			peak = max(peak, c.table.Len())
+		}
+		c.checkEnd()
+		for _, cl := range c.calls {
+			seen[cl.outcomes[0]]++
+		}
+		runs++
+	})
+	t.Logf("%d runs, up to %d calls at once, outcomes %v", runs, peak, seen)
+	if testing.Short() || t.Failed() {
+		return
+	}
+	if runs < iterations {
+		t.Errorf("%d runs, want at least %d", runs, iterations)
+	}
+	for _, outcome := range []string{
+		"result", "timeout", "cancelled", "lost", "protocol", "shutdown", "backpressure", "state",
+	} {
+		if seen[outcome] == 0 {
+			t.Errorf("no call ended with %s: the property was not tried", outcome)
+		}
+	}
+}
+
+// Cancelling a call n times is cancelling it once: all calls fare the same, to the last tombstone.
+func TestCancellingIsIdempotent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		once, often := newClient(t.Fatalf), newClient(t.Fatalf)
+		for _, o := range scripts.Draw(t, "script") {
+			often.do(o)
+			o.Times = min(o.Times, 1)
+			once.do(o)
+		}
+		if diff := cmp.Diff(once.history(), often.history()); diff != "" {
+			t.Errorf("-once +often:\n%s", diff)
+		}
+	})
+}
+
+// All calls of a connection fail in one moment: no answer is looked at between, and none is delivered later.
+func TestLosingTheConnectionIsOneMoment(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newClient(t.Fatalf)
+		n := rapid.IntRange(1, most).Draw(t, "how many")
+		for _, r := range rapid.SliceOfN(requests, n, n).Draw(t, "calls") {
+			c.call(r)
+		}
+		c.pass(time.Duration(rapid.Int64Range(0, int64(reorderWindow)).Draw(t, "pass")))
+		pending := slices.DeleteFunc(slices.Clone(c.calls), func(cl *call) bool { return len(cl.outcomes) > 0 })
+		c.meet(machine.TransportDown, c.m.Epoch, nil)
+		if c.table.Len() != 0 {
+			t.Fatalf("%d calls are in flight, want none", c.table.Len())
+		}
+		c.connect()
+		c.checkEnd()
+		for _, cl := range pending {
+			if !slices.Equal(cl.outcomes, []string{"lost"}) {
+				t.Errorf("call %d: got %q, want it lost", cl.id, cl.outcomes)
+			}
+		}
+	})
+}

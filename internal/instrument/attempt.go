@@ -1,0 +1,160 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// AttemptStart is an attempt to connect that is about to begin.
+type AttemptStart struct {
+	Number    int  // since the connection was last ready, from 1
+	Reconnect bool // the client was ready before
+
+	// Parent, if not zero, takes the place of ctx's span as the parent. It is for the first attempt, which belongs to
+	// the caller that wants the connection.
+	Parent Ref
+
+	// Previous names the attempt before. An attempt that has one begins a trace of its own and links to it: it belongs to
+	// no caller's request, and a connection may come and go for weeks.
+	Previous Ref
+}
+
+// Attempt is one attempt to connect, from opening the transport to the end of the negotiation. It is a value that its
+// owner keeps and does not share; its methods do nothing on the zero Attempt.
+type Attempt struct {
+	client *Client
+	ctx    context.Context
+	span   trace.Span
+	kind   string
+	number int
+	start  time.Time
+	server implementation
+	ended  bool
+}
+
+type attemptKey struct{ kind, errorType string }
+
+// StartAttempt begins an attempt to connect. It returns the context for the requests of the negotiation, which are its
+// children, and for nothing that lives longer.
+func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Context, Attempt) {
+	if c == nil {
+		return ctx, Attempt{}
+	}
+	kind := words.AttemptKinds[0]
+	if a.Reconnect {
+		kind = words.AttemptKinds[1]
+	}
+	opts := []trace.SpanStartOption{trace.WithAttributes(present(c.identify([]attribute.KeyValue{
+		attribute.Int(names.KeyMCPClientConnectionAttemptNumber, a.Number),
+		attribute.String(names.KeyMCPClientConnectionAttemptKind, kind),
+		c.transport(),
+	})...)...)}
+	ctx = a.Parent.context(ctx)
+	if a.Previous != (Ref{}) {
+		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: a.Previous.spanContext()}))
+	}
+	ctx, span := c.tel.tracer.Start(ctx, names.SpanMCPClientConnect, opts...)
+	return ctx, Attempt{client: c, ctx: ctx, span: span, kind: kind, number: a.Number, start: time.Now()}
+}
+
+// Ref names the attempt's span.
+func (a *Attempt) Ref() Ref {
+	if a.client == nil {
+		return Ref{}
+	}
+	return newRef(a.span.SpanContext())
+}
+
+// TraceContext returns what tells others of the attempt's span.
+func (a *Attempt) TraceContext() TraceContext {
+	if a.client == nil {
+		return TraceContext{}
+	}
+	return a.client.inject(a.ctx)
+}
+
+// Ready ends the attempt, for the connection to p is ready. The server has said in the negotiation what it is called;
+// empty means that it has not. While the client is ready, a metric says so too.
+func (a *Attempt) Ready(p *Peer, name, version string) {
+	if a.client != nil && !a.ended {
+		a.server = newImplementation(name, version)
+		if p != nil {
+			a.server.protocol = p.facts.MCPVersion
+		}
+		a.client.meet(a.server)
+		a.end(slog.LevelInfo, nil)
+	}
+}
+
+// End ends the attempt with the reason why the connection is not ready; nil is Ready with a server of which nothing is
+// known. Only the first end of an attempt counts.
+func (a *Attempt) End(err error) {
+	level := slog.LevelInfo
+	if err != nil {
+		level = slog.LevelWarn
+	}
+	a.end(level, err)
+}
+
+// ProbeLost ends the attempt because the connection ended on the probe, as with servers that know only the legacy era.
+// That is no failure for span, metric and flight recorder, and no warning: the client tries again at once, without a
+// probe.
+func (a *Attempt) ProbeLost(err error) { a.end(slog.LevelInfo, err) }
+
+func (a *Attempt) end(level slog.Level, err error) {
+	c := a.client
+	if c == nil || a.ended {
+		return
+	}
+	a.ended = true
+	elapsed := time.Since(a.start)
+	errorType := "" // of an attempt that failed
+	failed := level == slog.LevelWarn
+	if failed {
+		errorType = wordOf(errorTypeOf(err))
+	}
+	c.flight.note(entry{brief: brief{
+		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: failed,
+		in: int64(a.number),
+	}, trace: a.span.SpanContext().TraceID()})
+	a.endSpan(failed, errorType, err)
+	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
+	}
+	if !c.logs(a.ctx, level) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.Int(names.KeyMCPClientConnectionAttemptNumber, a.number),
+		slog.String(names.KeyMCPClientConnectionAttemptKind, a.kind),
+		slog.Float64(names.KeyMCPClientDuration, elapsed.Seconds()))
+	if err != nil {
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, wordOf(errorTypeOf(err)))),
+			names.KeyExceptionMessage, c.textOf(a.ctx, err))
+	}
+	fields = appendText(fields, names.KeyMCPClientServerName, a.server.name)
+	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server.version)
+	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
+}
+
+func (a *Attempt) endSpan(failed bool, errorType string, err error) {
+	defer a.span.End() // whatever becomes of the user's redactor
+	if !a.span.IsRecording() {
+		return
+	}
+	a.span.SetAttributes(present(optional(names.KeyMCPClientServerName, a.server.name),
+		optional(names.KeyMCPClientServerVersion, a.server.version))...)
+	if failed {
+		a.span.SetAttributes(attribute.String(names.KeyErrorType, errorType))
+		a.span.SetStatus(codes.Error, a.client.textOf(a.ctx, err))
+	}
+}

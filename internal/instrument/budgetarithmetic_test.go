@@ -1,0 +1,65 @@
+package instrument
+
+import (
+	"testing"
+	"time"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// budgets returns all budgets of a meter.
+func (i *instruments) budgets() []*budget {
+	all := []*budget{&i.durations[0], &i.durations[1]}
+	for _, p := range []*places{&i.clientPlaces, &i.serverPlaces} {
+		all = append(all, &p.plain, &p.active, &p.handlers, &p.panic, &p.notification, &p.violation, &p.drop, &p.retry,
+			&p.size, &p.decode, &p.lost, &p.stream, &p.streamEnd, &p.session, &p.transition, &p.attempt, &p.lookup, &p.result,
+			&p.loop, &p.toolChange, &p.gap, &p.task, &p.taskEnd, &p.policy)
+	}
+	return all
+}
+
+// The arithmetic of decision 0021: each form has room where the longer ones have taken all of theirs.
+func TestEveryFormHasRoomOfItsOwn(t *testing.T) {
+	for i, b := range newInstruments(sdkmetric.NewMeterProvider().Meter("test")).budgets() {
+		if b.least < words.FoldedNames {
+			t.Errorf("budget %d: got %d places for the shortest forms, want one for each group at least", i, b.least)
+		}
+		if names, groups := b.roomForNames(), b.roomForGroups(); names < words.MaxSets/3 || groups < names ||
+			groups+b.least != words.MaxSets {
+			t.Errorf("budget %d: got room for %d, %d and %d sets", i, names, groups, words.MaxSets)
+		}
+		if got := b.roomForTools(1000); got > b.roomForTools(1) || b.roomForTools(1) > words.MaxPrecisely {
+			t.Errorf("budget %d: got room for %d sets with tools among 1,000 names, %d with one name", i, got, b.roomForTools(1))
+		}
+	}
+}
+
+// TestCallTakesNoLockOfAllClients calls while the locks of all that clients share are held.
+func TestCallTakesNoLockOfAllClients(t *testing.T) {
+	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
+	c := NewClient(telemetry.New(telemetry.WithMeterProvider(meters)), "files", Network{})
+	defer c.Close()
+	call := func() {
+		_, op := c.StartRequest(t.Context(), Request{Method: words.MethodCallTool, TargetKind: Tool, Target: "add"})
+		op.Sent(10)
+		op.Received(10)
+		op.End(Result{})
+	}
+	call() // finds its places
+	for _, b := range c.tel.ins.budgets() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+	}
+	c.tel.ins.names.mu.Lock()
+	defer c.tel.ins.names.mu.Unlock()
+	done := make(chan struct{})
+	go func() { call(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("a call waits for a lock of all clients")
+	}
+}

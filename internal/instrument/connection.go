@@ -1,0 +1,200 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Transition is a move of the connection from one state to another.
+type Transition struct {
+	connstate.Transition
+	Attempt Ref   // the attempt that made the connection, for the trace of the log record
+	Err     error // why, if it was one; for the log
+}
+
+type transitionKey struct {
+	from, to connstate.State
+	reason   connstate.Reason
+}
+
+// Transition counts and logs a move of the connection, and is what the state gauge shows from now on.
+func (c *Client) Transition(t Transition) {
+	if c == nil {
+		return
+	}
+	ctx := t.Attempt.context(context.Background())
+	c.state.Store(uint32(t.To))
+	c.flight.transition(&t)
+	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
+	if over {
+		defer c.logFlight(ctx) // behind the transition
+	}
+	if c.tel.ins.transitions.Enabled(ctx) {
+		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.at(transitionKey{t.From, t.To, t.Reason})...)
+	}
+	level := slog.LevelInfo // a failed attempt has a record of its own
+	if over {
+		level = slog.LevelWarn
+	}
+	if !c.logs(ctx, level) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.String(names.KeyMCPClientConnectionFrom, t.From.String()),
+		slog.String(names.KeyMCPClientConnectionTo, t.To.String()),
+		slog.String(names.KeyMCPClientConnectionReason, t.Reason.String()),
+		slog.Int(names.KeyMCPClientConnectionAttemptNumber, t.Transition.Attempt),
+		slog.Uint64(names.KeyMCPClientConnectionEpoch, t.Epoch),
+		slog.Float64(names.KeyMCPClientDuration, t.Duration.Seconds()))
+	if t.Err != nil {
+		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, t.Err))
+	}
+	c.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
+}
+
+// Backoff records how long the client waits before it tries to connect again. The attempt is the number of the one that
+// failed, 0 if a ready connection was lost.
+func (c *Client) Backoff(delay time.Duration, attempt int) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	c.flight.note(entry{brief: brief{kind: flownBackoff, elapsed: delay, in: int64(attempt)}})
+	if c.tel.ins.backoff.Enabled(ctx) {
+		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
+	}
+	if c.logs(ctx, slog.LevelInfo) {
+		c.emit(ctx, slog.LevelInfo, names.EventMCPClientConnectionBackoff,
+			slog.Float64(names.KeyMCPClientConnectionBackoffDelay, delay.Seconds()),
+			slog.Int(names.KeyMCPClientConnectionAttemptNumber, attempt))
+	}
+}
+
+// Tombstones counts the tombstones that were added, or, if delta is negative, taken away: the ids of calls that ended
+// without an answer, which are kept to know a late one by.
+func (c *Client) Tombstones(delta int) {
+	if c == nil || delta == 0 {
+		return
+	}
+	ctx := context.Background()
+	if n := c.countTombstones(ctx, int32(delta)); n != 0 {
+		c.tel.ins.tombstones.Add(ctx, int64(n), c.options().plainAdding...)
+	}
+	event := names.EventMCPClientTombstoneAdded
+	if delta < 0 {
+		event, delta = names.EventMCPClientTombstoneExpired, -delta
+	}
+	if c.logs(ctx, slog.LevelDebug) {
+		c.emit(ctx, slog.LevelDebug, event, slog.Int(names.KeyMCPClientTombstoneCount, delta))
+	}
+}
+
+// countTombstones returns what of delta to tell the metric: it takes away only what it has added, so that it is right
+// whenever it was switched on.
+func (c *Client) countTombstones(ctx context.Context, delta int32) int32 {
+	if delta > 0 {
+		if !c.tel.ins.tombstones.Enabled(ctx) {
+			return 0
+		}
+		c.tombstones.Add(delta)
+		return delta
+	}
+	for {
+		have := c.tombstones.Load()
+		n := min(-delta, have)
+		if c.tombstones.CompareAndSwap(have, have-n) {
+			return -n
+		}
+	}
+}
+
+// ProcessExit is the end of a server that is a child process.
+type ProcessExit struct {
+	PID    int
+	Code   int    // exit code; -1 if a signal ended it
+	Signal string // that signal; empty if the process exited
+
+	InAttempt bool // to connect, which has failed by that and says so
+}
+
+// ProcessExit logs the end of the server's process: at Info if it exited with 0 or another record warns of it, else at
+// Warn.
+func (c *Client) ProcessExit(e ProcessExit) {
+	if c == nil {
+		return
+	}
+	ctx, level := context.Background(), slog.LevelWarn
+	c.flight.exit(e)
+	if e.Code == 0 && e.Signal == "" || e.InAttempt {
+		level = slog.LevelInfo
+	}
+	if c.logs(ctx, level) {
+		var buf [maxFields]slog.Attr
+		fields := append(buf[:0], slog.Int(names.KeyProcessPID, e.PID), slog.Int(names.KeyProcessExitCode, e.Code))
+		c.emit(ctx, level, names.EventMCPClientProcessExit, appendText(fields, names.KeyMCPClientProcessSignal, e.Signal)...)
+	}
+}
+
+// CloseFailed logs that closing a connection left something behind.
+func (c *Client) CloseFailed(err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
+		c.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyExceptionMessage,
+			c.textOf(ctx,
+				err))...)
+	}
+}
+
+// OutputUnchecked logs that the output of a tool is not checked, and why.
+func (c *Client) OutputUnchecked(tool string, err error) {
+	c.warnOfTool(names.EventMCPClientToolOutputUnchecked, words.MethodCallTool, tool, err)
+}
+
+// ToolRejected logs that a tool is left out of what the server lists, and why.
+func (c *Client) ToolRejected(tool string, err error) {
+	c.warnOfTool(names.EventMCPClientToolRejected, words.MethodListTools, tool, err)
+}
+
+// IconsRejected logs that icons are left out of a result, and why.
+func (c *Client) IconsRejected(method string, err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs(ctx, slog.LevelDebug) {
+		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, maxName))}
+		c.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
+			c.textOf(ctx,
+				err))...)
+	}
+}
+
+func (c *Client) warnOfTool(event, method, tool string, err error) {
+	if c != nil {
+		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, maxName), err)
+	}
+}
+
+// warn logs why something that the server lists or serves cannot be used: a failure of the method.
+func (c *Client) warn(event, method, key, value string, err error) {
+	ctx := context.Background()
+	if suppressed, ok := c.logsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
+		fields := appendText([]slog.Attr{slog.String(key, value)}, names.KeyExceptionMessage, c.textOf(ctx, err))
+		c.emit(ctx, slog.LevelWarn, event, appendCount(fields, c.keys.suppressed, suppressed)...)
+	}
+}
+
+// SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
+func (c *Client) SubscriptionLost(uri string, err error) {
+	if c != nil {
+		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI, truncate(uri, maxURI),
+			err)
+	}
+}

@@ -1,0 +1,76 @@
+//go:build !race
+
+package instrument_test
+
+// The race detector allocates, and with it pools give their contents away at random.
+
+import (
+	"context"
+	"testing"
+
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// The budgets are those of installations: what a call may cost more than the same call without telemetry.
+func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
+	for _, in := range installations {
+		t.Run(in.name, func(t *testing.T) {
+			c := instrument.NewClient(in.new(t), "bench", pipe)
+			defer c.Close()
+			p := c.Peer(stdio, "")
+			ctx := t.Context()
+			got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
+			if got > in.budget || got != in.call {
+				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; if it is less, lower it here",
+					in.budget, got, in.call)
+			}
+		})
+	}
+}
+
+// The budget is for a message that carries no trace context; reading one costs what the propagator takes besides.
+func TestServingStaysWithinTheSameBudget(t *testing.T) {
+	for _, in := range installations {
+		t.Run(in.name, func(t *testing.T) {
+			s := instrument.NewServer(in.new(t), "bench", pipe)
+			defer s.Close()
+			p, ctx := s.Peer(stdio, ""), t.Context()
+			got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, "") })
+			if got > in.budget || got != in.serving {
+				t.Errorf("serving a tool call allocates within the budget of %v: got %v, want %v; if it is less, lower it here",
+					in.budget, got, in.serving)
+			}
+			if got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, remoteParent) }); got != in.serving+in.parent {
+				t.Errorf("with trace context: got %v allocations, want %v", got, in.serving+in.parent)
+			}
+		})
+	}
+}
+
+// TestSpanHooksCostOnlyWhatTheyReturn compares calls with and without a filter, and without attributes to add.
+func TestSpanHooksCostOnlyWhatTheyReturn(t *testing.T) {
+	cost := func(opts ...telemetry.Option) float64 {
+		c := instrument.NewClient(withSDK(t, sdktrace.AlwaysSample(), opts...), "bench", pipe)
+		defer c.Close()
+		p, ctx := c.Peer(stdio, ""), t.Context()
+		return testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
+	}
+	filter := func(keep bool) telemetry.Option {
+		return telemetry.WithFilter(func(context.Context, telemetry.SpanInfo) bool { return keep })
+	}
+	none := telemetry.WithSpanAttributesFn(func(context.Context, telemetry.SpanInfo) []attribute.KeyValue { return nil })
+	without := cost()
+	if got := cost(filter(true)); got != without {
+		t.Errorf("a filter that keeps the span: got %v allocations, want %v", got, without)
+	}
+	if got := cost(none); got != without {
+		t.Errorf("a function that returns no attributes: got %v allocations, want %v", got, without)
+	}
+	if got := cost(filter(false)); got >= without {
+		t.Errorf("a filter that leaves the span out: got %v allocations, want fewer than %v", got, without)
+	}
+}

@@ -1,0 +1,111 @@
+package instrument
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Network is what is known of a connection before it is open. It has the fields of the transports' own type, so that
+// one converts to the other. Fields that do not apply are empty and their attributes absent: a child process has only
+// Transport, an in-memory connection has none.
+type Network struct {
+	Transport       string // network.transport: pipe, tcp, quic, unix
+	Protocol        string // network.protocol.name: http
+	ProtocolVersion string // network.protocol.version: 1.1, 2
+	Address         string // server.address: the name that was dialled
+	Port            int    // server.port
+}
+
+// Facts is what is known of a connection once it is negotiated. Its Network is that of the client, but that the version
+// of its protocol may have become known.
+type Facts struct {
+	Network
+	MCPVersion string // mcp.protocol.version
+}
+
+// knownFacts is Facts with their attributes, by the direction of the message that a span or a sample is about. The
+// network's transport is not among them: spans have it from the start.
+type knownFacts struct {
+	Facts
+	attrs [2][]attribute.KeyValue
+}
+
+// commonFacts are those of all clients and servers of the process.
+var commonFacts commons[Facts, knownFacts]
+
+func newKnownFacts(f Facts) *knownFacts {
+	k := &knownFacts{Facts: f}
+	attrs := present(
+		optional(names.KeyMCPProtocolVersion, f.MCPVersion),
+		optional(names.KeyNetworkProtocolName, f.Protocol),
+		optional(names.KeyNetworkProtocolVersion, f.ProtocolVersion),
+		optional(names.KeyServerAddress, f.Address))
+	received := len(attrs)
+	if f.Address != "" {
+		received--
+	}
+	if f.Port != 0 {
+		attrs = append(attrs, attribute.Int(names.KeyServerPort, f.Port))
+	}
+	k.attrs[telemetry.Sent] = slices.Clone(attrs) // of just their size, for as long as the connection
+	k.attrs[telemetry.Received] = k.attrs[telemetry.Sent][:received:received]
+	return k
+}
+
+// optional is an attribute that is not valid if it has no value.
+func optional(key, value string) (kv attribute.KeyValue) {
+	if value != "" {
+		kv = attribute.String(key, value)
+	}
+	return kv
+}
+
+// present returns the attributes that are valid.
+func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
+	return slices.DeleteFunc(attrs, func(a attribute.KeyValue) bool { return !a.Valid() })
+}
+
+// interned holds one knownFacts per value, so that they compare by address.
+type interned struct {
+	mu  sync.Mutex
+	all []*knownFacts // the first is what is known without a peer
+}
+
+// intern returns the one knownFacts with the value f. Beyond maxFacts it gives up what the peer said.
+func (in *interned) intern(f Facts) *knownFacts {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if k := in.find(f); k != nil {
+		return k
+	}
+	if len(in.all) >= words.MaxFacts {
+		network := in.all[0].Network
+		if f.ProtocolVersion != network.ProtocolVersion {
+			network.ProtocolVersion = names.Other
+		}
+		f = Facts{Network: network, MCPVersion: names.Other}
+		if k := in.find(f); k != nil {
+			return k
+		}
+	}
+	f.MCPVersion, f.ProtocolVersion = strings.Clone(f.MCPVersion), strings.Clone(f.ProtocolVersion)
+	k := commonFacts.get(f, newKnownFacts)
+	in.all = append(in.all, k)
+	return k
+}
+
+func (in *interned) find(f Facts) *knownFacts {
+	for _, k := range in.all {
+		if k.Facts == f {
+			return k
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package instrument
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Violation is a frame that breaks the protocol.
+type Violation struct {
+	Reason    string // in the words of internal/jsonrpc
+	Size      int    // of the frame in bytes, as far as it was read
+	Limit     int    // of a frame, if that was the rule; zero if not
+	Direction telemetry.Direction
+	Head      []byte // its beginning, as far as it is there; only a hash of it is told
+}
+
+// maxHead is how much of a frame is hashed: its envelope, and little of what it says.
+const maxHead = 64
+
+// headHash tells frames that begin alike from others, and nothing else about them.
+func headHash(head []byte) string {
+	if len(head) == 0 {
+		return ""
+	}
+	h := fnv.New32a()
+	_, _ = h.Write(head[:min(len(head), maxHead)]) // never fails
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (s *side) violation(v Violation) {
+	ctx := context.Background()
+	v.Reason = words.OneOf(words.ViolationReasons, v.Reason)
+	s.flight.note(entry{brief: brief{
+		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction,
+		out: int64(v.Size), in: int64(v.Limit),
+	}})
+	if s.ins.violations.Enabled(ctx) {
+		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
+	}
+	if !s.logs(ctx, slog.LevelWarn) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{s.events.violation, "", v.Reason, v.Direction, slog.LevelWarn}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.String(s.keys.violationReason, v.Reason),
+		slog.String(s.keys.direction, v.Direction.String()),
+		slog.Int(s.keys.frameSize, v.Size))
+	fields = appendCount(fields, s.keys.frameLimit, v.Limit)
+	fields = appendText(fields, s.keys.frameHash, headHash(v.Head))
+	fields = appendCount(fields, s.keys.suppressed, suppressed)
+	s.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
+}
+
+// Drop is a response that no call waits for.
+type Drop struct {
+	Reason string        // one of the Drop constants
+	ID     string        // as text; empty for none
+	Age    time.Duration // since the call it answers ended; zero if there is none
+	Ref    Ref           // of that call
+}
+
+func (s *side) drop(d Drop) {
+	ctx := d.Ref.context(context.Background())
+	d.Reason = words.OneOf(words.DropReasons, d.Reason)
+	s.flight.dropped(&d)
+	if s.ins.dropped.Enabled(ctx) {
+		s.ins.dropped.Add(ctx, 1, s.options().drop.at(d.Reason)...)
+	}
+	level := slog.LevelInfo
+	if d.Reason == names.DropUnknownID {
+		level = slog.LevelWarn
+	}
+	if !s.logs(ctx, level) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{s.events.dropped, "", d.Reason, telemetry.Received, level}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(s.keys.dropReason, d.Reason))
+	fields = appendText(fields, names.KeyJSONRPCRequestID, truncate(d.ID, maxName))
+	if d.Age > 0 {
+		fields = append(fields, slog.Float64(s.keys.dropAge, d.Age.Seconds()))
+	}
+	fields = appendCount(fields, s.keys.suppressed, suppressed)
+	s.emit(ctx, level, s.events.dropped, fields...)
+}
+
+// flush logs how many records the limiter has left out since the last of their kind. A loop is of a tool, which the
+// limiter does not keep.
+func (s *side) flush() {
+	ctx := context.Background()
+	for k, n := range s.limits.flush() {
+		if k.event == names.EventMCPClientToolLoop {
+			continue
+		}
+		if k.method != "" {
+			s.flushFailures(k, n)
+			continue
+		}
+		reason := s.keys.dropReason
+		fields := []slog.Attr{slog.Int(s.keys.suppressed, n)}
+		switch k.event {
+		case s.events.violation:
+			reason = s.keys.violationReason
+			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
+		case names.EventMCPClientToolChanged:
+			reason = names.KeyMCPClientToolChangeKind
+		case names.EventMCPClientChangeGap:
+			reason = names.KeyMCPClientGapCause
+		case names.EventMCPServerPolicyDecided:
+			reason = names.KeyMCPServerPolicyDecision
+		case names.EventMCPServerRequestRefused:
+			reason = names.KeyMCPServerRefusalReason
+		}
+		if s.logs(ctx, k.level) {
+			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)
+		}
+	}
+}
+
+// flushFailures logs how many failures of one kind have no record. Exceptions have one where the log wants Debug.
+func (s *side) flushFailures(k limitKey, n int) {
+	ctx := context.Background()
+	exception := k.event == s.events.handled.exception || k.event == s.events.sent.exception
+	if s.logs(ctx, slog.LevelWarn) && !(exception && s.logs(ctx, slog.LevelDebug)) {
+		s.emit(ctx, slog.LevelWarn, s.events.logLost, slog.String(names.KeyMCPMethodName, k.method),
+			slog.String(names.KeyErrorType, k.reason), slog.Int(s.keys.suppressed, n))
+	}
+}
+
+// maxStack is how much of a stack is logged, in bytes.
+const maxStack = 16 << 10
+
+// countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it. It
+// returns the method as metrics have it.
+func (s *side) countPanic(ctx context.Context, method string) (label string) {
+	label = s.methodLabel(method, true)
+	s.flight.note(entry{brief: brief{kind: flownPanic, about: subjectOf(label, ""), failed: true}})
+	if s.ins.panics.Enabled(ctx) {
+		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
+	}
+	return label
+}
+
+func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
+	label := s.countPanic(ctx, method)
+	suppressed, ok := s.logsFailure(ctx, slog.LevelError, s.events.panicked, label, names.ErrorPanic)
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+		slog.String(names.KeyExceptionType, fmt.Sprintf("%T", value)),
+		slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), maxMessage)),
+		slog.String(names.KeyExceptionStacktrace, truncate(string(stack), maxStack)))
+	s.emit(ctx, slog.LevelError, s.events.panicked, appendCount(fields, s.keys.suppressed, suppressed)...)
+}

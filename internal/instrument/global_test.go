@@ -1,0 +1,108 @@
+package instrument_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// installing marks the process that installs global providers: that cannot be undone, and the other tests want none.
+const installing = "TELEMETRY_TEST_INSTALLS_THE_SDK"
+
+// inOwnProcess reports whether this process runs the one test. If not, it runs the test in such a process.
+func inOwnProcess(t *testing.T) bool {
+	if os.Getenv(installing) != "" {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), installing+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("a process of its own: %v\n%s", err, out)
+	}
+	return false
+}
+
+func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
+	if !inOwnProcess(t) {
+		return
+	}
+	c := instrument.NewClient(telemetry.New(), "files", pipe)
+	before := c.Peer(stdio, "")
+	_, early := c.StartRequest(t.Context(), instrument.Request{Method: "ping"})
+	early.Admit(before, 1)
+	c.Tombstones(3)
+
+	spans, reader := tracetest.NewSpanRecorder(), sdkmetric.NewManualReader()
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	otel.SetTextMapPropagator(propagation.TraceContext{})
+	var events eventLog
+	otel.SetLoggerProvider(&events)
+
+	early.End(instrument.Result{})
+	_, late := c.StartRequest(t.Context(), instrument.Request{Method: "tools/list"})
+	c.Transition(instrument.Transition{})
+	late.Admit(before, 2)
+	traceparent := late.TraceContext().Traceparent
+	c.Tombstones(-3)
+	c.Tombstones(1)
+
+	if sums, _ := collect(t, reader); sums["mcp_client.active_requests"] != 1 {
+		t.Errorf("only the request that the SDK saw start is active: got %d, want 1", sums["mcp_client.active_requests"])
+	}
+	late.End(instrument.Result{})
+	sums, counts := collect(t, reader)
+	if sums["mcp_client.active_requests"] != 0 || counts["mcp.client.operation.duration"] != 1 {
+		t.Errorf("when all is over: got %d active and %d samples, want 0 and 1",
+			sums["mcp_client.active_requests"], counts["mcp.client.operation.duration"])
+	}
+	if n := sums["mcp_client.tombstone.kept"]; n != 1 {
+		t.Errorf("only tombstones that were counted are taken away: got %d, want 1", n)
+	}
+	if n := sums["mcp_client.connection.state"]; n != 1 {
+		t.Errorf("the gauge shows the client made before: got %d, want 1", n)
+	}
+	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "tools/list" || traceparent == "" {
+		t.Errorf("the span of the request after: got %d, and traceparent %q", len(ended), traceparent)
+	}
+	c.Close()
+	if got := events.names(); !slices.Equal(got, []string{names.EventMCPClientConnectionTransition}) {
+		t.Errorf("records of the LoggerProvider that was set later: got %q, want the transition", got)
+	}
+}
+
+// collect returns the sums and the counts of histograms by name.
+func collect(t *testing.T, r *sdkmetric.ManualReader) (sums map[string]int64, counts map[string]uint64) {
+	t.Helper()
+	var rm metricdata.ResourceMetrics
+	if err := r.Collect(context.Background(), &rm); err != nil {
+		t.Fatal(err)
+	}
+	sums, counts = map[string]int64{}, map[string]uint64{}
+	for _, m := range rm.ScopeMetrics[0].Metrics {
+		switch d := m.Data.(type) {
+		case metricdata.Sum[int64]:
+			for _, p := range d.DataPoints {
+				sums[m.Name] += p.Value
+			}
+		case metricdata.Histogram[float64]:
+			for _, p := range d.DataPoints {
+				counts[m.Name] += p.Count
+			}
+		}
+	}
+	return sums, counts
+}

@@ -1,0 +1,77 @@
+package instrument
+
+import (
+	"log/slog"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel/log"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/bridge"
+	"github.com/mcpotel/mcpotel/internal/instrument/settings"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// hub is what all clients and servers of a [telemetry.Telemetry] share. It belongs to that, and is there from its first
+// client or server on.
+type hub struct {
+	settings.Settings[telemetry.Redactor]
+	tracer trace.Tracer
+	ins    *instruments
+
+	handler slog.Handler // gets all records, and is what the user gave or made of the LoggerProvider
+	ours    bool         // handler runs no code of the user's
+
+	tellers tellers
+
+	fields  atomic.Pointer[[]string] // see declared
+	advised atomic.Bool              // see [Op.adviseToJoin]
+	late    late
+}
+
+// hubOf returns the hub of t, nil if t observes nothing.
+func hubOf(t *telemetry.Telemetry) *hub {
+	h, _ := (*settings.Source[telemetry.Redactor])(t).Instruments(newHub).(*hub)
+	return h
+}
+
+func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
+	h := &hub{Settings: *s}
+	if h.Notifications == nil {
+		h.Notifications = quietNotifications
+	}
+	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(telemetry.Version),
+		trace.WithSchemaURL(names.SchemaURL))
+	h.ins = instrumentsOf(h.Meters)
+	h.late.init(&h.Settings)
+	h.handler, h.ours = h.logHandler()
+	return h
+}
+
+// logHandler returns the handler of all records, and whether it is ours alone.
+func (h *hub) logHandler() (_ slog.Handler, ours bool) {
+	if h.Records == nil {
+		return h.Log.Handler(), false
+	}
+	logger := h.Records.Logger(telemetry.ScopeName, log.WithInstrumentationVersion(telemetry.Version),
+		log.WithSchemaURL(names.SchemaURL))
+	events := bridge.New(logger, h.RecordLevel)
+	if h.Log == nil {
+		return events, true
+	}
+	return slog.NewMultiHandler(h.Log.Handler(), events), false
+}
+
+// quietNotifications leaves out the notifications that come in numbers, and the one that belongs to a call.
+func quietNotifications(method string) bool {
+	switch method {
+	case words.MethodProgress, words.MethodMessage, words.MethodCancelled:
+		return false
+	}
+	return true
+}
+
+// discard is the logger of those who are not observed.
+var discard = slog.New(slog.DiscardHandler)

@@ -1,0 +1,50 @@
+package instrument
+
+import (
+	"testing"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/settings"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// The test needs package otel as it is before anything is set, or it shows nothing.
+func TestSpansAreStartedOnceAProviderIsSet(t *testing.T) {
+	var l late
+	tracers, propagator := otel.GetTracerProvider(), otel.GetTextMapPropagator()
+	if !isStandIn(tracers) || !isStandIn(propagator) {
+		t.Fatalf("package otel's own are not known by their types %T and %T", tracers, propagator)
+	}
+	l.init(&settings.Settings[telemetry.Redactor]{Tracers: tracers, Propagator: propagator})
+	started := 0
+	for range 4 * probeEvery {
+		if l.starts() {
+			started++
+			l.started(false)
+		}
+	}
+	if started != 4 || l.propagates() {
+		t.Errorf("without a provider: %d of %d spans are started and propagated is %v, want 4 and false", started,
+			4*probeEvery, l.propagates())
+	}
+	l.started(true) // as automatic instrumentation makes it
+	for range 2 {
+		if !l.starts() {
+			t.Error("once one span records, all are started, got one that is not")
+		}
+	}
+}
+
+func TestAProviderOfTheProgramsIsAlwaysAsked(t *testing.T) {
+	var l late
+	l.init(&settings.Settings[telemetry.Redactor]{Tracers: noop.NewTracerProvider(),
+		Propagator: propagation.NewCompositeTextMapPropagator()})
+	for range 2 {
+		if !l.starts() || !l.propagates() {
+			t.Error("a provider that does nothing may begin to do something, got one that is not asked")
+		}
+	}
+}

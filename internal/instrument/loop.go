@@ -1,0 +1,70 @@
+package instrument
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/baggage"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Loop is a loop that a call of a tool belongs to.
+type Loop struct {
+	Kind  string // one of the Loop words of package names
+	Calls int    // that belong to it, with this one if it was made
+}
+
+// ConversationOf returns the id of the conversation that the baggage of ctx names, empty for none.
+func ConversationOf(ctx context.Context) string {
+	b := baggage.FromContext(ctx)
+	if b.Len() == 0 {
+		return "" // most have none, and this is seen sooner
+	}
+	return b.Member(names.KeyGenAIConversationID).Value()
+}
+
+// Loops counts and logs that the call has brought nothing new, as those before it. It comes before [Op.End].
+func (op *Op) Loops(l Loop) {
+	s := op.side
+	if s == nil {
+		return
+	}
+	l.Kind = words.OneOf(words.LoopKinds, l.Kind)
+	op.ofLoop(l)
+	if counter := s.tel.ins.toolLoops; counter.Enabled(op.ctx) {
+		counter.Add(op.ctx, 1, s.options().loop.at(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
+	}
+	if !s.logs(op.ctx, slog.LevelWarn) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{names.EventMCPClientToolLoop, "", l.Kind, telemetry.Sent, slog.LevelWarn},
+		time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(op.identity(buf[:0]), slog.String(names.KeyMCPClientLoopKind, l.Kind),
+		slog.Int(names.KeyMCPClientLoopCalls, l.Calls))
+	op.emit(slog.LevelWarn, names.EventMCPClientToolLoop, appendCount(fields, s.keys.suppressed, suppressed)...)
+}
+
+// Stopped says that the call is not made, because it would go on with the loop. Its end has [names.ErrorLoop].
+func (op *Op) Stopped(l Loop) {
+	if op.side != nil {
+		l.Kind = words.OneOf(words.LoopKinds, l.Kind)
+		op.ofLoop(l)
+	}
+}
+
+func (op *Op) ofLoop(l Loop) {
+	if op.recording {
+		op.span.SetAttributes(attribute.String(names.KeyMCPClientLoopKind, l.Kind),
+			attribute.Int(names.KeyMCPClientLoopCalls, l.Calls))
+	}
+}

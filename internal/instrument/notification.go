@@ -1,0 +1,90 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// notified counts a notification that was sent or handled, and logs it.
+func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
+	if op.direction == telemetry.Sent && !op.accepted {
+		return
+	}
+	s.countNotification(op.ctx, op.direction, op.info.method)
+	if !s.logs(op.ctx, slog.LevelDebug) {
+		return
+	}
+	event := s.events.notificationSent
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, op.shownMethod()))
+	if op.direction == telemetry.Received {
+		event = s.events.notification
+		fields = append(fields, slog.Float64(s.keys.duration, elapsed.Seconds()))
+		fields = appendText(fields, names.KeyErrorType, o.errorType())
+	}
+	op.emit(slog.LevelDebug, event, fields...)
+}
+
+func (s *side) countNotification(ctx context.Context, d telemetry.Direction, label string) {
+	if s.ins.notifications.Enabled(ctx) {
+		s.ins.notifications.Add(ctx, 1, s.options().notification.at(notificationKey{d, label})...)
+	}
+}
+
+// spansNotification asks the user's function, if there is one, whether a notification has a span.
+func (s *side) spansNotification(ctx context.Context, method string) (wanted bool) {
+	usercode.Run(func() { wanted = s.tel.Notifications(method) }, s.failed(ctx, "notification spans"))
+	return wanted
+}
+
+// notification counts and logs a notification that has neither a handler nor an operation of its own.
+func (s *side) notification(d telemetry.Direction, method string) {
+	ctx, label := context.Background(), s.methodLabel(method, false)
+	if s.spansNotification(ctx, method) {
+		s.flight.note(entry{brief: brief{kind: flownNotification, about: subjectOf(label, ""), direction: d}})
+	}
+	s.countNotification(ctx, d, label)
+	if !s.logs(ctx, slog.LevelDebug) {
+		return
+	}
+	event := s.events.notification
+	if d == telemetry.Sent {
+		event = s.events.notificationSent
+	}
+	s.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, maxName)))
+}
+
+type lostKey struct{ method, reason string }
+
+// dropNotification counts and logs a notification that reached no handler, or was not sent.
+func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
+	ctx := context.Background()
+	reason = words.OneOf(words.DropReasons, reason)
+	label := s.methodLabel(method, false)
+	s.flight.note(entry{brief: brief{kind: flownLost, about: subjectOf(label, ""), word: labelOf(reason),
+		failed: reason != names.DropCoalesced}})
+	if s.ins.lost.Enabled(ctx) {
+		s.ins.lost.Add(ctx, 1, s.options().lost.at(lostKey{label, reason})...)
+	}
+	level := slog.LevelWarn
+	if reason == names.DropCoalesced || reason == names.DropNoStream {
+		level = slog.LevelDebug
+	}
+	if !s.logs(ctx, level) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{s.events.notificationDropped, "", reason, d, level}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+		slog.String(s.keys.dropReason, reason))
+	s.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
+}

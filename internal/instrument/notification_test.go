@@ -1,0 +1,170 @@
+package instrument_test
+
+import (
+	"testing"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+func notify(t *testing.T, c *instrument.Client, method string) {
+	t.Helper()
+	_, op := c.StartRequest(t.Context(), instrument.Request{Method: method, Notification: true})
+	op.Admit(nil, 0)
+	op.Sent(10)
+	op.End(instrument.Result{})
+	_, op = c.StartHandler(t.Context(), instrument.Incoming{Method: method, Notification: true, Known: true, Size: 10})
+	op.End(instrument.Result{})
+}
+
+func TestNotificationsHaveSpansUnlessTheyComeInNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		opts   []telemetry.Option
+		method string
+		spans  int
+	}{
+		{"by default", nil, "notifications/tools/list_changed", 2},
+		{"by default", nil, "notifications/progress", 0},
+		{"by default", nil, "notifications/message", 0},
+		{"by default", nil, "notifications/cancelled", 0},
+		{"nil", []telemetry.Option{telemetry.WithNotificationSpans(nil)}, "notifications/progress", 0},
+		{"all", []telemetry.Option{telemetry.WithNotificationSpans(func(string) bool { return true })},
+			"notifications/progress", 2},
+		{"none", []telemetry.Option{telemetry.WithNotificationSpans(func(string) bool { return false })},
+			"notifications/tools/list_changed", 0},
+	} {
+		t.Run(tt.name+" "+tt.method, func(t *testing.T) {
+			rec := telemetrytest.Recorder(t, tt.opts...)
+			c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+			defer c.Close()
+			notify(t, c, tt.method)
+			if got := len(rec.Spans()); got != tt.spans {
+				t.Errorf("spans: got %d, want %d", got, tt.spans)
+			}
+			samples := rec.Count("mcp.client.operation.duration") + rec.Count("mcp.server.operation.duration")
+			if samples != uint64(tt.spans) {
+				t.Errorf("a notification has a sample if it has a span: got %d samples, want %d", samples, tt.spans)
+			}
+			for _, direction := range []string{"sent", "received"} {
+				n := rec.Value("mcp_client.notification.messages", "mcp.method.name", tt.method, "mcp_client.direction", direction)
+				if n != 1 {
+					t.Errorf("every notification is counted: got %d %s, want 1", n, direction)
+				}
+				sized := rec.Count("mcp_client.message.size", "mcp_client.message.kind", "notification",
+					"mcp_client.direction", direction)
+				if sized != 1 {
+					t.Errorf("every notification has a size: got %d %s, want 1", sized, direction)
+				}
+			}
+			if n := len(rec.Logs("mcp_client.notification.sent")) + len(rec.Logs("mcp_client.notification.received")); n != 2 {
+				t.Errorf("every notification has a record: got %d, want 2", n)
+			}
+		})
+	}
+}
+
+func TestNotificationThatWasNotSentIsNotCounted(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "notifications/roots/list_changed",
+		Notification: true})
+	op.End(instrument.Result{ErrorType: names.ErrorTransportBusy})
+	if n := rec.Value("mcp_client.notification.messages"); n != 0 {
+		t.Errorf("what was not sent is not counted: got %d", n)
+	}
+	if got := texts(rec.Span("notifications/roots/list_changed").Attributes())["error.type"]; got != "transport_busy" {
+		t.Errorf("the span says why: got %q, want transport_busy", got)
+	}
+}
+
+func TestCancelledIsAChildOfTheExportedCallItEnds(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	_, call := c.StartRequest(t.Context(), instrument.Request{Method: "tools/list"})
+	ctx, notice := c.StartRequest(t.Context(), instrument.Request{
+		Method: "notifications/cancelled", Notification: true, Parent: call.Ref(),
+	})
+	traceparent := notice.TraceContext().Traceparent
+	notice.Sent(30)
+	notice.End(instrument.Result{})
+	call.End(instrument.Result{ErrorType: names.ErrorTimeout})
+
+	span, parent := rec.Span("notifications/cancelled"), rec.Span("tools/list")
+	if !span.Parent().Equal(parent.SpanContext()) {
+		t.Errorf("the notice's parent is the call: got %v, want %v", span.Parent(), parent.SpanContext())
+	}
+	if got := trace.SpanContextFromContext(ctx); !got.Equal(span.SpanContext()) {
+		t.Errorf("the notice is sent with its own span: got %v, want %v", got, span.SpanContext())
+	}
+	if want := span.SpanContext().SpanID().String(); len(traceparent) != 55 || traceparent[36:52] != want {
+		t.Errorf("the notice tells its own span: got %q, want span %s", traceparent, want)
+	}
+	if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", "notifications/cancelled"); n != 0 {
+		t.Errorf("a cancelled has no sample of the duration: got %d", n)
+	}
+}
+
+func TestCancelledOfACallThatIsNotExportedHasNoSpan(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	unsampled := instrument.Ref{0: 1, 16: 1} // flags 0
+	_, notice := c.StartRequest(t.Context(), instrument.Request{
+		Method: "notifications/cancelled", Notification: true, Parent: unsampled,
+	})
+	traceparent := notice.TraceContext().Traceparent
+	notice.Sent(30)
+	notice.End(instrument.Result{})
+	if n := len(rec.Spans()); n != 0 {
+		t.Errorf("spans: got %d, want none", n)
+	}
+	if want := "00-01000000000000000000000000000000-0100000000000000-00"; traceparent != want {
+		t.Errorf("the notice tells the call it is about: got %q, want %q", traceparent, want)
+	}
+}
+
+func TestNotificationWithoutAHandlerIsCountedAndLogged(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	c.Notification(telemetry.Received, "notifications/message")
+	c.Notification(telemetry.Sent, "notifications/initialized")
+	c.Notification(telemetry.Received, "acme/strange")
+	for _, want := range [][2]string{
+		{"notifications/message", "received"}, {"notifications/initialized", "sent"}, {"_OTHER", "received"},
+	} {
+		if n := rec.Value("mcp_client.notification.messages", "mcp.method.name", want[0], "mcp_client.direction",
+			want[1]); n != 1 {
+			t.Errorf("%s %s: got %d, want 1", want[0], want[1], n)
+		}
+	}
+	if got := rec.Logs("mcp_client.notification.received")[1].Text("mcp.method.name"); got != "acme/strange" {
+		t.Errorf("the record has the method as it is: got %q, want acme/strange", got)
+	}
+	if len(rec.Spans()) != 0 {
+		t.Errorf("without a handler there is no span: got %d", len(rec.Spans()))
+	}
+}
+
+func TestDroppedNotificationIsNotAmongThoseReceived(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	c.NotificationDropped("notifications/message", names.DropQueueFull)
+	c.NotificationDropped("notifications/message", "lost interest")
+	for _, reason := range []string{"queue_full", "_OTHER"} {
+		if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", reason); n != 1 {
+			t.Errorf("dropped for %s: got %d, want 1", reason, n)
+		}
+	}
+	if n := rec.Value("mcp_client.notification.messages"); n != 0 {
+		t.Errorf("received: got %d, want 0", n)
+	}
+}

@@ -1,0 +1,230 @@
+package instrument
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// opKey tells operations apart, by names as metrics have them.
+type opKey struct {
+	direction  telemetry.Direction
+	targetKind TargetKind
+	method     string
+	target     string
+}
+
+// opInfo is what all operations of a key share in one side: everything about them that need not be built twice.
+type opInfo struct {
+	*opNames
+	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
+	records atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
+	stats   stats
+}
+
+// opNames is what they share in all sides over the same kind of network.
+type opNames struct {
+	opKey
+	about    subject
+	spanName string
+	start    []trace.SpanStartOption
+}
+
+type opNamesKey struct {
+	opKey
+	transport string
+}
+
+// commonNames are those of all clients and servers of the process.
+var commonNames commons[opNamesKey, opNames]
+
+func newOpNames(k opNamesKey) *opNames {
+	return &opNames{k.opKey, subjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
+}
+
+// operation returns what is shared by the operations with these names. exact is false if the names are not those given:
+// they are unknown, or beyond the limits.
+func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known,
+	targetKnown bool) (info *opInfo, exact bool) {
+	if kind == NoTarget {
+		target = ""
+	}
+	key := opKey{d, kind, method, target}
+	if info, ok := s.ops.lookup(key); ok {
+		return info, true
+	}
+	key = s.bounded(key, known, targetKnown)
+	info, _ = s.ops.within(math.MaxInt, key, s.newOpInfo) // bounded by its names
+	return info, key.method == method && key.target == target
+}
+
+// bounded returns k with its names as metrics have them.
+func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
+	k.method = s.methodLabel(k.method, known)
+	if k.target != "" {
+		label, ok := "", false
+		if targetKnown && k.method != names.Other {
+			label, ok = s.targets.intern(k.target, s.tel.ToolLimit)
+		}
+		if k.target = label; !ok {
+			k.target = names.Other
+		}
+	}
+	return k
+}
+
+func (s *side) newOpInfo(k opKey) *opInfo {
+	return &opInfo{opNames: commonNames.get(opNamesKey{k, s.base.Transport}, newOpNames)}
+}
+
+// activeOptions returns the options to count an operation while it lasts.
+func (s *side) activeOptions(info *opInfo) []metric.AddOption {
+	if opts := info.active.Load(); opts != nil {
+		return *opts
+	}
+	places := &s.places.active
+	if info.direction == telemetry.Received {
+		places = &s.places.handlers
+	}
+	m := ofMethod(info.method)
+	m.own = s.onNetwork(m.own)
+	info.active.CompareAndSwap(nil, &s.place(places, m).adding)
+	return *info.active.Load()
+}
+
+// attributes are the names of the operation as attributes.
+func (k opKey) attributes() []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 5), attribute.String(names.KeyMCPMethodName, k.method))
+	switch {
+	case k.targetKind == Tool && k.target != "":
+		attrs = append(attrs, attribute.String(names.KeyGenAIToolName, k.target))
+	case k.targetKind == Prompt && k.target != "":
+		attrs = append(attrs, attribute.String(names.KeyGenAIPromptName, k.target))
+	}
+	if k.method == words.MethodCallTool {
+		attrs = append(attrs, attribute.String(names.KeyGenAIOperationName, words.OperationExecuteTool))
+	}
+	return attrs
+}
+
+// record is the options to record the duration of an operation that ended in one way.
+type record struct {
+	ending
+	opts []metric.RecordOption
+}
+
+// ending is how an operation ended, with whom, and for whom it was made.
+type ending struct {
+	facts *knownFacts
+	outcome
+	label string // what the baggage has for the label that the user has chosen; empty for none
+}
+
+// label returns what the baggage of ctx has for the label of metrics, as these have it.
+func (s *side) label(ctx context.Context) string {
+	if s.tel.Label == "" {
+		return ""
+	}
+	value := baggage.FromContext(ctx).Member(s.tel.Label).Value()
+	if value == "" {
+		return ""
+	}
+	if own, ok := s.options().labels.intern(value, words.MaxLabels); ok {
+		return own
+	}
+	return names.Other
+}
+
+// recordOptions returns the options for an operation that ended this way.
+func (s *side) recordOptions(info *opInfo, e ending) []metric.RecordOption {
+	if opts := info.find(e); opts != nil {
+		return opts
+	}
+	s.ops.mu.Lock()
+	defer s.ops.mu.Unlock()
+	if !s.tells(e.outcome) {
+		e.outcome = e.anonymous()
+	}
+	if e.label != "" && s.series[info.direction] >= words.MaxPrecisely/2 {
+		e.label = names.Other
+	}
+	if opts := info.find(e); opts != nil {
+		return opts
+	}
+	if s.series[info.direction] >= words.MaxPrecisely {
+		return s.options().rest.at(restKey{info.direction, e.anonymous()})
+	}
+	s.series[info.direction]++
+	opts := s.durationOptions(info, e)
+	next := append(slices.Clip(info.all()), record{e, opts})
+	info.records.Store(&next)
+	return opts
+}
+
+// tells reports whether metrics have the outcome as it is: if it is one of the protocol, or one of the first others.
+func (s *side) tells(o outcome) bool {
+	if o.known() {
+		return true
+	}
+	_, ok := s.beyond().outcomes.intern(o.text(), words.MaxStrangers)
+	return ok
+}
+
+// restKey is the operations whose durations would make too many series, and are recorded without their names.
+type restKey struct {
+	direction telemetry.Direction
+	outcome
+}
+
+func (i *opInfo) all() []record {
+	if records := i.records.Load(); records != nil {
+		return *records
+	}
+	return nil
+}
+
+func (i *opInfo) find(e ending) []metric.RecordOption {
+	records := i.all()
+	for i := range records {
+		if r := &records[i]; r.ending == e {
+			return r.opts
+		}
+	}
+	return nil
+}
+
+func (s *side) durationOptions(info *opInfo, e ending) []metric.RecordOption {
+	o := e.outcome
+	ended := func(method []attribute.KeyValue, o outcome) []attribute.KeyValue {
+		return append(method, optional(names.KeyErrorType, o.errorType()),
+			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
+	}
+	connected := func(k opKey, label string) []attribute.KeyValue {
+		attrs := []attribute.KeyValue{optional(s.tel.Label, label)} // first, for ours win over it
+		return s.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
+	}
+	m, folded, label := measured{}, info.opKey, e.label
+	if label != "" {
+		m.labelled, label = connected(info.opKey, label), names.Other
+	}
+	if folded.target != "" {
+		m.precise, folded.target = connected(info.opKey, label), names.Other
+	}
+	m.own = connected(folded, label)
+	if folded.method = ofProtocol(folded.method); !o.known() {
+		o = o.anonymous()
+	}
+	m.group = ended(folded.attributes(), o)
+	m.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
+	return s.place(&s.tel.ins.durations[info.direction], m).recording
+}

@@ -1,0 +1,59 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Peer is the other end of one negotiated connection, as telemetry sees it. It is immutable; nil stands for a peer of
+// which nothing is known yet.
+type Peer struct {
+	side      *side
+	facts     *knownFacts
+	sessionID string // on spans only
+}
+
+func (s *side) peer(f Facts, sessionID string) *Peer {
+	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, maxName)}
+}
+
+// SessionEnd records that the session with this peer is over: how long it lasted, and with what error type it ended,
+// empty if one side ended it in order. Only versions of the protocol before 2026-07-28 have sessions.
+func (p *Peer) SessionEnd(d time.Duration, errorType string) {
+	if p != nil {
+		p.side.sessionEnd(p.facts, d, errorType)
+	}
+}
+
+func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
+	ctx := context.Background()
+	if errorType != "" {
+		errorType = words.OneOf(words.SessionErrors, errorType)
+	}
+	s.flight.note(entry{brief: brief{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""}})
+	if s.ins.session.Enabled(ctx) {
+		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
+		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])
+		if s.tel.NoSessionTransport {
+			own = slices.DeleteFunc(own, func(a attribute.KeyValue) bool {
+				return a.Key == names.KeyNetworkTransport || a.Key == names.KeyNetworkProtocolVersion
+			})
+		}
+		opts := s.place(&s.places.session, measured{own: own, group: group}).recording
+		s.ins.session.Record(ctx, d.Seconds(), opts...)
+	}
+	if s.logs(ctx, slog.LevelInfo) {
+		var buf [maxFields]slog.Attr
+		fields := append(buf[:0], slog.Float64(s.keys.duration, d.Seconds()))
+		fields = appendText(fields, names.KeyMCPProtocolVersion, f.MCPVersion)
+		s.emit(ctx, slog.LevelInfo, s.events.sessionEnd, appendText(fields, names.KeyErrorType, errorType)...)
+	}
+}

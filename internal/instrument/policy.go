@@ -1,0 +1,72 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Decision is what the policy of a proxy has done with a message.
+type Decision struct {
+	Kind       string // one of the Policy words of package names
+	Method     string
+	Tool       string // that the message is about; empty for none
+	Redactions int    // how much was replaced
+	Request    bool   // the message belongs to a request of the client, whose span is that of the context
+}
+
+// Decided counts and logs a decision, and the span of the request has it.
+func (s *Server) Decided(ctx context.Context, d Decision) {
+	if s == nil {
+		return
+	}
+	d.Kind = words.OneOf(words.PolicyDecisions, d.Kind)
+	if span := trace.SpanFromContext(ctx); d.Request && span.IsRecording() {
+		span.SetAttributes(attribute.String(names.KeyMCPServerPolicyDecision, d.Kind))
+		if d.Redactions > 0 {
+			span.SetAttributes(attribute.Int(names.KeyMCPServerPolicyRedactions, d.Redactions))
+		}
+	}
+	if counter := s.tel.ins.policy; counter.Enabled(ctx) {
+		counter.Add(ctx, 1, s.options().policy.at(policyKey{s.toolLabel(d.Tool), d.Kind})...)
+	}
+	level := slog.LevelWarn
+	switch d.Kind {
+	case names.PolicyHidden:
+		level = slog.LevelDebug
+	case names.PolicyRedacted:
+		level = slog.LevelInfo
+	}
+	if !s.logs(ctx, level) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{names.EventMCPServerPolicyDecided, "", d.Kind, telemetry.Received, level},
+		time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPServerPolicyDecision, d.Kind),
+		slog.String(names.KeyMCPMethodName, truncate(d.Method, maxName)))
+	fields = appendText(fields, names.KeyGenAIToolName, truncate(d.Tool, maxName))
+	fields = appendCount(fields, names.KeyMCPServerPolicyRedactions, d.Redactions)
+	s.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
+}
+
+// toolLabel returns the name of a tool as metrics have it, empty for none.
+func (s *Server) toolLabel(tool string) string {
+	if tool == "" {
+		return ""
+	}
+	if own, ok := s.targets.intern(tool, s.tel.ToolLimit); ok {
+		return own
+	}
+	return names.Other
+}

@@ -1,0 +1,79 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Refusal is a request that a server refused before a handler saw it.
+type Refusal struct {
+	Reason     string // one of the Refusal words of package names
+	Status     int    // of the HTTP response; zero for a request that did not come over HTTP
+	Err        error  // for the log; nil for none
+	RemoteAddr string // address of a client over HTTP, as net/http has it; empty if it is not known
+	Told       bool   // another record tells of it
+}
+
+type refusalKey struct {
+	reason string
+	status int
+}
+
+// Refused counts a refusal, and logs it unless another record does. ctx is that of the HTTP request.
+func (s *Server) Refused(ctx context.Context, r Refusal) {
+	if s == nil {
+		return
+	}
+	r.Reason = words.OneOf(words.Refusals, r.Reason)
+	if counter := s.tel.ins.refused; counter.Enabled(ctx) {
+		counter.Add(ctx, 1, s.options().refusal.at(refusalKey{r.Reason, r.Status})...)
+	}
+	level := r.level()
+	if r.Told || !s.logs(ctx, level) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{event: names.EventMCPServerRequestRefused, reason: r.Reason,
+		direction: telemetry.Received, level: level}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPServerRefusalReason, r.Reason))
+	fields = appendCount(fields, names.KeyHttpResponseStatusCode, r.Status)
+	if r.Err != nil {
+		fields = appendText(fields, names.KeyExceptionMessage, s.textOf(ctx, r.Err))
+	}
+	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !s.tel.NoClientAddress {
+		fields = append(fields, slog.String(names.KeyClientAddress, from.Addr().Unmap().String()))
+		fields = appendCount(fields, names.KeyClientPort, int(from.Port()))
+	}
+	s.emit(ctx, level, names.EventMCPServerRequestRefused, appendCount(fields, s.keys.suppressed, suppressed)...)
+}
+
+// level is Info for refusals by which clients find out what a server speaks and demands.
+func (r *Refusal) level() slog.Level {
+	switch r.Reason {
+	case names.RefusalMethod, names.RefusalHeader, names.RefusalVersion, names.RefusalSession, names.RefusalUnauthorized,
+		names.RefusalShutdown:
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
+}
+
+// attributes are those of the metric.
+func (k refusalKey) attributes() []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attribute.String(names.KeyMCPServerRefusalReason, k.reason)}
+	if words.HTTPStatuses[strconv.Itoa(k.status)] {
+		attrs = append(attrs, attribute.Int(names.KeyHttpResponseStatusCode, k.status))
+	}
+	return attrs
+}

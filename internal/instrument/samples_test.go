@@ -1,0 +1,130 @@
+package instrument_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+)
+
+var update = flag.Bool("update", false, "write the sample records anew")
+
+// samplesFile has a record of each event, one a line, for docs/telemetry: the schema's tests write the pages from it.
+const samplesFile = "../../mcpclient/telemetry/schema/testdata/samples.jsonl"
+
+// TestSamplesAreRecordsOfTheScenario lives through the scenario in which everything is emitted, at a fixed time and
+// with fixed ids, and keeps one record of each event: the first of those that have the most fields.
+func TestSamplesAreRecordsOfTheScenario(t *testing.T) {
+	var log bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 7, 28, 9, 30, 0, 0, time.UTC))) // virtual
+		tracers := sdktrace.NewTracerProvider(sdktrace.WithIDGenerator(new(countingIDs)))
+		tel := telemetry.New(telemetry.WithSlowThreshold(time.Second), telemetry.WithTracerProvider(tracers),
+			telemetry.WithPropagators(propagation.TraceContext{}),
+			telemetry.WithLogger(slog.New(&traceIDs{slog.NewJSONHandler(&log,
+				&slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: printed})})))
+		lifeOfClient(t, tel)
+		lifeOfServer(t, tel)
+		if err := tel.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	got := richest(t, log.Bytes())
+	if *update {
+		if err := os.WriteFile(samplesFile, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(samplesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("run go generate ./mcpclient/telemetry/... (-file +scenario):\n%s", diff)
+	}
+}
+
+// richest returns, in the order of the schema, the line of each event that has the most fields.
+func richest(t *testing.T, log []byte) string {
+	t.Helper()
+	best, fields := map[string]string{}, map[string]int{}
+	for line := range bytes.Lines(log) {
+		var record map[string]any
+		if err := json.Unmarshal(line, &record); err != nil {
+			t.Fatal(err)
+		}
+		event, _ := record[names.KeyEventName].(string)
+		if len(record) > fields[event] {
+			best[event], fields[event] = string(line), len(record)
+		}
+	}
+	var all strings.Builder
+	for _, e := range schema.Current.Events {
+		all.WriteString(best[e.Name])
+	}
+	return all.String()
+}
+
+// maxText is how much of a text a sample has.
+const maxText = 240
+
+// printed puts fixed ids in the place of random ones, and leaves out the end of a long text at the end of a line.
+func printed(_ []string, a slog.Attr) slog.Attr {
+	switch a.Key {
+	case names.KeyMCPClientCorrID:
+		return slog.String(a.Key, "9f86d081884c7d659a2feaa0c55ad015")
+	case names.KeyMCPClientInstanceID, names.KeyMCPServerInstanceID:
+		return slog.String(a.Key, "b1946ac92492d234")
+	}
+	if text := a.Value.String(); a.Value.Kind() == slog.KindString && len(text) > maxText {
+		return slog.String(a.Key, text[:strings.LastIndexByte(text[:maxText], '\n')+1]+"…")
+	}
+	return a
+}
+
+// countingIDs makes trace and span ids of a count.
+type countingIDs struct{ last uint64 }
+
+func (g *countingIDs) NewIDs(ctx context.Context) (id trace.TraceID, _ trace.SpanID) {
+	g.last++
+	binary.BigEndian.PutUint64(id[:8], 0x4bf92f3577b34da6)
+	binary.BigEndian.PutUint64(id[8:], g.last)
+	return id, g.NewSpanID(ctx, id)
+}
+
+func (g *countingIDs) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID) {
+	g.last++
+	binary.BigEndian.PutUint64(id[:], 0x00f067aa<<32|g.last)
+	return id
+}
+
+// traceIDs puts the ids of the span with which a record was logged behind its fields, as the console of package otlp
+// does. OTLP has them beside the fields.
+type traceIDs struct{ slog.Handler }
+
+func (h *traceIDs) Handle(ctx context.Context, r slog.Record) error {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		r.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h *traceIDs) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &traceIDs{h.Handler.WithAttrs(attrs)}
+}

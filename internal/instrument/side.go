@@ -1,0 +1,104 @@
+package instrument
+
+import (
+	"cmp"
+	"context"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// role is what differs between a client and a server: what their metrics, events and attributes are called.
+type role struct {
+	which  telemetry.Side
+	ins    *sideInstruments
+	places *places
+	keys   *keys
+	events *events
+}
+
+// side is what a client and a server have in common: everything but the connection's own life. It is safe for
+// concurrent use.
+type side struct {
+	*role
+	tel      *hub
+	name     string
+	instance string
+	group    string                         // of clients that have one
+	scrub    func(telemetry.Content) []byte // see Redacting; nil for nothing
+	logging  atomic.Pointer[logging]        // nil before the first record
+	base     *knownFacts                    // what is known without a peer
+
+	facts   interned
+	targets nameSet // tools and prompts
+	ops     memo[opKey, *opInfo]
+	limits  limiter
+	flight  flight
+
+	foreign atomic.Pointer[foreign] // nil before the first
+	series  [2]int32                // of the durations, by direction; guarded by ops.mu
+
+	metric atomic.Pointer[metricOptions] // nil before the first measurement
+	left   atomic.Bool
+}
+
+func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) {
+	s.role, s.tel, s.name = r, t, name
+	for _, o := range opts {
+		o(s)
+	}
+	if r.keys.group == "" {
+		s.group = ""
+	}
+	s.instance = cmp.Or(s.instance, NewInstanceID())
+	s.base = s.facts.intern(Facts{Network: n})
+	s.flight.base = time.Now()
+	t.ins.names.add(name)
+}
+
+// leave takes the name out of those that are to have places for themselves, once.
+func (s *side) leave() {
+	if s.left.CompareAndSwap(false, true) {
+		s.tel.ins.names.remove(s.name)
+	}
+}
+
+func (s *side) transport() attribute.KeyValue {
+	return optional(names.KeyNetworkTransport, s.base.Transport)
+}
+
+// foreign are words beyond those of the protocol, which few peers use.
+type foreign struct{ methods, outcomes nameSet }
+
+// beyond returns those of the side.
+func (s *side) beyond() *foreign {
+	if f := s.foreign.Load(); f != nil {
+		return f
+	}
+	s.foreign.CompareAndSwap(nil, new(foreign))
+	return s.foreign.Load()
+}
+
+// methodLabel returns the method as metrics have it.
+func (s *side) methodLabel(method string, known bool) string {
+	if own, ok := words.KnownMethods[method]; ok {
+		return own
+	}
+	if known {
+		if own, ok := s.beyond().methods.intern(method, words.MaxMethods); ok {
+			return own
+		}
+	}
+	return names.Other
+}
+
+func (s *side) messageSize(ctx context.Context, d telemetry.Direction, k MessageKind, bytes int) {
+	if s.ins.size.Enabled(ctx) {
+		s.ins.size.Record(ctx, int64(bytes), s.options().size.at(sizeKey{d, k})...)
+	}
+}

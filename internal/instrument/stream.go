@@ -1,0 +1,85 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+type streamEnd struct{ kind, errorType string }
+
+// StreamOpened counts and logs a stream that has opened and serves no single request, of one of the Stream kinds. It
+// returns what to call when the stream has ended, with the reason unless it ended in order; only the first call counts.
+// An error of type shutdown or cancelled, with which this end gives the stream up, is an end in order. Both functions
+// may be called from any goroutine. A stream has no span: it may live for weeks.
+func (c *Client) StreamOpened(kind string) (ended func(error)) {
+	if c == nil {
+		return func(error) {}
+	}
+	return c.streamOpened(kind)
+}
+
+// StreamOpened is that of a client, for a stream to it. To a server, every end is one in order: it cannot tell whether
+// its client has left or was lost.
+func (s *Server) StreamOpened(kind string) (ended func()) {
+	if s == nil {
+		return func() {}
+	}
+	end := s.streamOpened(kind)
+	return func() { end(nil) }
+}
+
+func (s *side) streamOpened(kind string) (ended func(error)) {
+	ctx, opened := context.Background(), time.Now()
+	kind = words.OneOf(words.StreamKinds, kind)
+	s.flight.stream(kind)
+	active := s.ins.streams
+	counted := active.Enabled(ctx)
+	if counted {
+		active.Add(ctx, 1, s.options().stream.at(kind)...)
+	}
+	var once sync.Once
+	ended = func(err error) {
+		once.Do(func() {
+			if counted {
+				active.Add(ctx, -1, s.options().stream.at(kind)...)
+			}
+			s.streamClosed(kind, time.Since(opened), err)
+		})
+	}
+	usercode.Pass(func() {
+		if s.logs(ctx, slog.LevelInfo) {
+			s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
+		}
+	}, func() { ended(nil) })
+	return ended
+}
+
+func (s *side) streamClosed(kind string, lived time.Duration, err error) {
+	ctx, errorType := context.Background(), ""
+	if err != nil {
+		errorType = wordOf(errorTypeOf(err))
+	}
+	if errorType == names.ErrorShutdown || errorType == names.ErrorCancelled {
+		err, errorType = nil, ""
+	}
+	s.flight.streamClosed(kind, errorType, lived)
+	if s.ins.stream.Enabled(ctx) {
+		s.ins.stream.Record(ctx, lived.Seconds(), s.options().streamEnd.at(streamEnd{kind, bounded(errorType)})...)
+	}
+	if !s.logs(ctx, slog.LevelInfo) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(s.keys.streamKind, kind), slog.Float64(s.keys.duration, lived.Seconds()))
+	if err != nil {
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyExceptionMessage,
+			s.textOf(ctx, err))
+	}
+	s.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
+}

@@ -1,0 +1,134 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+type taskEnd struct{ tool, status, errorType string }
+
+// Task is the work of a task of the tasks extension, from its creation to its end, which the request that created it
+// has not waited for. It is a value that its owner keeps and does not share; its methods do nothing on the zero Task.
+type Task struct {
+	s       *Server
+	tool    string // as it is
+	label   string // as metrics have it
+	ctx     context.Context
+	span    trace.Span
+	start   time.Time
+	counted bool
+	over    bool
+}
+
+// StartTask begins the work of a task, for a call of a tool that the server has. It returns the context to do it in,
+// and what the caller ends exactly once. The span is a child of that of the request, and goes on when the request is
+// over.
+func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, Task) {
+	if s == nil {
+		return ctx, Task{}
+	}
+	t := Task{s: s, tool: truncate(tool, maxName), label: s.toolLabel(tool), start: time.Now()}
+	t.ctx, t.span = s.tel.tracer.Start(ctx, names.SpanMCPServerTask+" "+t.label,
+		trace.WithAttributes(attribute.String(names.KeyGenAIToolName, t.tool)))
+	if active := s.tel.ins.tasks; active.Enabled(t.ctx) {
+		t.counted = true
+		active.Add(t.ctx, 1, s.options().task.at(t.label)...)
+	}
+	return t.ctx, t
+}
+
+// End ends the work with the final status of the task, and with what the request would have been answered with. Only
+// the first call counts.
+func (t *Task) End(status string, r Result) {
+	if t.s == nil || t.over {
+		return
+	}
+	t.over = true
+	s := t.s
+	status = words.OneOf(words.TaskStatuses, status)
+	elapsed := time.Since(t.start)
+	o := outcomeOf(telemetry.Received, &r)
+	if t.counted {
+		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
+	}
+	s.flight.note(entry{brief: brief{
+		kind: flownTask, about: subjectOf(words.MethodCallTool, t.label), word: labelOf(status),
+		failed: o.failed, elapsed: elapsed,
+	}, trace: t.span.SpanContext().TraceID()})
+	t.endSpan(status, o, &r)
+	if h := s.tel.ins.task; h.Enabled(t.ctx) { // exemplars go by what became of the span
+		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
+	}
+	t.log(status, elapsed, o, &r)
+}
+
+func (t *Task) endSpan(status string, o outcome, r *Result) {
+	defer t.span.End() // whatever becomes of the user's redactor
+	s := t.s
+	if t.span.IsRecording() {
+		t.span.SetAttributes(present(s.identify([]attribute.KeyValue{
+			attribute.String(names.KeyMCPServerTaskStatus, status), optional(names.KeyErrorType, o.errorType()),
+			optional(names.KeyRPCResponseStatusCode, o.statusCode()),
+		})...)...)
+		if o.failed {
+			t.span.SetStatus(codes.Error, t.errorMessage(r.Message))
+		}
+	}
+}
+
+// errorMessage returns what may be told of the text of the task's error.
+func (t *Task) errorMessage(text string) string {
+	c := telemetry.Content{Kind: telemetry.ErrorMessage, Side: telemetry.ServerSide, Direction: telemetry.Received,
+		Method: words.MethodCallTool, Target: t.tool}
+	return t.s.errorMessage(t.ctx, c, text)
+}
+
+// taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many
+// series.
+func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
+	ends := &s.options().taskEnd
+	if opts, ok := ends.within(words.MaxPrecisely, k, ends.build); ok {
+		return opts
+	}
+	k.tool = names.Other
+	if k.errorType != "" {
+		k.errorType = names.Other
+	}
+	return s.options().taskEnd.at(k)
+}
+
+// log says how the work ended: Error if that is a defect of this side.
+func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
+	s, level := t.s, slog.LevelInfo
+	if o.failed && o.word == "" && o.code == codeInternalError && !r.Told {
+		level = slog.LevelError
+	}
+	suppressed, ok := 0, s.logs(t.ctx, level)
+	if o.failed {
+		suppressed, ok = s.logsFailure(t.ctx, level, names.EventMCPServerTaskEnd, words.MethodCallTool, o.errorType())
+	}
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyGenAIToolName, t.tool), slog.String(names.KeyMCPServerTaskStatus,
+		status),
+		slog.Float64(names.KeyMCPServerDuration, elapsed.Seconds()))
+	fields = appendText(fields, names.KeyRPCResponseStatusCode, o.statusCode())
+	if o.failed {
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, o.errorType())), names.KeyExceptionMessage,
+			t.errorMessage(errorText(r)))
+		fields = appendCount(fields, s.keys.suppressed, suppressed)
+	}
+	s.emit(t.ctx, level, names.EventMCPServerTaskEnd, fields...)
+}
