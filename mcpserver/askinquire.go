@@ -24,7 +24,11 @@ func (b sseSink) reach() reach { return reach{asks: true, read: true} }
 
 func (b sseSink) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }
 
-func (t *stream) reach() reach { return reach{asks: true, read: t.isRead()} }
+func (t *stream) reach() reach {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return reach{asks: true, read: t.reader != nil, resumable: t.wasRead && t.events != nil}
+}
 
 // inquire makes the response a stream. A client that is not there at the moment gets the request when it comes back.
 func (t *stream) inquire(ctx context.Context, frame []byte) error {

@@ -59,6 +59,8 @@ type reach struct {
 	asks    bool // a client that waits for what goes there can be sent a request
 	read    bool // what is sent is read, as far as one can tell
 	batched bool // what goes there comes in a batch, with others
+	// The client has read what is sent, and can resume reading behind the last event.
+	resumable bool
 }
 
 // mute is a part of a sink by which no client can be asked.

@@ -51,9 +51,11 @@ type stream struct {
 	reader *response // guarded by mu; nil while the client does not read
 	begun  bool      // guarded by mu; it has events: the response is no JSON
 	primed bool      // guarded by mu; its reader knows the id of an event
-	over   bool      // guarded by mu
-	latest int64     // guarded by mu; sequence number
-	unkept unkept    // guarded by mu
+	// guarded by mu; a client has read it
+	wasRead bool
+	over    bool   // guarded by mu
+	latest  int64  // guarded by mu; sequence number
+	unkept  unkept // guarded by mu
 }
 
 func (t *stream) notify(ctx context.Context, frame []byte) error {
@@ -292,6 +294,7 @@ func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 		t.leave()
 		return
 	}
+	t.wasRead = true
 	for _, e := range missed {
 		if t.write(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) != nil {
 			return

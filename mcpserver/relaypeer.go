@@ -63,9 +63,9 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
-// way returns the request of the client by whose stream to send what belongs to ctx, nil for the way of what belongs to
-// no request. Where that is not read, it is the request that came last: a server behind a pipe cannot say which one it
-// speaks of, and a client need not read any other stream.
+// way returns the request of the client by whose stream to send a question that belongs to ctx, nil for the way of what
+// belongs to no request. Where that is not read, it is the request that came last: a server behind a pipe cannot say
+// which one it speaks of, and a client need not read any other stream.
 func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
@@ -74,6 +74,34 @@ func (f *front) way(ctx context.Context) *call {
 	if at := f.conn.out.reach(); at.asks && at.read {
 		return nil
 	}
+	return f.latest()
+}
+
+// noticeWay is way for a notification. It waits on the stream of the session for a client that has read that stream and
+// can resume it. A change concerns the session, whatever ctx says: with the stream of a request that the client gives
+// up, the change would be lost.
+func (f *front) noticeWay(ctx context.Context, method string) *call {
+	by := f.during(ctx)
+	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.version() == "") {
+		return by
+	}
+	if at := f.conn.out.reach(); at.asks && (at.read || at.resumable) {
+		return nil
+	}
+	if by != nil {
+		return by
+	}
+	return f.latest()
+}
+
+// aboutChange reports whether notifications of a method tell of a change in what the server offers.
+func aboutChange(method string) bool {
+	_, list := lists[method]
+	return list || method == mcp.NotificationResourceUpdated
+}
+
+// latest returns the request that came last among those whose clients read a stream, nil for none.
+func (f *front) latest() (by *call) {
 	for _, c := range f.conn.table.all() {
 		if c.out.reach().asks && (by == nil || c.arrived.After(by.arrived)) {
 			by = c
@@ -99,7 +127,7 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 		uri, _ := mcp.Object(m.Params).Lookup("uri")
 		r.URI = text(uri)
 	}
-	by := f.way(ctx)
+	by := f.noticeWay(ctx, m.Method)
 	switch {
 	case by == nil && f.conn != nil:
 		return f.send(ctx, f.conn.exchange, f.conn.out, f.conn.version(), r, m)
