@@ -132,16 +132,14 @@ type load struct {
 	strange []string  // what processes have said that no call explains
 	weather int       // even while calls must not fail
 	since   time.Time // of this weather
-	lost    []loss    // data of Redis
+	foul    []span    // the times of foul weather that have ended
+	lost    []span    // data of Redis
 	touches map[string][]touch
 	kept    []*keptTask
 	count   map[string]int // outcomes, by kind of call
 	longest time.Duration  // of all calls
 	wrong   int            // problems
 }
-
-// loss says that Redis has lost the writes between two moments.
-type loss struct{ from, to time.Time }
 
 // touch is a change of a resource that succeeded.
 type touch struct {
@@ -212,8 +210,40 @@ func (l *load) change(foul bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if foul != (l.weather%2 == 1) {
+		if !foul {
+			l.foul = append(l.foul, span{l.since, time.Now()})
+		}
 		l.weather++
 		l.since = time.Now()
+	}
+}
+
+// span is the time between two moments.
+type span struct{ from, to time.Time }
+
+// fairSince returns how much of the time since from had fair weather: the store cannot be asked during a fault.
+func (l *load) fairSince(from time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	fair := now.Sub(from)
+	all := l.foul
+	if l.weather%2 == 1 {
+		all = append(slices.Clip(all), span{l.since, now})
+	}
+	for _, f := range all {
+		if f.to.After(from) {
+			fair -= min(f.to.Sub(f.from), f.to.Sub(from))
+		}
+	}
+	return fair
+}
+
+// inTime checks that a call has ended, with err, within a lease of the death of its process.
+func (l *load) inTime(id string, killed time.Time, lease time.Duration, err error) {
+	if took := l.fairSince(killed); took > lease+margin {
+		l.problem("%s ends after %v without a fault since its process was killed, want %v at most: %v", id, took,
+			lease+margin, err)
 	}
 }
 
@@ -221,7 +251,7 @@ func (l *load) change(foul bool) {
 func (l *load) lose(from, to time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lost = append(l.lost, loss{from, to})
+	l.lost = append(l.lost, span{from, to})
 	for uri, all := range l.touches { // an announcement on its way to other processes may be lost unseen
 		l.touches[uri] = slices.DeleteFunc(all, func(t touch) bool {
 			return t.at.After(to.Add(-200*time.Millisecond)) && t.at.Before(to.Add(100*time.Millisecond))
@@ -352,9 +382,8 @@ func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.Cal
 		l.problem("%s hangs until its timeout: %v", id, err)
 		return ""
 	}
-	if kind != "task" && killed != nil && ended.Sub(*killed) > chaosLease+margin && killed.After(started) {
-		l.problem("%s ends %v after its process was killed, want %v at most: %v", id, ended.Sub(*killed),
-			chaosLease+margin, err)
+	if kind != "task" && killed != nil && killed.After(started) {
+		l.inTime(id, *killed, chaosLease, err)
 	}
 	if err == nil {
 		answer, process, _ := strings.Cut(r.Text(), " by ")
@@ -477,9 +506,8 @@ func (u *user) task() {
 	case lost || p == nil:
 	case p.killed.Load() == nil && err != nil:
 		l.problem("%s of process %s, which lives, fails: %v", id, p.name, err)
-	case p.killed.Load() != nil && ended.Sub(*p.killed.Load()) > chaosTaskLease+margin && started.Before(*p.killed.Load()):
-		l.problem("%s ends %v after its process was killed, want %v at most: %v", id, ended.Sub(*p.killed.Load()),
-			chaosTaskLease+margin, err)
+	case p.killed.Load() != nil && started.Before(*p.killed.Load()):
+		l.inTime(id, *p.killed.Load(), chaosTaskLease, err)
 	}
 }
 

@@ -102,9 +102,7 @@ func (c *client) ask(ctx context.Context, what string) (revision int, err error)
 			if failed != nil {
 				return 0, failed
 			}
-			if number, ok := strings.CutPrefix(t.Name, editionPrefix); ok {
-				revision, _ = strconv.Atoi(number)
-			}
+			revision = max(revision, editionOf(t.Name))
 		}
 		return revision, nil
 	}

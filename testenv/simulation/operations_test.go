@@ -161,6 +161,7 @@ func (c *client) list() {
 				return err
 			}
 			seen[t.Name]++
+			since = max(since, editionOf(t.Name)) // a client that waits for its first session lists what is there then
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -95,6 +96,13 @@ func (t *things) change(what string) {
 func edition(n int) string { return editionPrefix + strconv.Itoa(n) }
 
 const editionPrefix = "edition-"
+
+// editionOf returns the edition that a tool names, 0 for any other tool.
+func editionOf(tool string) int {
+	number, _ := strings.CutPrefix(tool, editionPrefix)
+	n, _ := strconv.Atoi(number)
+	return n
+}
 
 // process is one process of the server. The processes of one world share their stores.
 type process struct {
