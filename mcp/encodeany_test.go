@@ -41,17 +41,3 @@ func TestAValueThatContainsItselfIsAnError(t *testing.T) {
 		t.Fatalf("%.100s, %v, want an error and nothing more", got, err)
 	}
 }
-
-func TestArgumentsInAMapTakeNoMemory(t *testing.T) {
-	p := &CallToolParams{Name: "tool", Arguments: map[string]any{
-		"text": "hello", "n": 7, "x": 0.7, "list": []any{true, nil}, "tags": []string{"a"}, "deep": map[string]any{"a": "b"},
-	}}
-	dst := make([]byte, 0, 1000)
-	if n := testing.AllocsPerRun(100, func() {
-		if _, err := AppendParams(dst, p); err != nil {
-			t.Fatal(err)
-		}
-	}); n > 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}

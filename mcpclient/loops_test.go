@@ -363,21 +363,6 @@ func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool)
 	}
 }
 
-func TestWatchingAllocatesNothing(t *testing.T) {
-	ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "thread-17"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, o := range map[string]*LoopOptions{"off": nil, "on": {}} {
-		for _, honest := range []bool{true, false} {
-			observe := observation(t, ctx, o, honest)
-			if n := testing.AllocsPerRun(1000, observe); n != 0 {
-				t.Errorf("%s, honest %v: got %v allocations, want none", name, honest, n)
-			}
-		}
-	}
-}
-
 // BenchmarkLoopDetection is what watching adds to a call, without the call.
 func BenchmarkLoopDetection(b *testing.B) {
 	ctx, err := telemetry.ContextWithConversation(b.Context(), telemetry.Conversation{ID: "thread-17"})

@@ -221,18 +221,3 @@ func told(q *notifyQueue, waiting []*Notification, n *Notification) (left []*Not
 	}
 	return append(left, n), false, lost
 }
-
-// The read loop looks through the queue for each notification that finds it full.
-func TestLookingForWhatRepeatsCopiesNothing(t *testing.T) {
-	updated := func(uri string) *Notification {
-		return &Notification{Method: mcp.NotificationResourceUpdated, uri: uri}
-	}
-	q := notifyQueue{limit: 100}
-	for i := range q.limit {
-		q.push(updated(strings.Repeat("u", 1<<10+i)))
-	}
-	n := updated("other")
-	if allocated := testing.AllocsPerRun(100, func() { q.push(n) }); allocated > 1 { // what it returns
-		t.Errorf("push allocates %v times, want it to copy none of the %d URIs in the queue", allocated, q.limit)
-	}
-}

@@ -45,13 +45,6 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-func TestASignalCostsNothingWhileNoGoroutineWaits(t *testing.T) {
-	var s Signal
-	if n := testing.AllocsPerRun(100, s.Send); n != 0 {
-		t.Errorf("a change that no goroutine waits for takes %v allocations, want 0", n)
-	}
-}
-
 // counter is what others may wait for.
 type counter struct {
 	mu    sync.Mutex

@@ -195,15 +195,3 @@ func TestUnsafeIconsAreDroppedWhereverTheyAre(t *testing.T) {
 		}
 	}
 }
-
-func TestWhatIsRightAllocatesNothing(t *testing.T) {
-	var v any = &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("a"), &mcp.ImageContent{}}}
-	if n := testing.AllocsPerRun(100, func() {
-		if Check(v) != nil {
-			t.Fail()
-		}
-		DropIcons(v)
-	}); n > 0 {
-		t.Errorf("checking a result takes %v allocations, want none", n)
-	}
-}

@@ -76,22 +76,6 @@ func toolCall(ctx context.Context, c *instrument.Client, p *instrument.Peer) {
 
 var pipe = instrument.Network{Transport: "pipe"}
 
-// TestBaggageCostsNothingOnItsOwn makes calls with a conversation in the context, with and without a label.
-func TestBaggageCostsNothingOnItsOwn(t *testing.T) {
-	for _, opts := range [][]telemetry.Option{nil, {telemetry.WithBaggageLabel(agentLabel)}} {
-		meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
-		tel := telemetry.New(append(opts, telemetry.WithMeterProvider(meters))...)
-		c := instrument.NewClient(tel, "bench", pipe)
-		defer c.Close()
-		p, ctx := c.Peer(stdio, ""), t.Context()
-		without := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
-		ctx = member(ctx, agentLabel, "planner")
-		if got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) }); got != without {
-			t.Errorf("a call with baggage, with %d options: got %v allocations, want %v", len(opts), got, without)
-		}
-	}
-}
-
 func BenchmarkToolCall(b *testing.B) {
 	for _, in := range installations {
 		b.Run(in.name, func(b *testing.B) {

@@ -78,37 +78,3 @@ func TestMessagesAreWrittenAsTheyAreRead(t *testing.T) {
 		}
 	}
 }
-
-func TestWritingAllocatesNothing(t *testing.T) {
-	constant, err := jsonrpc.NewConstant([]byte(session))
-	if err != nil {
-		t.Fatal(err)
-	}
-	meta := jsonrpc.Meta{Const: constant, ProgressToken: jsonrpc.IntID(9), Traceparent: traceparent, Tracestate: "a=b",
-		Baggage: "c=d"}
-	user := meta
-	user.User = []byte(`{"app":{"x":1}}`)
-	dst := make([]byte, 0, 4096)
-	raw, own, empty := []byte(params), []byte(`{"_meta":{"a":1},"name":"b"}`), []byte(`{}`)
-	for _, tt := range []struct {
-		name   string
-		append func() ([]byte, error)
-	}{
-		{"request", func() ([]byte, error) {
-			return jsonrpc.AppendRequest(dst, jsonrpc.IntID(1), "tools/call", meta, raw)
-		}},
-		{"request with the user's metadata", func() ([]byte, error) {
-			return jsonrpc.AppendRequest(dst, jsonrpc.IntID(1), "tools/call", user, own)
-		}},
-		{"notification", func() ([]byte, error) { return jsonrpc.AppendNotification(dst, "a", jsonrpc.Meta{}, empty) }},
-		{"result", func() ([]byte, error) { return jsonrpc.AppendResult(dst, jsonrpc.IntID(1), empty) }},
-	} {
-		if n := testing.AllocsPerRun(100, func() {
-			if _, err := tt.append(); err != nil {
-				t.Error(err)
-			}
-		}); n != 0 {
-			t.Errorf("%s: %v allocations, want none", tt.name, n)
-		}
-	}
-}

@@ -192,35 +192,6 @@ func TestViolationsNameTheCallTheyConcern(t *testing.T) {
 	}
 }
 
-func TestParsingAllocatesNothing(t *testing.T) {
-	big := strings.Repeat("x", 1<<20)
-	for _, frame := range []string{
-		`{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}`,
-		`{"result":{"content":[]},"jsonrpc":"2.0","id":4711}`,
-		`{"jsonrpc":"2.0","id":4711,"result":{"content":[{"type":"text","text":"` + big + `"}]}}`,
-		`{"jsonrpc":"2.0","id":4711,"error":{"code":-32601,"message":"no"}}`,
-		`{"jsonrpc":"2.0","id":4711,"method":"tools/call","params":{}}`,
-		`{"jsonrpc":"2.0","id":4711,"method":"tools/list"}`,
-		`{"jsonrpc":"2.0","id":4711,"method":"resources/read","params":{}}`,
-		`{"jsonrpc":"2.0","id":4711,"method":"prompts/get","params":{}}`,
-		`{"jsonrpc":"2.0","id":4711,"method":"ping"}`,
-		`{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`,
-		`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`,
-	} {
-		b := []byte(frame)
-		n := testing.AllocsPerRun(100, func() {
-			m, err := jsonrpc.Parse(b)
-			if err != nil || m.Check() != nil {
-				t.Error(err)
-			}
-		})
-		if n != 0 {
-			t.Errorf("%.80s: %v allocations, want none", frame, n)
-		}
-	}
-}
-
 func TestMessagesDoNotKeepTheFrameByTheirNames(t *testing.T) {
 	frame := []byte(`{"jsonrpc":"2.0","id":"abc","method":"custom/method"}`)
 	m, err := jsonrpc.Parse(frame)

@@ -76,22 +76,6 @@ func TestParamsRefusesWhatIsAmbiguousOrBroken(t *testing.T) {
 	}
 }
 
-func TestParamsAllocatesNothing(t *testing.T) {
-	frame := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"traceparent":"00-a","x":{}},` +
-		`"name":"tool","arguments":{"a":[1,2]}}}`)
-	if n := testing.AllocsPerRun(100, func() {
-		m, err := jsonrpc.Parse(frame)
-		if err != nil {
-			t.Error(err)
-		}
-		if p, err := m.Params(); err != nil || p.Name == nil {
-			t.Error(err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}
-
 func TestTextReadsAString(t *testing.T) {
 	for _, tt := range []struct {
 		raw, want string

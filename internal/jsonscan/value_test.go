@@ -143,24 +143,3 @@ func TestValueStopsBehindTheValue(t *testing.T) {
 		}
 	}
 }
-
-func TestScanningAllocatesNothing(t *testing.T) {
-	text := []byte(`{"a":[1,-2.5e3,true,false,null,"é\n\u0041"],"b":{"c":{},"d":[]}}`)
-	if n := testing.AllocsPerRun(100, func() {
-		if jsonscan.Valid(text) != nil {
-			t.Error("text is not valid")
-		}
-		o := jsonscan.ObjectAt(text, 0)
-		for o.Next() {
-			a := jsonscan.ArrayAt(text, o.At())
-			for o.First() == '[' && a.Next() {
-				a.Raw()
-			}
-		}
-		if o.Err() != nil {
-			t.Error(o.Err())
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}

@@ -104,11 +104,3 @@ func TestTheSilenceOfAPeerThatCannotBeAskedProvesNothing(t *testing.T) {
 		p.wants(t, "asked 1s", "asked 2s", "asked 3s", "asked 4s", "gone 5s")
 	})
 }
-
-func TestNoWatchCostsNothing(t *testing.T) {
-	var w *Watch
-	if n := testing.AllocsPerRun(10, w.Heard); n != 0 {
-		t.Errorf("a message costs %v allocations, want none", n)
-	}
-	w.Stop()
-}

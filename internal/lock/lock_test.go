@@ -85,14 +85,3 @@ func TestAFreeMutexIsTakenThoughTheContextHasEnded(t *testing.T) {
 		m.Unlock()
 	}
 }
-
-func TestAMutexAllocatesOnce(t *testing.T) {
-	var m Mutex
-	if err := m.LockContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	m.Unlock()
-	if n := testing.AllocsPerRun(100, func() { _ = m.LockContext(t.Context()); m.Unlock() }); n != 0 {
-		t.Errorf("to lock again takes %v allocations, want 0", n)
-	}
-}

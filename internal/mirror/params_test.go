@@ -222,13 +222,6 @@ func TestSchemaErrorsQuoteLittleAndSafely(t *testing.T) {
 	}
 }
 
-func TestUnmarkedSchemasAreNotParsed(t *testing.T) {
-	schema := []byte(with(`"a":{"type":"string"}`))
-	if n := testing.AllocsPerRun(100, func() { Params(schema) }); n != 0 {
-		t.Errorf("allocations for a schema without marks: got %v, want 0", n)
-	}
-}
-
 // TestMarksAreFoundWhereverTheyAre puts one mark at a random place and asks whether it counts there.
 func TestMarksAreFoundWhereverTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

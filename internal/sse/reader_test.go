@@ -316,27 +316,6 @@ func TestReaderBeginsAnew(t *testing.T) {
 	}
 }
 
-func TestReaderAllocatesTheData(t *testing.T) {
-	var stream []byte
-	for range 100 {
-		stream = sse.AppendEvent(stream, sse.Event{Name: "message", Data: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)})
-	}
-	r := sse.NewReader(nil, 1000, false)
-	src := bytes.NewReader(nil)
-	allocs := testing.AllocsPerRun(100, func() {
-		src.Reset(stream)
-		r.Reset(src)
-		for {
-			if _, err := r.Next(); err != nil {
-				return
-			}
-		}
-	})
-	if allocs > 101 {
-		t.Errorf("100 events: want one allocation each, got %v", allocs)
-	}
-}
-
 // TestReaderAgreesWithTheStandard compares with the standard's algorithm, written down as it stands there.
 func TestReaderAgreesWithTheStandard(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{

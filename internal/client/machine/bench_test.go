@@ -10,18 +10,6 @@ var (
 	move  = Input{Event: OpenFailed, Epoch: 1, Now: noon.Add(time.Second), Jitter: 0.5}
 )
 
-func TestStepDoesNotAllocate(t *testing.T) {
-	p := Defaults()
-	p.InitialAttempts = 1
-	m, _ := p.Start(noon)
-	if got := testing.AllocsPerRun(100, func() {
-		p.Step(m, frame)
-		p.Step(m, move)
-	}); got != 0 {
-		t.Errorf("got %v allocations, want none", got)
-	}
-}
-
 // BenchmarkStep is what the machine adds to each frame, and to each move.
 func BenchmarkStep(b *testing.B) {
 	p := Defaults()
