@@ -22,6 +22,7 @@ type severed struct {
 	deaf atomic.Bool // it misses what all are told
 	lose atomic.Bool // it carries out the next Append, whose answer is lost
 	lag  atomic.Bool // it loses what is appended, as a replica does that lags and is promoted
+	back atomic.Bool // it has lost the message that this process received last
 }
 
 var errCutOff = errors.New("cut off")
@@ -62,8 +63,11 @@ func (s *severed) Beat(ctx context.Context, process string, ttl time.Duration) e
 }
 
 func (s *severed) Publish(ctx context.Context, process string, message []byte) error {
-	if s.cut.Load() {
+	switch {
+	case s.cut.Load():
 		return errCutOff
+	case s.lag.Load():
+		return nil
 	}
 	return s.Sessions.Publish(ctx, process, message)
 }
@@ -73,6 +77,9 @@ func (s *severed) Receive(ctx context.Context, process string, behind int64) ite
 		for m, err := range s.Sessions.Receive(ctx, process, behind) {
 			if process == "" && s.deaf.Load() {
 				continue
+			}
+			if process == "" && s.back.CompareAndSwap(true, false) {
+				m.Previous--
 			}
 			if !yield(m, err) {
 				return

@@ -148,6 +148,7 @@ const (
 	signalCompleted signalKind = "completed" // an elicitation
 	signalFollowed  signalKind = "followed"  // a stream of that process, in this one
 	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
+	signalLost      signalKind = "lost"      // the store has lost signals to all
 )
 
 // maxReason is how much of what a client says about a cancellation is passed on, in bytes.
@@ -180,6 +181,10 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 			if m.Previous != at {
 				take(ctx, nil, m.Position-1)
 			}
+			if m.Previous < at && process == "" {
+				// The store has lost signals that this process has received. A process that has not received them sees no gap.
+				f.outbox.add(signal{Kind: signalLost})
+			}
 			at, pause = m.Position, 0
 			var sig signal
 			if json.Unmarshal(m.Data, &sig) == nil {
@@ -199,6 +204,8 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	case sig.Kind == signalReading:
 		f.read(sig)
 	case sig.From == f.self:
+	case sig.Kind == signalLost:
+		f.missed(ctx, position)
 	case sig.Kind == signalCancelled:
 		if s := f.h.sessions.known(sig.Session); s != nil {
 			s.table.cancel(sig.Request, cancellation(sig.Reason))

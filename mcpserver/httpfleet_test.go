@@ -528,6 +528,28 @@ func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T
 	})
 }
 
+// The store fails over to a replica that lacks a signal. One process has received the signal and notices that the store
+// lost it; the other process sees no gap, and learns of it from the first one.
+func TestAProcessReportsSignalsThatTheStoreHasLost(t *testing.T) {
+	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
+		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
+		a.server.ElicitationComplete("anything")
+		synctest.Wait()
+		a.store.lag.Store(true)
+		a.change()
+		time.Sleep(time.Second)
+		a.store.lag.Store(false)
+		a.store.back.Store(true)
+		a.server.ElicitationComplete("anything")
+		defer time.AfterFunc(time.Minute, s.leave).Stop()
+		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
+			t.Errorf("got %+v, want the change", m)
+		}
+		s.leave()
+		synctest.Wait()
+	})
+}
+
 func TestAnInitializeWithoutItsStoreIsAFailureOnItsSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
