@@ -14,7 +14,7 @@ const module = "github.com/mcpotel/mcpotel"
 var leaves = []string{
 	"internal/jsonscan", "internal/grow", "internal/broadcast", "internal/lock", "internal/oversize",
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
-	"internal/visible", "internal/dashboard", "internal/groupname",
+	"internal/visible", "internal/dashboard", "internal/atomicfile", "internal/groupname",
 	"mcpclient/connstate", "internal/client/inflight", "internal/client/waits", "internal/client/seam",
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
 	"internal/tokens", "internal/version",

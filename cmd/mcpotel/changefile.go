@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
 // changeFile replaces a file with the result of edit, which gets its present text: nil if there is no file. Every file
@@ -42,7 +44,10 @@ func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, er
 	if info != nil {
 		mode = cmp.Or(mode, info.Mode().Perm())
 	}
-	return replaceFile(path, after, mode, func() error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Replace(context.Background(), path, after, mode, func() error {
 		now, _, err := readRegular(path, mostOfAFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -55,35 +60,6 @@ func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, er
 }
 
 var errChanged = errors.New("another process has changed it, so nothing was written: try again")
-
-// replaceFile writes a file at once or not at all, and not if check, which is called at the last moment, returns an
-// error. Mode zero means the default mode of a new file.
-func replaceFile(path string, data []byte, mode fs.FileMode, check func() error) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	first := fs.FileMode(0o666) // less the umask
-	if mode != 0 {
-		first = 0o600
-	}
-	f, err := os.OpenFile(filepath.Join(dir, ".mcpotel-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, first)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // when it has not been renamed
-	err = errors.Join(printBytes(f, data), f.Sync(), f.Close())
-	if err == nil && mode != 0 {
-		err = os.Chmod(f.Name(), mode)
-	}
-	if err != nil {
-		return err
-	}
-	if err := check(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
 
 // readRegular reads a regular file of at most so many bytes. The text and what is known of the file are of one open
 // file, so that nothing else can take its place in between.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
 // serversFile is a file of a host that is to be changed.
@@ -99,7 +102,7 @@ func (f *serversFile) write(text []byte) (backup string, err error) {
 			return nil, errChanged
 		}
 		backup = f.path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
-		return text, replaceFile(backup, f.text, f.mode&0o600, func() error {
+		return text, atomicfile.Replace(context.Background(), backup, f.text, f.mode&0o600, func() error {
 			if _, err := os.Lstat(backup); err == nil {
 				return fmt.Errorf("%s exists: try again", backup)
 			}

@@ -14,17 +14,15 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
 const (
 	recordSuffix = ".json"
-	partSuffix   = ".part"
 
 	recordLimit = 1 << 20   // bytes of a file: far more than any record
 	abandoned   = time.Hour // age of a half-written file that will not be finished
-
-	renameTries = 20
-	renameWait  = 25 * time.Millisecond
 )
 
 // FileStore is a [TokenStore] of one file per key, in a directory that only the user can read. The files are not
@@ -110,7 +108,7 @@ func (s *FileStore) Save(ctx context.Context, key StoreKey, r *Record) error {
 	if err != nil {
 		return fmt.Errorf("file store: %w", err)
 	}
-	if err := s.replace(ctx, s.path(key), data); err != nil {
+	if err := atomicfile.Replace(ctx, s.path(key), data, 0o600, nil); err != nil {
 		return fmt.Errorf("file store: %w", err)
 	}
 	return nil
@@ -137,55 +135,6 @@ func (s *FileStore) path(key StoreKey) string {
 	return filepath.Join(s.dir, hex.EncodeToString(h.Sum(nil))+recordSuffix)
 }
 
-// replace puts a file of its own in the place of path. CreateTemp gives it mode 0600.
-func (s *FileStore) replace(ctx context.Context, path string, data []byte) (err error) {
-	f, err := os.CreateTemp(s.dir, "*"+partSuffix)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err := writeAll(f, data); err != nil {
-		return err
-	}
-	if err := rename(ctx, f.Name(), path); err != nil {
-		return err
-	}
-	syncDirectory(s.dir)
-	return nil
-}
-
-func writeAll(f *os.File, data []byte) error {
-	_, err := f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// rename tries again where another process that reads the file can be in the way, as on Windows.
-func rename(ctx context.Context, from, to string) error {
-	for try := 1; ; try++ {
-		err := os.Rename(from, to)
-		if err == nil || runtime.GOOS != "windows" || !errors.Is(err, fs.ErrPermission) || try == renameTries {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(renameWait):
-		}
-	}
-}
-
-// syncDirectory makes a rename last. Not every system can do that, and none has lost the old file if it cannot.
-func syncDirectory(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-}
-
 // sweep removes what was never renamed.
 func (s *FileStore) sweep() {
 	entries, err := os.ReadDir(s.dir)
@@ -194,7 +143,7 @@ func (s *FileStore) sweep() {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), partSuffix) &&
+		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), atomicfile.Suffix) &&
 			time.Since(info.ModTime()) > abandoned {
 			_ = os.Remove(filepath.Join(s.dir, e.Name()))
 		}
