@@ -31,7 +31,7 @@ import (
 type Job struct {
 	Tool      string
 	Arguments map[string]any
-	Twice     bool              // doing it twice is as good as once
+	Twice     bool              // the job is idempotent
 	Trace     map[string]string // of the request that wanted it
 	Task      string            // the id of the task that it has become; a secret
 }

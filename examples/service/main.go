@@ -52,7 +52,7 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 	}
 	defer func() { err = errors.Join(err, providers.Shutdown(context.Background())) }()
 
-	// New and not Connect: the service starts though the server may be down, and finds it when it is up.
+	// New, not Connect: the service starts even if the server is down, and connects once the server is up.
 	c, err := mcpclient.New(&transport.HTTP{URL: mcpURL},
 		&mcpclient.Options{Name: "weather", Telemetry: providers.Telemetry()})
 	if err != nil {

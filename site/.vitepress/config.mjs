@@ -25,7 +25,7 @@ function sidebar() {
 
 export default defineConfig({
   title: "mcpotel",
-  description: "An MCP client for Go whose every tool call can be seen.",
+  description: "An MCP client and server for Go with OpenTelemetry built in: every tool call is a trace.",
   head: [["link", { rel: "icon", href: "data:," }]], // no file, or browsers ask for one
   base: process.env.SITE_BASE || "/",
   srcDir: "pages",
