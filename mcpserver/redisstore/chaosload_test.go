@@ -378,7 +378,8 @@ func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.Cal
 	}
 	l.mu.Unlock()
 	took := ended.Sub(started).Round(time.Millisecond)
-	if err != nil && (errors.Is(err, mcpclient.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)) {
+	lost := kind == "ask" && l.lostBetween(started, ended) // perhaps the answer of the user, which is not sent again
+	if !lost && err != nil && (errors.Is(err, mcpclient.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)) {
 		l.problem("%s hangs until its timeout: %v", id, err)
 		return ""
 	}
