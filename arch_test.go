@@ -27,6 +27,7 @@ var leaves = []string{
 var arrows = map[string][]string{
 	"internal/jsonscan/jsontest": {},
 	"internal/workers":           {},
+	"internal/server/quota":      {},
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"dashboards":                 {},
@@ -126,8 +127,8 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/relay", "internal/running", "internal/schema", "internal/sse", "internal/workers", "mcp",
-		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
+		"internal/relay", "internal/running", "internal/schema", "internal/server/quota", "internal/sse", "internal/workers",
+		"mcp", "mcpclient/telemetry", "internal/instrument", "mcpserver/store",
 	},
 	"mcpproxy": {
 		"internal/recording", "internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "internal/instrument",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
 // admission decides when the requests of an exchange are served, and knows them until they are concluded.
@@ -38,7 +39,7 @@ type calls struct {
 	queue    int // that wait
 	capacity int // how many bytes the frames of both may have together, if there is more than one
 	group    *group
-	total    *limiter // over all clients
+	total    *quota.Limiter // over all clients
 
 	mu      sync.Mutex
 	live    map[jsonrpc.ID]*call // guarded by mu; running and waiting
@@ -49,7 +50,7 @@ type calls struct {
 	idle    broadcast.Signal     // guarded by mu; sent when none runs
 }
 
-func newCalls(c *config, g *group, total *limiter) *calls {
+func newCalls(c *config, g *group, total *quota.Limiter) *calls {
 	return &calls{
 		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: liveFrames * c.FrameLimit, group: g, total: total,
 		live: map[jsonrpc.ID]*call{},
@@ -75,7 +76,7 @@ func (t *calls) admit(c *call) error {
 		return errDuplicateID
 	case len(t.live) > 0 && c.size > t.capacity-t.bytes:
 		return errBusy
-	case len(t.waiting) == 0 && t.running < t.limit && t.total.take(t.running):
+	case len(t.waiting) == 0 && t.running < t.limit && t.total.Acquire(t.running):
 		t.running++
 		if !c.here {
 			t.group.Start(c)
@@ -110,17 +111,17 @@ func (t *calls) busy(but int) bool {
 
 // release gives the place of a request that has been served to the next one.
 func (t *calls) release() {
-	defer t.total.feed()
+	defer t.total.StartWaiting()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case len(t.waiting) == 0:
-		t.total.give(t.running)
+		t.total.Release(t.running)
 		if t.running--; t.running == 0 {
 			t.idle.Send()
 		}
 		return
-	case t.total.keep(t.running):
+	case t.total.Keep(t.running):
 		t.next()
 	default:
 		t.running--
@@ -144,14 +145,14 @@ func (t *calls) all() []*call {
 
 // catchUp begins requests that wait for places which could not be had before. mu is held.
 func (t *calls) catchUp() {
-	for len(t.waiting) > 0 && t.running < t.limit && t.total.takeFor(t, t.running) {
+	for len(t.waiting) > 0 && t.running < t.limit && t.total.AcquireFor(t, t.running) {
 		t.running++
 		t.next()
 	}
 }
 
-// eat begins requests that wait, now that there may be places.
-func (t *calls) eat() {
+// StartWaiting starts requests that wait, now that there may be places.
+func (t *calls) StartWaiting() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.catchUp()
@@ -217,7 +218,7 @@ func (t *calls) close(why error) {
 	left := t.waiting
 	t.waiting, t.closed = nil, true
 	t.mu.Unlock()
-	t.total.forget(t)
+	t.total.Forget(t)
 	for _, c := range left {
 		c.leave(why)
 	}

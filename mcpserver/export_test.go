@@ -44,15 +44,13 @@ type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int 
 // Taken returns what is taken now.
 func (h *HTTPHandler) Taken() (t Taken) {
 	h.gate.mu.Lock()
-	t.Places, t.Accounts = h.gate.places.used, len(h.gate.places.held)
+	t.Places, t.Accounts = h.gate.places.Used, len(h.gate.places.Held)
 	h.gate.mu.Unlock()
-	h.room.mu.Lock()
-	t.Bytes = h.room.bytes.used
-	t.Accounts += len(h.room.bytes.held)
-	h.room.mu.Unlock()
+	t.Bytes, _ = h.room.Usage()
+	t.Accounts += h.room.Accounts()
 	h.sessions.mu.Lock()
-	t.Sessions, t.Introductions = h.sessions.places.used, h.sessions.introductions.used
-	t.Accounts += len(h.sessions.places.held) + len(h.sessions.introductions.held)
+	t.Sessions, t.Introductions = h.sessions.places.Used, h.sessions.introductions.Used
+	t.Accounts += len(h.sessions.places.Held) + len(h.sessions.introductions.Held)
 	h.sessions.mu.Unlock()
 	t.Inside = int(h.gate.inside.Load())
 	return t

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -37,9 +38,9 @@ type HTTPHandler struct {
 	guard  guard
 
 	gate     gate
-	room     room
-	crowd    crowd // of those who are answered by themselves
-	watching *watchRoom
+	room     *quota.Memory // for bodies: those that are being read, and those of requests that are being answered
+	crowd    crowd         // of those who are answered by themselves
+	watching *quota.Memory // for what sessions and subscriptions watch
 	sessions sessions
 	rates    rateBooks
 	fleet    *fleet // nil if sessions are known in this process only
@@ -70,22 +71,22 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	h := &HTTPHandler{
 		cfg:      s.guardStores(cfg),
 		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
-		gate:     gate{places: newShares(cfg.MaxRequests), waits: newShares(cfg.MaxWaiting)},
-		room:     room{bytes: newShares(cfg.MaxBodies)},
+		gate:     gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
+		room:     quota.NewMemory(cfg.MaxBodies),
 		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
-		watching: newWatchRoom(cfg.MaxWatchedBytes),
+		watching: quota.NewMemory(cfg.MaxWatchedBytes),
 		sessions: sessions{
-			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes),
+			places: quota.NewShares(cfg.MaxSessions), introductions: quota.NewShares(cfg.MaxIntroductionBytes),
 			byID: map[string]*httpSession{},
 		},
 		assumed: map[mcp.Version]*terms{},
 	}
-	h.gate.room = &h.room
+	h.gate.room = h.room
 	h.engine = engine{s: s, calls: &h.crowd, group: newGroup(maxSpare), audience: newAudience(cfg.MaxSubscriptions)}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	if s.receiver != nil {
-		h.front = &front{tel: h.http1.tel, unread: room{bytes: newShares(unreadFrames * s.cfg.FrameLimit)}}
+		h.front = &front{tel: h.http1.tel, unread: quota.NewMemory(unreadFrames * s.cfg.FrameLimit)}
 	}
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(terms)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -98,7 +99,7 @@ func (sh *shared) await() error {
 }
 
 // restore returns a session as a record has it, held, which is yet to be entered.
-func (f *fleet) restore(id string, record sessionRecord, who account, o observer) *httpSession {
+func (f *fleet) restore(id string, record sessionRecord, who quota.Account, o observer) *httpSession {
 	p := new(peer)
 	f.h.recognize(p, o, record.Principal, who)
 	s := f.h.makeSession(id, p, nil)

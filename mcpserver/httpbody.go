@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -96,13 +97,13 @@ func (h *HTTPHandler) noDeadlines(r *http.Request, err error) {
 type upload struct {
 	*parcel
 	cfg   *HTTPOptions
-	room  *room
+	room  *quota.Memory
 	begun time.Time
 	came  int // in this window
 }
 
 func (h *HTTPHandler) readLarge(p *parcel) ([]byte, error) {
-	u := &upload{parcel: p, cfg: &h.cfg, room: &h.room, begun: time.Now()}
+	u := &upload{parcel: p, cfg: &h.cfg, room: h.room, begun: time.Now()}
 	b := grow.Body{Announced: p.r.ContentLength, Limit: h.s.cfg.FrameLimit, Grow: u.grow}
 	return b.Read(u)
 }
@@ -128,17 +129,20 @@ func (u *upload) extend(d time.Duration) {
 
 // grow takes room for a larger buffer. Until the request has been answered, what it needs is the visit's.
 func (u *upload) grow(from, to int) (grown func(), err error) {
-	if !u.room.try(u.visit.who, to) && !u.await(to) {
+	if !u.room.ReservePart(u.visit.who, to) && !u.await(to) {
 		return nil, errNoRoom
 	}
 	u.visit.bytes += to
 	return func() {
 		if from > grow.First {
 			u.visit.bytes -= from
-			u.room.give(u.visit.who, from)
+			u.room.Change(u.visit.who, -from)
 		}
 	}, nil
 }
+
+// roomWait is how long a body waits for memory.
+const roomWait = 5 * time.Second
 
 // await waits for room. Meanwhile nothing is read, so the time does not count.
 func (u *upload) await(n int) bool {
@@ -149,7 +153,7 @@ func (u *upload) await(n int) bool {
 	}
 	ctx, cancel := context.WithTimeout(u.r.Context(), roomWait)
 	defer cancel()
-	return u.room.wait(ctx, u.visit.who, n)
+	return u.room.WaitPart(ctx, u.visit.who, n)
 }
 
 // bodyRefusal returns the refusal of a request whose body could not be read.

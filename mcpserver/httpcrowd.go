@@ -6,11 +6,12 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
 // crowd are the requests that are answered each by itself, in the goroutine that brings it.
 type crowd struct {
-	total *limiter // over all clients
+	total *quota.Limiter // over all clients
 
 	mu     sync.Mutex
 	live   map[*call]struct{} // guarded by mu
@@ -24,7 +25,7 @@ func (t *crowd) admit(c *call) error {
 		t.mu.Unlock()
 		return errShuttingDown
 	}
-	if !t.total.take(0) {
+	if !t.total.Acquire(0) {
 		t.mu.Unlock()
 		return errOverloaded
 	}
@@ -38,8 +39,8 @@ func (t *crowd) admit(c *call) error {
 }
 
 func (t *crowd) release() {
-	t.total.give(1)
-	t.total.feed()
+	t.total.Release(1)
+	t.total.StartWaiting()
 }
 
 // dismiss ends the contexts of requests by a method.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/within"
 )
 
@@ -66,7 +67,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 // makeSession makes a session of p, held, whose account has its place.
 func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSession {
 	s := &httpSession{id: id, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
-	if p.who != (account{}) {
+	if p.who != (quota.Account{}) {
 		s.holder = p.who
 	}
 	if p.rates == nil {

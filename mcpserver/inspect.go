@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
 // Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
@@ -42,7 +43,7 @@ func (s *Server) Inspect() inspect.Server {
 			MaxConcurrent: s.cfg.MaxConcurrent, MaxQueued: s.cfg.MaxQueued, MaxTotal: s.cfg.MaxTotal,
 			RequestTimeout: s.cfg.RequestTimeout, FrameLimit: s.cfg.FrameLimit,
 		},
-		Places: s.total.inspect(),
+		Places: placesOf(s.total),
 	}
 	s.mu.Lock()
 	conns, handlers := slices.Collect(maps.Keys(s.conns)), slices.Collect(maps.Keys(s.handlers))
@@ -111,7 +112,7 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 		Subscriptions: h.audience.len(),
 	}
 	h.gate.mu.Lock()
-	state.Inside, state.Requests, state.Closing = int(h.gate.inside.Load()), h.gate.places.used, h.gate.closed.Load()
+	state.Inside, state.Requests, state.Closing = int(h.gate.inside.Load()), h.gate.places.Used, h.gate.closed.Load()
 	h.gate.mu.Unlock()
 	open := h.sessions.all()
 	state.Sessions = len(open)
@@ -248,12 +249,8 @@ func (w *watchlist) len() int {
 	return len(w.uris)
 }
 
-// inspect returns how the places are used; nil has none.
-func (l *limiter) inspect() inspect.Places {
-	if l == nil {
-		return inspect.Places{}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return inspect.Places{Used: l.used, Holders: l.holders, Hungry: len(l.hungry), Scarce: time.Now().Before(l.scarce)}
+// placesOf returns how the places of a limiter are used; nil has none.
+func placesOf(l *quota.Limiter) inspect.Places {
+	u := l.Usage()
+	return inspect.Places{Used: u.Used, Holders: u.Holders, Hungry: u.Waiting, Scarce: u.Scarce}
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -12,11 +13,11 @@ import (
 // immutable.
 type peer struct {
 	observer
-	principal string     // who sends the messages, over HTTP; empty for none
-	who       account    // on which they go, likewise
-	untrusted bool       // the client does not decide about traces and baggage
-	rates     *rateBook  // of the client; nil for none
-	watching  *watchRoom // for what is watched
+	principal string        // who sends the messages, over HTTP; empty for none
+	who       quota.Account // on which they go, likewise
+	untrusted bool          // the client does not decide about traces and baggage
+	rates     *rateBook     // of the client; nil for none
+	watching  *quota.Memory // for what is watched
 
 	session atomic.Pointer[sessionPeer] // nil as long as no session over HTTP is open
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -23,7 +24,7 @@ type front struct {
 	tel  *instrument.Server
 	turn lock.Mutex // held while the receiver takes a message of the connection
 
-	unread room // memory of messages for modern clients over HTTP, until they have read them
+	unread *quota.Memory // memory of messages for modern clients over HTTP, until they have read them
 }
 
 // A modern client over HTTP that does not read may have so many bytes of notifications waiting, for each request.
@@ -42,15 +43,15 @@ func (f *front) post(by *call, n, limit int, send func()) bool {
 		return true
 	}
 	who := by.x.who
-	if !f.unread.try(who, n) {
+	if !f.unread.ReservePart(who, n) {
 		return false
 	}
 	queued := by.relayed.box.Put(n, limit, func() {
-		defer f.unread.give(who, n)
+		defer f.unread.Change(who, -n)
 		send()
 	})
 	if !queued {
-		f.unread.give(who, n)
+		f.unread.Change(who, -n)
 	}
 	return queued
 }

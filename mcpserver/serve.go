@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/keepalive"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -30,7 +31,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
 		network = n.Network()
 	}
-	p := &peer{observer: s.observer(network), rates: new(rateBook), watching: newWatchRoom(maxWatchedAlone)}
+	p := &peer{observer: s.observer(network), rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
 	var queued func() int
 	if m, ok := c.(measured); ok && p.tel != nil {
 		queued = m.measure(p.tel.QueueWait)

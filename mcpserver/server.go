@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -22,7 +23,7 @@ type Server struct {
 	cfg       config
 	number    uint64 // among those of the process
 
-	total      *limiter       // over all clients; nil for none
+	total      *quota.Limiter // over all clients; nil for none
 	middleware RequestHandler // around the handlers of all requests; nil for none
 	receiver   relay.Receiver // that gets what clients send; nil for a server that answers by itself
 
@@ -88,7 +89,7 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 		handlers:  map[*HTTPHandler]struct{}{},
 		observers: map[instrument.Network]observer{},
 
-		total:      newLimiter(cfg.MaxTotal),
+		total:      quota.NewLimiter(cfg.MaxTotal),
 		middleware: wrapped(cfg.Middleware),
 	}
 	if err := cmp.Or(given.Check(info), given.Check(cfg.Capabilities)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -183,13 +184,13 @@ func (sub *subscription) revoke() {
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.
 type audience struct {
 	mu     sync.Mutex
-	places shares                     // guarded by mu
+	places quota.Shares               // guarded by mu
 	subs   map[*subscription]struct{} // guarded by mu
 	closed bool                       // guarded by mu
 }
 
 func newAudience(limit int) *audience {
-	return &audience{places: newShares(limit), subs: map[*subscription]struct{}{}}
+	return &audience{places: quota.NewShares(limit), subs: map[*subscription]struct{}{}}
 }
 
 func (a *audience) add(sub *subscription) error {
@@ -198,10 +199,10 @@ func (a *audience) add(sub *subscription) error {
 	switch {
 	case a.closed:
 		return errShuttingDown
-	case !a.places.affords(sub.call.x.who, 1):
+	case !a.places.Affords(sub.call.x.who, 1):
 		return errBusy
 	}
-	a.places.take(sub.call.x.who, 1)
+	a.places.Reserve(sub.call.x.who, 1)
 	a.subs[sub] = struct{}{}
 	return nil
 }
@@ -212,7 +213,7 @@ func (a *audience) remove(sub *subscription) bool {
 	defer a.mu.Unlock()
 	_, there := a.subs[sub]
 	if there {
-		a.places.give(sub.call.x.who, 1)
+		a.places.Release(sub.call.x.who, 1)
 		delete(a.subs, sub)
 	}
 	return there

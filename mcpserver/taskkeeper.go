@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
@@ -38,7 +39,7 @@ type taskKeeper struct {
 	runs    map[string]*taskRun
 	watches map[string]map[taskListener]struct{} // guarded by mu; by the tasks that they are about
 	claims  map[askedKey]*taskWait               // guarded by mu; who puts what a task asks to its client
-	places  shares                               // guarded by mu; of those that run
+	places  quota.Shares                         // guarded by mu; of those that run
 	unwatch func()                               // guarded by mu; ends to watch the store, nil while it is not watched
 	closed  bool                                 // guarded by mu; no task begins any more
 }
@@ -47,7 +48,7 @@ func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
 	return &taskKeeper{
 		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0),
-		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: newShares(cfg.MaxRunning),
+		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: quota.NewShares(cfg.MaxRunning),
 		runs: map[string]*taskRun{}, watches: map[string]map[taskListener]struct{}{}, claims: map[askedKey]*taskWait{},
 	}, err
 }
@@ -214,10 +215,10 @@ func (k *taskKeeper) enter(r *taskRun) error {
 	switch {
 	case k.closed:
 		return errShuttingDown
-	case !k.places.affords(r.peer.who, 1):
+	case !k.places.Affords(r.peer.who, 1):
 		return errBusy
 	}
-	k.places.take(r.peer.who, 1)
+	k.places.Reserve(r.peer.who, 1)
 	k.runs[r.id] = r
 	return nil
 }
@@ -228,7 +229,7 @@ func (k *taskKeeper) leave(r *taskRun) {
 	defer k.mu.Unlock()
 	if k.runs[r.id] != nil {
 		delete(k.runs, r.id)
-		k.places.give(r.peer.who, 1)
+		k.places.Release(r.peer.who, 1)
 	}
 }
 

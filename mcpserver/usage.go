@@ -5,6 +5,7 @@ import (
 	"weak"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -16,7 +17,7 @@ func (c *connection) usage(yield yieldUsage) {
 	c.table.usage(yield)
 	c.s.usage(yield)
 	if c.peer.watching != nil {
-		c.peer.watching.usage(yield)
+		yieldMemory(yield, names.MemoryWatched, c.peer.watching)
 	}
 }
 
@@ -31,30 +32,21 @@ func (t *calls) usage(yield yieldUsage) {
 
 // usage yields what is used of the limits that all clients share.
 func (s *Server) usage(yield yieldUsage) {
-	if l := s.total; l != nil {
-		l.mu.Lock()
-		used := l.used
-		l.mu.Unlock()
-		yield(names.CapacityTotal, used, l.limit)
+	if s.total != nil {
+		u := s.total.Usage()
+		yield(names.CapacityTotal, u.Used, u.Limit)
 	}
 	k := s.tasks
 	k.mu.Lock()
-	running, limit := k.places.used, k.places.limit
+	running, limit := k.places.Used, k.places.Limit
 	k.mu.Unlock()
 	yield(names.CapacityTask, running, limit)
 	l := k.ledger
 	l.mu.Lock()
 	tasks, bytes := l.tasks, l.bytes
 	l.mu.Unlock()
-	yield(names.CapacityKeptTask, tasks.used, tasks.limit)
-	yield(names.MemoryTaskResult, bytes.used, bytes.limit)
-}
-
-func (r *watchRoom) usage(yield yieldUsage) {
-	r.mu.Lock()
-	used, limit := r.bytes.used, r.bytes.limit
-	r.mu.Unlock()
-	yield(names.MemoryWatched, used, limit)
+	yield(names.CapacityKeptTask, tasks.Used, tasks.Limit)
+	yield(names.MemoryTaskResult, bytes.Used, bytes.Limit)
 }
 
 // observeLimits observes the handler's limits until Shutdown, or until the garbage collector finds that the
@@ -72,23 +64,26 @@ func (h *HTTPHandler) observeLimits() {
 // usage yields what is used of the limits of the handler.
 func (h *HTTPHandler) usage(yield yieldUsage) {
 	h.s.usage(yield)
-	h.watching.usage(yield)
+	yieldMemory(yield, names.MemoryWatched, h.watching)
 	h.gate.mu.Lock()
 	posts, waits := h.gate.places, h.gate.waits
 	h.gate.mu.Unlock()
-	yield(names.CapacityHTTPRequest, posts.used, posts.limit)
-	yield(names.CapacityWaitingHandler, waits.used, waits.limit)
-	h.room.mu.Lock()
-	bodies := h.room.bytes
-	h.room.mu.Unlock()
-	yield(names.MemoryBody, bodies.used, bodies.limit)
+	yield(names.CapacityHTTPRequest, posts.Used, posts.Limit)
+	yield(names.CapacityWaitingHandler, waits.Used, waits.Limit)
+	yieldMemory(yield, names.MemoryBody, h.room)
 	h.sessions.mu.Lock()
 	sessions, introductions := h.sessions.places, h.sessions.introductions
 	h.sessions.mu.Unlock()
-	yield(names.CapacitySession, sessions.used, sessions.limit)
-	yield(names.MemoryIntroduction, introductions.used, introductions.limit)
+	yield(names.CapacitySession, sessions.Used, sessions.Limit)
+	yield(names.MemoryIntroduction, introductions.Used, introductions.Limit)
 	h.audience.mu.Lock()
 	subscriptions := h.audience.places
 	h.audience.mu.Unlock()
-	yield(names.CapacitySubscription, subscriptions.used, subscriptions.limit)
+	yield(names.CapacitySubscription, subscriptions.Used, subscriptions.Limit)
+}
+
+// yieldMemory yields what is used of a budget of memory.
+func yieldMemory(yield yieldUsage, kind string, m *quota.Memory) {
+	used, limit := m.Usage()
+	yield(kind, used, limit)
 }

@@ -25,7 +25,7 @@ var serverArea = area{
 			weighs: "2 * mcpserver.Options.FrameLimit", holder: ofStream,
 		},
 		{
-			what: "Requests handled by the server, over all clients", where: []string{"mcpserver.limiter.hungry"},
+			what: "Requests handled by the server, over all clients", where: []string{"internal/server/quota.Limiter.waiting"},
 			bound:  "no bound unless it is set; each client has its own",
 			option: "mcpserver.Options.MaxTotal",
 			full:   "more wait, or get an error; shares for each while places are scarce",
@@ -163,7 +163,7 @@ var httpArea = area{
 		"another one, and so on.",
 	rows: []row{
 		{
-			what: "Bodies of requests, being read and being answered", where: []string{"mcpserver.room.bytes"},
+			what: "Bodies of requests, being read and being answered", where: []string{"internal/server/quota.Memory.bytes"},
 			bound: "{mcpserver.bodyFrames} FrameLimits: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit}; " +
 				"memory follows what has come. One body " +
 				"has one FrameLimit. The first {bytes internal/grow.First} of each do not count",
@@ -179,7 +179,7 @@ var httpArea = area{
 		},
 		{
 			what:  "Bodies, of one account",
-			where: []string{"mcpserver.shares.held"},
+			where: []string{"internal/server/quota.Shares.Held"},
 			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2}; what holds nothing " +
 				"has no entry",
 			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestAccountsLeavePlacesAndRoomToOthers",
@@ -287,7 +287,7 @@ var httpArea = area{
 			test:   "mcpserver.TestOneAccountLeavesSubscriptionsToOthers",
 		},
 		{
-			what: "What is watched, in all sessions and subscriptions", where: []string{"mcpserver.watchRoom.bytes"},
+			what: "What is watched, in all sessions and subscriptions", where: []string{"mcpserver.HTTPHandler.watching"},
 			bound: "{bytes mcpserver.HTTPOptions.MaxWatchedBytes} of URIs and tasks, each counting {bytes " +
 				"mcpserver.watchCost} more; half for one account",
 			option: "mcpserver.HTTPOptions.MaxWatchedBytes",
@@ -297,7 +297,7 @@ var httpArea = area{
 		},
 		{
 			what:   "What is watched, of one account",
-			where:  []string{"mcpserver.watchRoom"},
+			where:  []string{"mcpserver.watchlist.room"},
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "it is refused, or not granted",
