@@ -39,10 +39,10 @@ func (t *stream) inquire(ctx context.Context, frame []byte) error {
 
 // inquireAll asks a legacy client for several things, while the request holds up no other.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
-	c.x.reading.release(c)
-	c.x.conn.asks.wait(c)
-	defer c.x.conn.asks.resume(c)
-	back, ok := c.x.visit.await()
+	c.x.reading.release(&c.rpcCall)
+	c.x.asks.wait(&c.rpcCall)
+	defer c.x.asks.resume(&c.rpcCall)
+	back, ok := c.x.awaitClient()
 	if !ok {
 		return errBusy
 	}
@@ -62,7 +62,7 @@ type inquirer struct {
 
 // inquirer returns what asks the client on the way on which it waits for the answer to this request.
 func (c *call) inquirer() *inquirer {
-	return &inquirer{conn: c.x.conn, out: c.out, version: c.info.Version, ctx: c.ctx, rounds: &c.rounds}
+	return &inquirer{conn: c.x.conn, out: c.out, version: c.info.Version, ctx: c.ctx(), rounds: &c.rounds}
 }
 
 // inquireEach asks for several things at the same time. The first failure ends the rest.
@@ -223,23 +223,23 @@ func (q *inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 
 // withdraw tells the client that its answer to a request is not wanted any more, if it takes that before ctx ends. meta
 // goes into its _meta.
-func (c *connection) withdraw(ctx context.Context, out sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
+func (x *rpcExchange) withdraw(ctx context.Context, out sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
 	p mcp.CancelledParams) {
 	params, err := mcp.AppendParams(nil, p)
 	if err != nil {
 		return
 	}
-	ctx, op := c.tel.StartRequest(ctx, instrument.Request{
+	ctx, op := x.tel.StartRequest(ctx, instrument.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
-	op.Admit(c.seen(v), 0)
+	op.Admit(x.seen(v), 0)
 	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, traced(&op, meta), params)
 	if err == nil {
 		err = out.notify(ctx, frame)
 	}
 	if err == errNoPlace {
-		c.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
+		x.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
 		op.End(instrument.Result{ErrorType: names.ErrorNotReady})
 		return
 	}

@@ -44,17 +44,17 @@ func (t *asks) bury(id int64, s stone) {
 }
 
 // stray says for telemetry why no question waits for a response.
-func (x *exchange) stray(id jsonrpc.ID) instrument.Drop {
+func (x *rpcExchange) stray(id jsonrpc.ID) instrument.Drop {
 	d := instrument.Drop{Reason: names.DropUnexpected, ID: id.String()}
-	if x.conn == nil {
+	if x.asks == nil {
 		return d
 	}
-	n, ok := x.conn.asks.number(id)
-	x.conn.asks.mu.Lock()
-	defer x.conn.asks.mu.Unlock()
-	s, late := x.conn.asks.buried.byID[n]
+	n, ok := x.asks.number(id)
+	x.asks.mu.Lock()
+	defer x.asks.mu.Unlock()
+	s, late := x.asks.buried.byID[n]
 	switch {
-	case !ok || n <= 0 || n > x.conn.asks.last:
+	case !ok || n <= 0 || n > x.asks.last:
 		d.Reason = names.DropUnknownID
 	case !late:
 		d.Reason = names.DropDuplicate

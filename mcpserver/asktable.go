@@ -43,7 +43,7 @@ func (w awaited) give(m *jsonrpc.Message) {
 func newAsks() *asks { return &asks{open: map[int64]awaiter{}} }
 
 // wait says that a handler waits for answers until it resumes.
-func (t *asks) wait(c *call) {
+func (t *asks) wait(c *rpcCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.asking++; c.asking == 1 {
@@ -51,7 +51,7 @@ func (t *asks) wait(c *call) {
 	}
 }
 
-func (t *asks) resume(c *call) {
+func (t *asks) resume(c *rpcCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.asking--; c.asking == 0 {
@@ -158,14 +158,16 @@ func (t *asks) close() {
 // deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id
 // was never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
 // The error is from a store that all processes share.
-func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) (bool, error) {
-	switch {
-	case x.conn == nil:
-		return false, nil
-	case x.conn.asks.deliver(id, m):
-		return true, nil
-	case x.conn.others == nil:
+func (x *rpcExchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) (bool, error) {
+	if x.asks == nil {
 		return false, nil
 	}
-	return x.conn.others.deliver(x.work, m)
+	if x.asks.deliver(id, m) {
+		return true, nil
+	}
+	others := x.server.elsewhere()
+	if others == nil {
+		return false, nil
+	}
+	return others.deliver(x.work, m)
 }

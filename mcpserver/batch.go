@@ -9,14 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // batches reports whether the client may send arrays of messages: only one revision has them.
 // (specification 2025-03-26, basic, "Batching")
-func (t *terms) batches() bool {
-	a := t.agreed.Load()
-	return a != nil && a.version == mcp.Version20250326
-}
+func (x *rpcExchange) batches() bool { return x.server.version() == mcp.Version20250326 }
 
 // maxBatch is how many messages a batch may have.
 const maxBatch = 1024
@@ -28,7 +26,7 @@ var (
 
 // takeBatch deals with the messages of a batch as if they had come one by one. The answers go back together, so they
 // are kept until then: when those there are fill a frame of the limit, what is left of the batch is refused.
-func (x *exchange) takeBatch(frame []byte) {
+func (x *rpcExchange) takeBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
 		x.refuse(jsonrpc.ViolationOf(nil, err), frame, x.out)
@@ -41,14 +39,14 @@ func (x *exchange) takeBatch(frame []byte) {
 			return
 		}
 	}
-	b := &batch{out: x.out, limit: x.s.cfg.FrameLimit, waiting: 1}
+	b := &batch{out: x.out, limit: x.frameLimit, waiting: 1}
 	defer func() { _ = b.answer(x.work, answer{}) }() // for the batch itself
 	x.takeAll(slices.Collect(messages), b)
 }
 
 // takeAll deals with the messages of a batch. If code of the user's ends the goroutine in one, the others have their
 // turn before.
-func (x *exchange) takeAll(messages [][]byte, b *batch) {
+func (x *rpcExchange) takeAll(messages [][]byte, b *batch) {
 	usercode.Pass(func() {
 		for len(messages) > 0 {
 			data := messages[0]
@@ -59,7 +57,7 @@ func (x *exchange) takeAll(messages [][]byte, b *batch) {
 }
 
 // takeOne deals with a message of a batch.
-func (x *exchange) takeOne(data []byte, b *batch) {
+func (x *rpcExchange) takeOne(data []byte, b *batch) {
 	m, err := jsonrpc.Parse(data)
 	switch {
 	case err != nil:
@@ -67,11 +65,11 @@ func (x *exchange) takeOne(data []byte, b *batch) {
 		x.refuse(jsonrpc.ViolationOf(&m, err), data, b)
 	case m.Kind == jsonrpc.Request && b.full():
 		b.expect()
-		x.countRefusal(errBusy, false)
+		x.server.countRefused(names.RefusalOverloaded, answer{err: errBusy, refused: true}, false)
 		_ = b.answer(x.work, answer{frame: appendError(nil, m.ID, errBusy), err: errBusy, refused: true, id: m.ID})
 	case m.Kind == jsonrpc.Request:
 		b.expect()
-		x.request(new(call), &m, b)
+		x.request(x.server.newCall(), &m, b)
 	default:
 		x.route(&m, b)
 	}

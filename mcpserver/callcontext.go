@@ -7,18 +7,28 @@ import (
 	"time"
 )
 
-// informed is a context with what is known of a request. It is a part of the call, which one of [context.WithValue]
-// would allocate once more.
-type informed struct {
-	context.Context
-	info *RequestInfo
-}
+// infoKey is the key of what the context of a handler knows of its request.
+type infoKey struct{}
 
+// informed is the context of a call's exchange with what is known of the request. It is the call itself: one of
+// [context.WithValue] would be one more allocation.
+type informed rpcCall
+
+// Deadline implements [context.Context].
+func (c *informed) Deadline() (time.Time, bool) { return c.x.work.Deadline() }
+
+// Done implements [context.Context].
+func (c *informed) Done() <-chan struct{} { return c.x.work.Done() }
+
+// Err implements [context.Context].
+func (c *informed) Err() error { return c.x.work.Err() }
+
+// Value implements [context.Context].
 func (c *informed) Value(key any) any {
-	if key == (requestKey{}) {
-		return c.info
+	if key == (infoKey{}) {
+		return c.handler.value()
 	}
-	return c.Context.Value(key)
+	return c.x.work.Value(key)
 }
 
 // endable is a context of [context.WithCancelCause] that is made when it is first waited for: few handlers do. To make

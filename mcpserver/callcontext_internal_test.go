@@ -23,7 +23,7 @@ func seenOf(ctx context.Context) string {
 	default:
 	}
 	at, bound := ctx.Deadline()
-	known, other := ctx.Value(requestKey{}) != nil, ctx.Value("other")
+	known, other := ctx.Value(infoKey{}) != nil, ctx.Value("other")
 	return fmt.Sprint(closed, ctx.Err(), context.Cause(ctx), known, other, at, bound)
 }
 
@@ -35,9 +35,11 @@ func TestTheContextOfACallIsOneThatCanBeCancelled(t *testing.T) {
 		defer endOuter()
 		parent, endParent := context.WithCancelCause(outer)
 		defer endParent(nil)
-		want, endWant := context.WithCancelCause(context.WithValue(parent, requestKey{}, &RequestInfo{}))
+		want, endWant := context.WithCancelCause(context.WithValue(parent, infoKey{}, &RequestInfo{}))
 		defer endWant(nil)
-		e := &endable{parent: &informed{parent, &RequestInfo{}}}
+		c := new(call).of(nil)
+		c.x = &rpcExchange{work: parent}
+		e := &endable{parent: (*informed)(c)}
 		defer e.end(nil)
 		steps := map[string]func(){
 			"it ends": func() {
@@ -48,7 +50,7 @@ func TestTheContextOfACallIsOneThatCanBeCancelled(t *testing.T) {
 			"its parent ends": func() { endParent(rapid.SampledFrom([]error{nil, errOverloaded}).Draw(t, "why")) },
 			"its error":       func() { same(t, e.Err(), want.Err()) },
 			"its cause":       func() { same(t, context.Cause(e), context.Cause(want)) },
-			"its value":       func() { same(t, e.Value(requestKey{}) != nil && e.Value("other") == nil, true) },
+			"its value":       func() { same(t, e.Value(infoKey{}) != nil && e.Value("other") == nil, true) },
 			"one below": func() {
 				child, end := context.WithCancel(e)
 				other, endOther := context.WithCancel(want)

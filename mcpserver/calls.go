@@ -10,17 +10,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // admission decides when the requests of an exchange are served, and knows them until they are concluded.
 type admission interface {
 	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it. A request that
 	// is to be answered here may begin now, and the caller serves it; if not, that is no longer so.
-	admit(c *call) error
+	admit(c *rpcCall) error
 	// find returns the request with this id that was admitted and is not concluded, nil for none.
-	find(id jsonrpc.ID) *call
+	find(id jsonrpc.ID) *rpcCall
 	// finish forgets c and returns the reason if it gets no answer.
-	finish(c *call) error
+	finish(c *rpcCall) error
 	// cancel notes that the client does not want an answer any more.
 	cancel(id jsonrpc.ID, why error)
 	// release is called by a request that was served in a goroutine of its own.
@@ -42,18 +43,19 @@ type calls struct {
 	total    *quota.Limiter // over all clients
 
 	mu      sync.Mutex
-	live    map[jsonrpc.ID]*call // guarded by mu; running and waiting
-	running int                  // guarded by mu
-	waiting []*call              // guarded by mu; in the order of their arrival
-	bytes   int                  // guarded by mu; of the frames of all in live
-	closed  bool                 // guarded by mu
-	idle    broadcast.Signal     // guarded by mu; sent when none runs
+	live    map[jsonrpc.ID]*rpcCall // guarded by mu; running and waiting
+	running int                     // guarded by mu
+	waiting []*rpcCall              // guarded by mu; in the order of their arrival
+	bytes   int                     // guarded by mu; of the frames of all in live
+	closed  bool                    // guarded by mu
+	idle    broadcast.Signal        // guarded by mu; sent when none runs
 }
 
-func newCalls(c *config, g *group, total *quota.Limiter) *calls {
+// newCalls returns the calls of a client of which limit may run and queue may wait.
+func newCalls(limit, queue, frameLimit int, g *group, total *quota.Limiter) *calls {
 	return &calls{
-		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: liveFrames * c.FrameLimit, group: g, total: total,
-		live: map[jsonrpc.ID]*call{},
+		limit: limit, queue: queue, capacity: liveFrames * frameLimit, group: g, total: total,
+		live: map[jsonrpc.ID]*rpcCall{},
 	}
 }
 
@@ -65,10 +67,10 @@ func (t *calls) confine(n int) {
 
 // admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it. If
 // it is to be answered here, and now, that is left to the caller.
-func (t *calls) admit(c *call) error {
+func (t *calls) admit(c *rpcCall) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, taken := t.live[c.info.ID]
+	_, taken := t.live[c.id]
 	switch {
 	case t.closed:
 		return errShuttingDown
@@ -90,13 +92,41 @@ func (t *calls) admit(c *call) error {
 	default:
 		return errBusy
 	}
-	t.live[c.info.ID] = c
+	t.live[c.id] = c
 	t.bytes += c.size
 	return nil
 }
 
+// look shows all requests that are running or waiting to see, and returns how many there are and the bytes of their
+// frames.
+func (t *calls) look(see func(c *rpcCall, waiting, cancelled bool)) (running, waiting, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	queued := make(map[*rpcCall]bool, len(t.waiting))
+	for _, w := range t.waiting {
+		queued[w] = true
+	}
+	for _, c := range t.live {
+		see(c, queued[c], c.cancelled != nil)
+	}
+	return t.running, len(t.waiting), t.bytes
+}
+
+// usage yields how many requests are running and waiting, the bytes of their frames, and the limits of these.
+func (t *calls) usage(yield yieldUsage) {
+	t.mu.Lock()
+	running, waiting, bytes := t.running, len(t.waiting), t.bytes
+	t.mu.Unlock()
+	yield(names.CapacityRequest, running, t.limit)
+	yield(names.CapacityQueue, waiting, t.queue)
+	yield(names.MemoryFrame, bytes, t.capacity)
+}
+
+// yieldUsage takes how much of a limited resource is in use, and the limit.
+type yieldUsage = func(kind string, used, limit int)
+
 // find returns the request with this id that is running or waiting, nil for none.
-func (t *calls) find(id jsonrpc.ID) *call {
+func (t *calls) find(id jsonrpc.ID) *rpcCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.live[id]
@@ -137,7 +167,7 @@ func (t *calls) drain(patience time.Duration) bool {
 }
 
 // all returns those that are running or waiting.
-func (t *calls) all() []*call {
+func (t *calls) all() []*rpcCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Collect(maps.Values(t.live))
@@ -167,10 +197,10 @@ func (t *calls) next() {
 }
 
 // finish takes c off the table: its id is free again. It returns the reason if c was cancelled and gets no answer.
-func (t *calls) finish(c *call) error {
+func (t *calls) finish(c *rpcCall) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.live[c.info.ID] == c {
+	if t.live[c.id] == c {
 		t.remove(c)
 	}
 	return c.cancelled
@@ -196,7 +226,7 @@ func (t *calls) cancel(id jsonrpc.ID, why error) {
 }
 
 // withdraw takes c out of the queue and reports whether it was there. mu is held.
-func (t *calls) withdraw(c *call) bool {
+func (t *calls) withdraw(c *rpcCall) bool {
 	i := slices.Index(t.waiting, c)
 	if i < 0 {
 		return false
@@ -207,8 +237,8 @@ func (t *calls) withdraw(c *call) bool {
 }
 
 // remove takes c off the table, which has it. mu is held.
-func (t *calls) remove(c *call) {
-	delete(t.live, c.info.ID)
+func (t *calls) remove(c *rpcCall) {
+	delete(t.live, c.id)
 	t.bytes -= c.size
 }
 

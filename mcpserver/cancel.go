@@ -13,23 +13,20 @@ import (
 // nothing: the answer may have crossed it.
 // The revision of the request is that of the notification, which op observes.
 // (specification 2026-07-28, basic/patterns/cancellation)
-func (x *exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
+func (x *rpcExchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	var p mcp.CancelledParams
-	if err := decodeCopy(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
+	if _, err := mcp.Decode(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
 		return nil
 	}
 	about := x.calls.find(p.RequestID)
 	if about != nil && op != nil {
-		op.Meet(x.seen(about.info.Version))
+		_, v := about.handler.about()
+		op.Meet(x.seen(v))
 	}
-	if x.conn != nil && x.conn.others != nil && about == nil {
-		return x.conn.others.cancel(x.work, p.RequestID, p.Reason)
+	if others := x.server.elsewhere(); others != nil && about == nil {
+		return others.cancel(x.work, p.RequestID, p.Reason)
 	}
-	why := cancellation(p.Reason)
-	if x.s.receiver != nil && p.Reason != "" {
-		why = clientReason(p.Reason) // which goes on as it is
-	}
-	x.calls.cancel(p.RequestID, why)
+	x.calls.cancel(p.RequestID, x.server.cancellation(p.Reason))
 	return nil
 }
 
@@ -40,12 +37,6 @@ func cancellation(reason string) error {
 	}
 	return fmt.Errorf("%w: %s", errCancelled, reason)
 }
-
-// clientReason is a cancellation in the client's own words.
-type clientReason string
-
-func (r clientReason) Error() string { return string(r) }
-func (r clientReason) Unwrap() error { return errCancelled }
 
 // errCancelled is in the cause of a handler's context that the client has ended.
 var errCancelled = errors.New("cancelled by the client")

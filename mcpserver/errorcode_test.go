@@ -62,7 +62,9 @@ func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
 		if test.agreed != "" {
 			of.agreed.Store(&agreement{version: test.agreed})
 		}
-		if got := s.wantsNull(of); got != test.want {
+		x := &exchange{terms: of}
+		x.server, x.engine = x, &engine{nullID: s.cfg.nullID()}
+		if got := x.wantsNull(); got != test.want {
 			t.Errorf("%v, agreed on %q: got %v, want %v", test.speaks, test.agreed, got, test.want)
 		}
 	}

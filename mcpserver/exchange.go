@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -13,32 +12,68 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// engine answers messages: those of one connection, or all that an HTTP handler gets outside of sessions. It is
-// immutable once it reads.
+// engine answers the messages of one connection, or those that an HTTP handler gets outside of sessions. It is immutable
+// once it reads.
 type engine struct {
-	s        *Server
-	calls    admission
-	group    *group    // of what the server does besides
-	audience *audience // that listens
-	reading  *reading  // that brings the messages of a stream; nil over HTTP
-	front    *front    // who sends them, for a relay; nil for any other server
+	calls      admission
+	group      *group   // of what the server does besides
+	reading    *reading // that brings the messages of a stream; nil for messages that come in any other way
+	frameLimit int      // of the answers to a batch, in bytes
+	nullID     bool     // before a revision is agreed on, an error for a message without an id has the id null
 }
 
-// exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It
-// is immutable and may be fed by any number of goroutines; each message is dealt with by the one that brings it.
-type exchange struct {
+// rpcExchange carries the messages between a client and a server: the client's messages come in, and answers go to a
+// sink. It is immutable, and any number of goroutines may bring messages: each message is dealt with by the goroutine
+// that brings it.
+type rpcExchange struct {
 	*engine
-	*peer
-	terms *terms
-	conn  *connection // of the client; nil for a message that is answered by itself
-	out   sink
-
-	visit       *visit        // of the HTTP request that brings the messages of a session; nil for any other
-	headers     headers       // nil for all but modern messages over HTTP
-	httpRequest *http.Request // that brings a message; nil on any other connection
+	*rpcPeer
+	server rpcServer
+	asks   *asks // the server's requests that the client has yet to answer; nil for a client that cannot be asked
+	out    sink
+	place  rpcPlace // that the messages occupy; nil for none
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
+}
+
+// rpcServer is the server behind an exchange.
+type rpcServer interface {
+	// newCall returns the call that a request of the client becomes, with its handler.
+	newCall() *rpcCall
+	// notified handles a notification that is valid, but for notifications/cancelled. The error says that the client
+	// may send it again.
+	notified(m *jsonrpc.Message) error
+	// describe describes a notification for telemetry.
+	describe(m *jsonrpc.Message) instrument.Incoming
+	// version returns the revision that client and server have agreed on, empty for none.
+	version() mcp.Version
+	// cancellation returns the cause for the end of a request that the client has cancelled, for a reason of its own.
+	cancellation(reason string) error
+	// countRefused counts a message that was refused with an answer. told says that another record tells of it.
+	countRefused(reason string, a answer, told bool)
+	// elsewhere returns the other processes that know the client, nil for none.
+	elsewhere() elsewhere
+}
+
+// elsewhere are the other processes that know a client.
+type elsewhere interface {
+	// cancel passes on that the client has cancelled a request which is not answered here.
+	cancel(ctx context.Context, id jsonrpc.ID, reason string) error
+	// deliver passes on a response to a request from another process, and reports whether there is one. The error says
+	// that the process is not known now or the store fails: the client may try again.
+	deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
+}
+
+// rpcPlace is what requests occupy until they are concluded, where those that bring them may be gone before.
+type rpcPlace interface {
+	// retain says that a request has begun.
+	retain()
+	// drop says that it is concluded.
+	drop()
+	// await makes room for others while a request waits for its client; back takes it again. It reports false if too
+	// many wait.
+	await() (back func(), ok bool)
 }
 
 // sink is where that goes which a message leads to: the connection, a batch, or a stream of its own. Frames may be used
@@ -100,15 +135,24 @@ func (a *answer) size() int {
 	return len(a.frame) + len(a.rest) + len(closing)
 }
 
+// awaitClient makes room for others while a request waits for its client; back takes it again. It reports false if too
+// many wait.
+func (x *rpcExchange) awaitClient() (back func(), ok bool) {
+	if x.place == nil {
+		return func() {}, true
+	}
+	return x.place.await()
+}
+
 // take deals with one frame, which it keeps.
-func (x *exchange) take(frame []byte) {
+func (x *rpcExchange) take(frame []byte) {
 	m, err := jsonrpc.Parse(frame)
 	if err == nil {
 		x.route(&m, x.out)
 		return
 	}
 	v := jsonrpc.ViolationOf(&m, err)
-	if v.Reason == jsonrpc.BatchFrame && x.terms.batches() {
+	if v.Reason == jsonrpc.BatchFrame && x.batches() {
 		x.takeBatch(frame)
 		return
 	}
@@ -116,9 +160,9 @@ func (x *exchange) take(frame []byte) {
 }
 
 // route gives a message to what deals with its kind.
-func (x *exchange) route(m *jsonrpc.Message, out sink) {
+func (x *rpcExchange) route(m *jsonrpc.Message, out sink) {
 	if m.Kind == jsonrpc.Request {
-		x.request(new(call), m, out)
+		x.request(x.server.newCall(), m, out)
 		return
 	}
 	kept := *m // by what it is for, unlike a request: so that one, the caller's, need not be allocated
@@ -130,7 +174,7 @@ func (x *exchange) route(m *jsonrpc.Message, out sink) {
 }
 
 // request begins to answer a request, which c becomes.
-func (x *exchange) request(c *call, m *jsonrpc.Message, out sink) {
+func (x *rpcExchange) request(c *rpcCall, m *jsonrpc.Message, out sink) {
 	w := x.stopwatch()
 	params, err := m.Params()
 	took := w.stop()
@@ -146,7 +190,7 @@ func (x *exchange) request(c *call, m *jsonrpc.Message, out sink) {
 }
 
 // begin begins to answer a request whose params have been read, which took so long, zero if that was not measured.
-func (x *exchange) begin(c *call, m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
+func (x *rpcExchange) begin(c *rpcCall, m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
 	begun := false
 	defer func() {
 		if !begun {
@@ -160,71 +204,36 @@ func (x *exchange) begin(c *call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 	begun = true
 	switch {
 	case c.refused != nil:
-	case c.relayed != nil:
-		c.relayed.handOn()
-		return
-	case !c.method.inline:
-		c.here = x.reading.wants(c)
+	case !c.inline:
+		c.here = c.inOrder || x.reading.wants(c)
 		err := x.calls.admit(c)
 		if err == nil {
-			if c.here {
-				x.reading.answer(c)
-			}
+			c.admitted()
 			return
 		}
-		c.refused = err
+		c.refused, c.inOrder = err, false
 	case x.calls.find(m.ID) != nil:
 		c.refused = errDuplicateID
 	}
 	c.serve()
 }
 
-// notification deals with a notification: those that concern the core, at once. The error says that it is invalid, or
-// that a store of sessions fails, which only HTTP can tell the client.
-func (x *exchange) notification(m *jsonrpc.Message) error {
+// notification deals with a notification. The error says that it is invalid, or that the client may send it again.
+func (x *rpcExchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
 		x.violation(v, m.Frame, m.Size(), 0)
 		return v
 	}
-	switch m.Method {
-	case mcp.NotificationCancelled:
+	if m.Method == mcp.NotificationCancelled {
 		return x.observe(m, func(op *instrument.Op) error { return x.cancelled(m, op) })
-	case mcp.NotificationInitialized:
-		if x.s.receiver == nil {
-			return x.initialized(m)
-		}
 	}
-	if x.s.receiver != nil {
-		x.handOnNotification(m)
-		return nil
-	}
-	if x.hear(m) {
-		return nil
-	}
-	x.tel.Notification(telemetry.Received, m.Method)
-	x.tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
-	return nil
-}
-
-// initialized deals with notifications/initialized, of which a handler hears behind the core.
-func (x *exchange) initialized(m *jsonrpc.Message) error {
-	confirm := func(*instrument.Op) error {
-		return x.amend(x.work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
-	}
-	if x.s.hears.lookup(m.Method) == nil {
-		return x.observe(m, confirm)
-	}
-	if err := confirm(nil); err != nil {
-		return err
-	}
-	x.hear(m)
-	return nil
+	return x.server.notified(m)
 }
 
 // response gives a response to the handler that waits for it, and counts it if there is none. The error is as for
 // notification.
-func (x *exchange) response(m *jsonrpc.Message) error {
+func (x *rpcExchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
 		x.violation(v, m.Frame, m.Size(), 0)
@@ -244,7 +253,7 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 }
 
 // refuse counts a frame that breaks the protocol, and answers it if it may have been a request.
-func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
+func (x *rpcExchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 	x.violation(v, frame, len(frame), 0)
 	switch {
 	case expectsAnswer(v):
@@ -257,10 +266,10 @@ func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 }
 
 // answerViolation answers a frame that broke the protocol, by its id as far as that could be read.
-func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
+func (x *rpcExchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	err := &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}
 	id := v.ID
-	if id.IsZero() && x.s.wantsNull(x.terms) {
+	if id.IsZero() && x.wantsNull() {
 		id = jsonrpc.Null
 	}
 	frame := appendError(nil, id, err)
@@ -270,20 +279,18 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	if v.Reason == jsonrpc.FrameTooLarge {
 		reason = names.RefusalTooLarge
 	}
-	x.countRefused(reason, a, true) // the record of the violation tells of it
-	_ = out.answer(x.work, a)       // a client that is gone has no use for it
+	x.server.countRefused(reason, a, true) // the record of the violation tells of it
+	_ = out.answer(x.work, a)              // a client that is gone has no use for it
 }
 
 // wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The
 // schemas of later revisions have no null, and leave the id out.
 // (specification 2025-11-25, basic/index, "Error Responses")
-func (s *Server) wantsNull(of *terms) bool {
-	if of != nil {
-		if a := of.agreed.Load(); a != nil {
-			return a.version < mcp.Version20251125
-		}
+func (x *rpcExchange) wantsNull() bool {
+	if v := x.server.version(); v != "" {
+		return v < mcp.Version20251125
 	}
-	return len(s.cfg.modern) == 0 && !slices.Contains(s.cfg.legacy, mcp.Version20251125)
+	return x.nullID
 }
 
 // expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response

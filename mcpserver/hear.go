@@ -95,7 +95,7 @@ func (x *exchange) hear(m *jsonrpc.Message) bool {
 	if h == nil {
 		return false
 	}
-	n := &heard{handle: h, in: x.arrived(m), size: m.Size()}
+	n := &heard{handle: h, in: x.describe(m), size: m.Size()}
 	n.Method, n.Params = m.Method, bytes.Clone(m.Middle())
 	if x.conn == nil {
 		x.listenTo(n)

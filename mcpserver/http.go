@@ -33,9 +33,12 @@ import (
 // there is no other span, and the message names none, headers such as traceparent say what the client's is.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
-	engine // of what is answered by itself
-	cfg    HTTPOptions
-	guard  guard
+	engine   // of what is answered by itself
+	s        *Server
+	role     role      // for what is answered by itself
+	audience *audience // likewise
+	cfg      HTTPOptions
+	guard    guard
 
 	gate     gate
 	room     *quota.Memory // for bodies: those that are being read, and those of requests that are being answered
@@ -62,18 +65,19 @@ type HTTPHandler struct {
 // mistakes in the program, and HTTPHandler panics.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
-	if err == nil && s.receiver != nil && (cfg.Stateless || cfg.Sessions != nil) {
-		err = errors.New("options: a relay has no use for Stateless and Sessions")
+	if err == nil {
+		err = s.roles.checkHTTP(&cfg)
 	}
 	if err != nil {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
 	h := &HTTPHandler{
+		s: s, audience: newAudience(cfg.MaxSubscriptions),
 		cfg:      s.guardStores(cfg),
 		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
 		gate:     gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
 		room:     quota.NewMemory(cfg.MaxBodies),
-		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
+		crowd:    crowd{total: s.total, live: map[*rpcCall]struct{}{}},
 		watching: quota.NewMemory(cfg.MaxWatchedBytes),
 		sessions: sessions{
 			places: quota.NewShares(cfg.MaxSessions), introductions: quota.NewShares(cfg.MaxIntroductionBytes),
@@ -82,12 +86,10 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		assumed: map[mcp.Version]*terms{},
 	}
 	h.gate.room = h.room
-	h.engine = engine{s: s, calls: &h.crowd, group: newGroup(maxSpare), audience: newAudience(cfg.MaxSubscriptions)}
+	h.engine = engine{calls: &h.crowd, group: newGroup(maxSpare), frameLimit: s.cfg.FrameLimit, nullID: s.cfg.nullID()}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
-	if s.receiver != nil {
-		h.front = &front{tel: h.http1.tel, unread: quota.NewMemory(unreadFrames * s.cfg.FrameLimit)}
-	}
+	h.role = s.roles.forHTTP(h)
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(terms)
 		h.assumed[v].agreed.Store(&agreement{version: v})
@@ -171,9 +173,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	delete(h.s.fleets, h.fleet)
 	h.s.mu.Unlock()
 	h.audience.close()
-	if h.front != nil {
-		h.crowd.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
-	}
+	h.role.endStreams()
 	h.gate.waitPosts(ctx)
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
@@ -204,9 +204,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	if h.fleet != nil {
 		h.fleet.leave(context.WithoutCancel(ctx))
 	}
-	if h.front != nil {
-		h.http1.guarded(context.WithoutCancel(ctx), mcp.MethodInitialize, func() { h.s.receiver.Gone(h.front) })
-	}
+	h.role.close(context.WithoutCancel(ctx))
 	h.gone()
 	h.kill()
 	waitAtMost(h.group, settle)

@@ -14,12 +14,12 @@ type crowd struct {
 	total *quota.Limiter // over all clients
 
 	mu     sync.Mutex
-	live   map[*call]struct{} // guarded by mu
-	moved  broadcast.Signal   // guarded by mu; sent when one is answered
-	closed bool               // guarded by mu
+	live   map[*rpcCall]struct{} // guarded by mu
+	moved  broadcast.Signal      // guarded by mu; sent when one is answered
+	closed bool                  // guarded by mu
 }
 
-func (t *crowd) admit(c *call) error {
+func (t *crowd) admit(c *rpcCall) error {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -31,10 +31,7 @@ func (t *crowd) admit(c *call) error {
 	}
 	t.live[c] = struct{}{}
 	t.mu.Unlock()
-	if c.relayed == nil {
-		defer t.release()
-		c.serve()
-	}
+	c.here = true
 	return nil
 }
 
@@ -48,7 +45,7 @@ func (t *crowd) dismiss(method string, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for c := range t.live {
-		if c.info.Method == method {
+		if m, _ := c.handler.about(); m == method {
 			c.cancel(why)
 		}
 	}
@@ -56,7 +53,7 @@ func (t *crowd) dismiss(method string, why error) {
 
 // finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
 // context of any other does not end with the connection.
-func (t *crowd) finish(c *call) error {
+func (t *crowd) finish(c *rpcCall) error {
 	t.mu.Lock()
 	delete(t.live, c)
 	t.moved.Send()
@@ -92,5 +89,5 @@ func (t *crowd) size() int64 {
 
 // What concerns ids means nothing here: they are the client's, and there are many clients.
 
-func (t *crowd) find(jsonrpc.ID) *call    { return nil }
+func (t *crowd) find(jsonrpc.ID) *rpcCall { return nil }
 func (t *crowd) cancel(jsonrpc.ID, error) {}

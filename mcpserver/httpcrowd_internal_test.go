@@ -22,7 +22,7 @@ func TestShutdownWaitsForSubscriptionsWhoseClientHasGone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := New(mcp.Implementation{Name: "s", Version: "1"}, &Options{Telemetry: telemetry.Off()})
 				h := s.HTTPHandler(nil)
-				c := &call{x: &exchange{work: t.Context()}}
+				c := &rpcCall{x: &rpcExchange{work: t.Context()}}
 				h.crowd.live[c] = struct{}{}
 				concluded := time.AfterFunc(test.after, func() { _ = h.crowd.finish(c) })
 				defer concluded.Stop()

@@ -64,17 +64,12 @@ func (v *visit) place() *mcp.Error {
 	return nil
 }
 
-// retain says that the request has led to a call, which drops it when it is concluded. A nil visit is that of what
-// comes by no HTTP request, or waits in its goroutine.
-func (v *visit) retain() {
-	if v != nil {
-		v.refs.Add(1)
-	}
-}
+// retain says that the request has led to a call, which drops it when it is concluded. It implements rpcPlace.
+func (v *visit) retain() { v.refs.Add(1) }
 
 // drop says that such a call is concluded.
 func (v *visit) drop() {
-	if v == nil || v.refs.Add(-1) > 0 {
+	if v.refs.Add(-1) > 0 {
 		return
 	}
 	v.gate.mu.Lock()
@@ -128,9 +123,6 @@ func (v *visit) linger() (back func()) {
 
 // await is linger for a handler that waits for its client. It reports false if too many do.
 func (v *visit) await() (back func(), ok bool) {
-	if v == nil {
-		return func() {}, true
-	}
 	g := v.gate
 	g.mu.Lock()
 	if ok = g.waits.Affords(v.who, 1); ok {

@@ -54,8 +54,8 @@ func (h *HTTPHandler) initialize(p *parcel) {
 		}
 		s.release()
 	}()
-	p.lead(func() { p.begin(s.serving(p.r), out, new(call)) }, func() {})
-	if h.front != nil {
+	p.lead(func() { p.begin(s.serving(p.r), out) }, func() {})
+	if !out.isOver() { // a request that is passed on
 		select {
 		case <-out.done():
 		case <-p.r.Context().Done():
@@ -123,13 +123,13 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	switch {
 	case !h.knownVersion(p):
 		return
-	case p.broken != nil && !x.terms.batches():
+	case p.broken != nil && !x.batches():
 		h.violation(p, p.broken)
 		return
 	case h.takes(p, x):
 		return
 	}
-	x.visit = p.visit
+	x.place = p.visit
 	resp := &response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}
 	st := s.newStream(resp)
 	if s.shared != nil {
@@ -141,7 +141,7 @@ func (h *HTTPHandler) postSession(p *parcel) {
 			x.out = st
 			x.take(p.frame)
 		} else {
-			p.begin(x, st, new(call))
+			p.begin(x, st)
 		}
 	}, respond)
 	respond()

@@ -75,24 +75,6 @@ func refusalReason(err error) string {
 	return ""
 }
 
-// countRefusal counts a request that was refused with err: for lack of room, because the server stops,
-// or because a store of sessions fails. told says that
-// another record tells of it.
-func (x *exchange) countRefusal(err error, told bool) {
-	if reason := refusalReason(err); reason != "" {
-		x.countRefused(reason, answer{err: err, refused: true}, told)
-	}
-}
-
-// countRefused counts a request that was refused with an answer.
-func (x *exchange) countRefused(reason string, a answer, told bool) {
-	r := instrument.Refusal{Reason: reason, Err: a.err, Told: told}
-	if x.httpRequest != nil {
-		r.Status, r.RemoteAddr = statusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
-	}
-	x.tel.Refused(x.work, r)
-}
-
 // Refused counts and logs a request that a middleware in front of h has refused with a status, so that it is seen
 // beside those that h refuses itself: in the metric mcp_server.request.refused, and in records of that name at a
 // limited rate. The middleware of package bearer calls it. 401 and 403 have the reason unauthorized, 429 has

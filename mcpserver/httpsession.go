@@ -59,7 +59,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		if channel != nil {
 			process = h.fleet.self
 		}
-		h.fleet.share(s, h.fleet.newRecord(s.principal, process))
+		h.fleet.share(s, h.fleet.newRecord(s.client.principal, process))
 	}
 	return s
 }
@@ -161,9 +161,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
 	s.asks.close()
-	if s.front != nil {
-		s.leaveRelay(s.public.why())
-	}
+	s.role.leave(s.public.why())
 	s.stop(s.public.why())
 	if s.general != nil {
 		s.general.close()
@@ -188,7 +186,7 @@ func (s *httpSession) shut() (left int) {
 // agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
 // is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
-	s.peer.enter(s.version(), s.id)
+	s.rpcPeer.enter(s.version(), s.id)
 	if s.shared != nil {
 		if err := s.shared.create(ctx); err != nil {
 			return false, err
@@ -332,6 +330,7 @@ func (s *httpSession) expired() bool {
 // serving returns the exchange for the messages of one HTTP request.
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
+	x.server = &x
 	x.work = within.Values(s.work, r.Context())
 	x.httpRequest = r
 	return &x

@@ -75,9 +75,9 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	}
 	defer s.release()
 	x := s.serving(p.r)
-	x.visit = p.visit
+	x.place = p.visit
 	switch {
-	case p.broken != nil && !x.terms.batches():
+	case p.broken != nil && !x.batches():
 		h.violation(p, p.broken)
 		return
 	case h.takes(p, x):
@@ -91,7 +91,7 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 		if p.broken != nil {
 			x.take(p.frame)
 		} else {
-			x.request(new(call), &p.m, x.out)
+			x.request(x.newCall(), &p.m, x.out)
 		}
 	}, accepted)
 	accepted()

@@ -49,6 +49,6 @@ func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
 	if c.info.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}
 	}
-	usual := c.x.s.cfg.cacheHint(c.x.principal)
+	usual := c.x.s.cfg.cacheHint(c.x.client.principal)
 	return mcp.CacheHint{TTLMs: cmp.Or(h.TTLMs, usual.TTLMs), CacheScope: cmp.Or(h.CacheScope, usual.CacheScope)}
 }

@@ -79,7 +79,7 @@ type inspector struct {
 
 // seenCall is a call as it was when it was looked at, for it belongs to another.
 type seenCall struct {
-	*call
+	*rpcCall
 	conn      uint64
 	waiting   bool
 	cancelled bool
@@ -121,7 +121,7 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 	}
 	h.crowd.mu.Lock()
 	for c := range h.crowd.live {
-		in.add(seenCall{call: c})
+		in.add(seenCall{rpcCall: c})
 	}
 	h.crowd.mu.Unlock()
 	in.Handlers = append(in.Handlers, state)
@@ -139,17 +139,9 @@ func (in *inspector) connection(c *connection, session string) {
 	if a := c.terms.agreed.Load(); a != nil {
 		see.Client, see.ClientVersion, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
 	}
-	t := c.table
-	t.mu.Lock()
-	see.Running, see.Waiting, see.Bytes = t.running, len(t.waiting), t.bytes
-	waiting := make(map[*call]bool, len(t.waiting))
-	for _, w := range t.waiting {
-		waiting[w] = true
-	}
-	for _, live := range t.live {
-		in.add(seenCall{live, c.number, waiting[live], live.cancelled != nil})
-	}
-	t.mu.Unlock()
+	see.Running, see.Waiting, see.Bytes = c.table.look(func(live *rpcCall, waiting, cancelled bool) {
+		in.add(seenCall{live, c.number, waiting, cancelled})
+	})
 	in.Connected++
 	in.Connections = among(in.Connections, see, func(a, b inspect.Connection) int {
 		if load := (b.Running + b.Waiting) - (a.Running + a.Waiting); load != 0 {
@@ -192,9 +184,11 @@ func (in *inspector) network(o observer) {
 func (in *inspector) done() inspect.Server {
 	for _, c := range in.calls {
 		ref := c.op.Ref() // it never changes
+		method, _ := c.handler.about()
+		target, uri := c.handler.(aboutTarget).aboutTarget()
 		in.Requests = append(in.Requests, inspect.Request{
-			Connection: c.conn, ID: shortID(c.info.ID.String()), Method: excerpt(c.info.Method), Target: excerpt(c.target),
-			URI:   excerpt(c.uri),
+			Connection: c.conn, ID: shortID(c.id.String()), Method: excerpt(method), Target: excerpt(target),
+			URI:   excerpt(uri),
 			Since: c.arrived, Age: in.Time.Sub(c.arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
 		})
 	}
@@ -254,3 +248,9 @@ func placesOf(l *quota.Limiter) inspect.Places {
 	u := l.Usage()
 	return inspect.Places{Used: u.Used, Holders: u.Holders, Hungry: u.Waiting, Scarce: u.Scarce}
 }
+
+// aboutTarget is the handler of a call that knows what its method is about.
+type aboutTarget interface{ aboutTarget() (target, uri string) }
+
+func (c *call) aboutTarget() (target, uri string)        { return c.target, c.uri }
+func (r *relayedCall) aboutTarget() (target, uri string) { return r.target, r.uri }

@@ -99,7 +99,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 		return err
 	}
 	if ctx.Done() == nil {
-		ctx = c.ctx
+		ctx = c.ctx()
 	}
 	v := c.speak()
 	if err := v.take(ctx); err != nil {
@@ -111,8 +111,8 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 		return ErrAnswered
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case c.ctx.Err() != nil:
-		return context.Cause(c.ctx)
+	case c.ctx().Err() != nil:
+		return context.Cause(c.ctx())
 	}
 	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
 		return nil

@@ -19,11 +19,7 @@ func answered(ctx context.Context, r *Request) (any, error) {
 	if r == nil || r.RequestInfo == nil || r.call == nil {
 		return nil, errForeign
 	}
-	result, err := r.call.handleRounds(ctx)
-	if _, later := result.(standing); later {
-		r.call.stands = true
-	}
-	return result, err
+	return r.call.handleRounds(ctx)
 }
 
 var errForeign = &failure{errInternal, errors.New("middleware has passed on a request that is none of the server's")}
@@ -46,8 +42,8 @@ func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 	})
 	switch {
-	case c.stands: // whatever the middleware makes of that, there is a subscription
-		return standing{}, nil
+	case c.deferred: // whatever the middleware makes of that, there is a subscription
+		return nil, nil
 	case err != nil:
 		return nil, err
 	case result == nil || ours(reflect.TypeOf(result)):

@@ -260,7 +260,7 @@ var lists = map[string]struct {
 }
 
 // inform sends a notice. meta goes into its _meta.
-func (p *peer) inform(ctx context.Context, out sink, v mcp.Version, n queuedNotice, meta mcp.Meta) error {
+func (p *rpcPeer) inform(ctx context.Context, out sink, v mcp.Version, n queuedNotice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {
 		return err
@@ -269,13 +269,13 @@ func (p *peer) inform(ctx context.Context, out sink, v mcp.Version, n queuedNoti
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.
-func (p *peer) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
+func (p *rpcPeer) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
 // send sends the notification that r describes to telemetry.
-func (p *peer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
+func (p *rpcPeer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.sendFrame(ctx, out, v, r, func(op *instrument.Op) ([]byte, error) {
 		return jsonrpc.AppendNotification(nil, r.Method, traced(op, meta), params)
@@ -283,7 +283,7 @@ func (p *peer) send(ctx context.Context, out sink, v mcp.Version, r instrument.R
 }
 
 // sendFrame is send for the frame that is made for an operation.
-func (p *peer) sendFrame(ctx context.Context, out sink, v mcp.Version, r instrument.Request,
+func (p *rpcPeer) sendFrame(ctx context.Context, out sink, v mcp.Version, r instrument.Request,
 	frameOf func(*instrument.Op) ([]byte, error)) error {
 	r.Notification, r.Beside = true, true
 	ctx, op := p.tel.StartRequest(ctx, r)

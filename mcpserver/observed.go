@@ -49,34 +49,15 @@ func (o *observer) coalesced(n notice) {
 
 // observe tells telemetry of a notification that the core deals with, which deal does. The operation is nil without
 // telemetry.
-func (x *exchange) observe(m *jsonrpc.Message, deal func(*instrument.Op) error) error {
+func (x *rpcExchange) observe(m *jsonrpc.Message, deal func(*instrument.Op) error) error {
 	if x.tel == nil {
 		return deal(nil)
 	}
-	_, op := x.tel.StartHandler(x.work, x.arrived(m))
+	_, op := x.tel.StartHandler(x.work, x.server.describe(m))
 	defer op.End(brokenOff)
 	err := deal(&op)
 	op.End(outcome(nil, err))
 	return err
-}
-
-// arrived describes for telemetry a notification that is dealt with.
-func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
-	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
-	x.tellHTTP(&in)
-	p, err := m.Params()
-	if err == nil {
-		tellTrace(&in, &p)
-	}
-	if a := x.terms.agreed.Load(); a != nil {
-		in.Peer = x.seen(a.version)
-		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
-	} else if x.httpRequest != nil {
-		in.Peer = x.seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
-	} else if v, ok := x.s.speaks(p.ProtocolVersion); ok {
-		in.Peer = x.seen(v)
-	}
-	return in
 }
 
 // stopwatch measures how long decoding takes, if telemetry asks for it.

@@ -4,20 +4,14 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// peer is the client as the server knows it without reading a message: of a connection, of a session, or of one HTTP
-// request. It has no revision, which each message of a connection may have of its own. But for session, it is
-// immutable.
-type peer struct {
+// rpcPeer is the client of a connection, of a session or of one HTTP request, as telemetry knows it. It has no revision:
+// each message of a connection may have one of its own. But for session, it is immutable.
+type rpcPeer struct {
 	observer
-	principal string        // who sends the messages, over HTTP; empty for none
-	who       quota.Account // on which they go, likewise
-	untrusted bool          // the client does not decide about traces and baggage
-	rates     *rateBook     // of the client; nil for none
-	watching  *quota.Memory // for what is watched
+	untrusted bool // the client does not decide about traces and baggage
 
 	session atomic.Pointer[sessionPeer] // nil as long as no session over HTTP is open
 }
@@ -29,13 +23,13 @@ type sessionPeer struct {
 }
 
 // enter makes the spans of the peer carry the id of the session that it has opened.
-func (p *peer) enter(v mcp.Version, id string) {
+func (p *rpcPeer) enter(v mcp.Version, id string) {
 	facts := instrument.Facts{Network: p.network, MCPVersion: string(v)}
 	p.session.Store(&sessionPeer{v, p.tel.Peer(facts, id)})
 }
 
 // seen returns what telemetry says of the client in a message of a revision, nil if that is not known yet.
-func (p *peer) seen(v mcp.Version) *instrument.Peer {
+func (p *rpcPeer) seen(v mcp.Version) *instrument.Peer {
 	s := p.session.Load()
 	switch {
 	case s == nil:

@@ -71,8 +71,8 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 		return ErrAnswered
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case c.ctx.Err() != nil:
-		return context.Cause(c.ctx)
+	case c.ctx().Err() != nil:
+		return context.Cause(c.ctx())
 	case value <= p.last:
 		return nil
 	}

@@ -165,7 +165,7 @@ func (x *exchange) allows(what rated) bool {
 	if what == unrated || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // without a look at the clock
 	}
-	return x.rates.allow(what, &x.s.cfg.rates, time.Now())
+	return x.client.rates.allow(what, &x.s.cfg.rates, time.Now())
 }
 
 // mayTell reports whether the client may be sent a notification of a handler's now. One that it may not is counted.

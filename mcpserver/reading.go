@@ -26,7 +26,7 @@ type reading struct {
 	latest time.Time     // when the latest request arrived; owned by the goroutine that reads
 
 	mu       sync.Mutex
-	here     *call       // guarded by mu; that the goroutine which reads is answering, nil if it reads
+	here     *rpcCall    // guarded by mu; that the goroutine which reads is answering, nil if it reads
 	used     bool        // guarded by mu; something was answered here since the last look
 	watching bool        // guarded by mu; a look is to come, as it must while something is answered here
 	timer    *time.Timer // guarded by mu; for that; nil before the first
@@ -118,7 +118,7 @@ func (r *reading) ending(err error) error {
 
 // wants reports whether the reader should answer a request itself. It is called with each, in the goroutine that reads,
 // and nil wants none.
-func (r *reading) wants(c *call) bool {
+func (r *reading) wants(c *rpcCall) bool {
 	if r == nil {
 		return false
 	}
@@ -135,7 +135,7 @@ func (r *reading) wants(c *call) bool {
 }
 
 // answer answers a request that was admitted, in the goroutine that reads, which it may end.
-func (r *reading) answer(c *call) {
+func (r *reading) answer(c *rpcCall) {
 	r.mu.Lock()
 	r.here, r.used = c, true
 	if !r.watching {
@@ -153,7 +153,7 @@ func (r *reading) answer(c *call) {
 }
 
 // release lets another goroutine read if it is for c that none does.
-func (r *reading) release(c *call) {
+func (r *reading) release(c *rpcCall) {
 	if r == nil {
 		return
 	}

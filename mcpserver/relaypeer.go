@@ -20,9 +20,11 @@ import (
 
 // front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
 type front struct {
-	conn *connection // nil for modern clients over HTTP
-	tel  *instrument.Server
-	turn lock.Mutex // held while the receiver takes a message of the connection
+	conn     *connection  // nil for modern clients over HTTP
+	handler  *HTTPHandler // of those; nil for a connection
+	receiver relay.Receiver
+	observer observer
+	turn     lock.Mutex // held while the receiver takes a message of the connection
 
 	unread *quota.Memory // memory of messages for modern clients over HTTP, until they have read them
 }
@@ -37,16 +39,16 @@ const unreadFrames = 16
 // received the message: it only queues the message, for the goroutine of the client's own request, so that a client
 // which does not read delays no other. post reports false, and sends nothing, if the queue of the request would take
 // more than limit bytes, 0 for any number, or the queues of all requests more than unreadFrames.
-func (f *front) post(by *call, n, limit int, send func()) bool {
+func (f *front) post(by *relayedCall, n, limit int, send func()) bool {
 	if f.conn != nil {
 		send()
 		return true
 	}
-	who := by.x.who
+	who := by.x.client.who
 	if !f.unread.ReservePart(who, n) {
 		return false
 	}
-	queued := by.relayed.box.Put(n, limit, func() {
+	queued := by.box.Put(n, limit, func() {
 		defer f.unread.Change(who, -n)
 		send()
 	})
@@ -57,9 +59,9 @@ func (f *front) post(by *call, n, limit int, send func()) bool {
 }
 
 // during returns the request of the client that ctx belongs to, nil for none, or if it has been answered.
-func (f *front) during(ctx context.Context) *call {
-	if r := RequestFrom(ctx); r != nil && r.call != nil && r.call.x.front == f && !r.call.relayed.over.Load() {
-		return r.call
+func (f *front) during(ctx context.Context) *relayedCall {
+	if r, ok := ctx.Value(infoKey{}).(*relayedCall); ok && r.front == f && !r.over.Load() {
+		return r
 	}
 	return nil
 }
@@ -67,7 +69,7 @@ func (f *front) during(ctx context.Context) *call {
 // way returns the request of the client by whose stream to send what belongs to ctx, nil for the way of what belongs to
 // no request. Where that is not read, it is the request that came last: a server behind a pipe cannot say which one it
 // speaks of, and a client need not read any other stream.
-func (f *front) way(ctx context.Context) *call {
+func (f *front) way(ctx context.Context) *relayedCall {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
 		return by
@@ -76,8 +78,8 @@ func (f *front) way(ctx context.Context) *call {
 		return nil
 	}
 	for _, c := range f.conn.table.all() {
-		if c.out.reach().asks && (by == nil || c.arrived.After(by.arrived)) {
-			by = c
+		if r, ok := c.handler.(*relayedCall); ok && c.out.reach().asks && (by == nil || c.arrived.After(by.arrived)) {
+			by = r
 		}
 	}
 	return by
@@ -105,14 +107,14 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	case by == nil && f.conn != nil:
 		return f.send(ctx, f.conn.exchange, f.conn.out, f.conn.version(), r, m)
 	case by == nil:
-		f.tel.NotificationDropped(m.Method, names.DropNoStream)
+		f.observer.tel.NotificationDropped(m.Method, names.DropNoStream)
 		return nil
 	case f.conn != nil:
-		return f.send(ctx, by.x, by.out, by.info.Version, r, m)
+		return f.send(ctx, by.x, by.out, by.version, r, m)
 	}
 	m.Params = bytes.Clone(m.Params)
-	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, by.x, by.out, by.info.Version, r, m) }) {
-		f.tel.NotificationDropped(m.Method, names.DropQueueFull)
+	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, by.x, by.out, by.version, r, m) }) {
+		f.observer.tel.NotificationDropped(m.Method, names.DropQueueFull)
 	}
 	return nil
 }
@@ -133,27 +135,18 @@ func (f *front) send(ctx context.Context, x *exchange, out sink, v mcp.Version, 
 
 // acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
 // unknown, or the one that the params name.
-func (f *front) acknowledge(by *call, params json.RawMessage) {
+func (f *front) acknowledge(by *relayedCall, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")
 		raw, _ := mcp.Object(meta).Lookup(mcp.MetaSubscriptionID)
 		id, _ := jsonrpc.ParseID(raw)
-		by = f.conn.table.find(id)
+		if c := f.conn.table.find(id); c != nil {
+			by, _ = c.handler.(*relayedCall)
+		}
 	}
-	if by != nil && by.info.Method == mcp.MethodSubscriptionsListen {
-		by.relayed.acknowledged()
+	if by != nil && by.name == mcp.MethodSubscriptionsListen {
+		by.acknowledged()
 	}
-}
-
-// version returns the revision of the session, empty before there is one.
-func (c *connection) version() mcp.Version {
-	if c == nil {
-		return ""
-	}
-	if a := c.terms.agreed.Load(); a != nil {
-		return a.version
-	}
-	return ""
 }
 
 // appendMessage appends a message as it is, with an id unless that is zero.
@@ -201,9 +194,9 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 
 // find finds the way to the client: where it waits for the answer to a request, nil for none, or else the one for what
 // belongs to no request.
-func (q *relayedAsk) find(by *call) (err error) {
+func (q *relayedAsk) find(by *relayedCall) (err error) {
 	if by != nil && by.out.reach().asks {
-		back, ok := by.x.visit.await()
+		back, ok := by.x.awaitClient()
 		if !ok {
 			return errBusy
 		}

@@ -31,7 +31,8 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
 		network = n.Network()
 	}
-	p := &peer{observer: s.observer(network), rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
+	p := &peer{rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
+	p.observer = s.observer(network)
 	var queued func() int
 	if m, ok := c.(measured); ok && p.tel != nil {
 		queued = m.measure(p.tel.QueueWait)
@@ -44,16 +45,10 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
-	switch { // a client that has closed its end may still read
-	case lost:
-	case conn.front != nil:
-		conn.table.drain(s.cfg.DrainTimeout)
-	default:
-		waitAtMost(conn.group, s.cfg.DrainTimeout)
+	if !lost { // a client that has closed its end may still read
+		conn.role.drain()
 	}
-	if conn.front != nil {
-		conn.leaveRelay(context.Cause(ctx))
-	}
+	conn.role.leave(context.Cause(ctx))
 	stop(context.Cause(ctx))
 	conn.public.because(err)
 	left := conn.close(lost && ctx.Err() == nil)
@@ -83,7 +78,6 @@ type connection struct {
 	watched watchlist // resources that the client of a session watches
 	others  others    // that know the session too; nil if it is known in this process only
 
-	asks    *asks     // that a legacy client has yet to answer
 	sites   *sites    // where it was sent
 	notices *notices  // that the client of a session is yet to be sent
 	logs    *logQueue // likewise, of what belongs to no request
@@ -114,17 +108,19 @@ func (s *Server) open(
 ) (_ *connection, stop func(reason error)) {
 	g := newGroup(spare)
 	conn := &connection{
-		table: newCalls(&s.cfg, g, s.total), since: time.Now(),
-		public: new(Session), asks: newAsks(), sites: new(sites), logs: new(logQueue),
+		table: newCalls(s.cfg.MaxConcurrent, s.cfg.MaxQueued, s.cfg.FrameLimit, g, s.total), since: time.Now(),
+		public: new(Session), sites: new(sites), logs: new(logQueue),
 	}
 	conn.exchange = &exchange{
-		engine: &engine{s: s, calls: conn.table, group: g, audience: newAudience(maxListening)},
-		peer:   p, terms: new(terms), conn: conn, out: out,
+		rpcExchange: rpcExchange{
+			engine:  &engine{calls: conn.table, group: g, frameLimit: s.cfg.FrameLimit, nullID: s.cfg.nullID()},
+			rpcPeer: &p.rpcPeer, asks: newAsks(), out: out,
+		},
+		s: s, client: p, terms: new(terms), conn: conn, audience: newAudience(maxListening),
 	}
+	conn.server = conn.exchange
+	conn.role = s.roles.forConnection(conn)
 	conn.heard = &hearing{x: conn.exchange}
-	if s.receiver != nil {
-		conn.front = &front{conn: conn, tel: p.tel}
-	}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
@@ -147,7 +143,7 @@ func (s *Server) open(
 }
 
 // skipped answers a frame that was too large, if it can be told that it was a request and which.
-func (x *exchange) skipped(e *FrameTooLargeError) {
+func (x *rpcExchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
 	x.violation(v, e.Head, e.Size, e.Limit)

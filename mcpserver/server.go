@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -25,7 +24,7 @@ type Server struct {
 
 	total      *quota.Limiter // over all clients; nil for none
 	middleware RequestHandler // around the handlers of all requests; nil for none
-	receiver   relay.Receiver // that gets what clients send; nil for a server that answers by itself
+	roles      roles
 
 	methods methods
 	hears   hearers
@@ -89,6 +88,7 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 		handlers:  map[*HTTPHandler]struct{}{},
 		observers: map[instrument.Network]observer{},
 
+		roles:      answering{},
 		total:      quota.NewLimiter(cfg.MaxTotal),
 		middleware: wrapped(cfg.Middleware),
 	}

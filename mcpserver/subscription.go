@@ -43,16 +43,16 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	sub := &subscription{call: c, meta: meta}
-	sub.watched.join(c.x.watching, c.x.who)
+	sub.watched.join(c.x.client.watching, c.x.client.who)
 	stands := false
 	defer func() {
 		if !stands {
-			c.x.unwatchAll(c.ctx, &sub.watched)
+			c.x.unwatchAll(c.ctx(), &sub.watched)
 			sub.watched.release()
 		}
 	}()
 	granted := s.honour(ctx, sub, p.Notifications)
-	if granted.TaskIDs, err = s.tasks.watchable(c.ctx, c, p.Notifications.TaskIDs); err != nil {
+	if granted.TaskIDs, err = s.tasks.watchable(c.ctx(), c, p.Notifications.TaskIDs); err != nil {
 		return nil, err
 	}
 	if !sub.watched.reserve(len(granted.TaskIDs) * watchedTaskCost) {
@@ -67,8 +67,9 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	stands = true
 	sub.notices.resume()
 	s.tasks.serve(sub)
-	context.AfterFunc(c.ctx, func() { c.x.group.Start(sub) })
-	return standing{}, nil
+	context.AfterFunc(c.ctx(), func() { c.x.group.Start(sub) })
+	c.deferred = true
+	return nil, nil
 }
 
 // honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist
@@ -163,7 +164,7 @@ func (sub *subscription) run() {
 	if ended != nil {
 		ended()
 	}
-	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
+	sub.call.x.unwatchAll(sub.call.ctx(), &sub.watched)
 	sub.watched.release()
 }
 
@@ -171,7 +172,7 @@ func (sub *subscription) run() {
 // has gone, or knows.
 func (sub *subscription) revoke() {
 	c := sub.call
-	if why := context.Cause(c.ctx); why != nil && !errors.Is(why, errShuttingDown) {
+	if why := context.Cause(c.ctx()); why != nil && !errors.Is(why, errShuttingDown) {
 		return
 	}
 	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.info.ID, Reason: errShuttingDown.Message})
@@ -199,10 +200,10 @@ func (a *audience) add(sub *subscription) error {
 	switch {
 	case a.closed:
 		return errShuttingDown
-	case !a.places.Affords(sub.call.x.who, 1):
+	case !a.places.Affords(sub.call.x.client.who, 1):
 		return errBusy
 	}
-	a.places.Reserve(sub.call.x.who, 1)
+	a.places.Reserve(sub.call.x.client.who, 1)
 	a.subs[sub] = struct{}{}
 	return nil
 }
@@ -213,7 +214,7 @@ func (a *audience) remove(sub *subscription) bool {
 	defer a.mu.Unlock()
 	_, there := a.subs[sub]
 	if there {
-		a.places.Release(sub.call.x.who, 1)
+		a.places.Release(sub.call.x.client.who, 1)
 		delete(a.subs, sub)
 	}
 	return there

@@ -149,9 +149,9 @@ func (w *taskWait) withdraw() {
 // again.
 func (w *taskWait) inquire(ctx context.Context, key string, r mcp.InputRequest) {
 	defer w.k.unclaim(askedKey{w.id, key}, w)
-	w.c.x.conn.asks.wait(w.c)
-	defer w.c.x.conn.asks.resume(w.c)
-	q := &relaying{name: r.Method}
+	w.c.x.asks.wait(&w.c.rpcCall)
+	defer w.c.x.asks.resume(&w.c.rpcCall)
+	q := &taskQuestion{name: r.Method}
 	err := w.c.inquirer().inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
 	if response, answered := relayedOf(q.answer, err); answered {
 		w.respond(key, response)
@@ -167,7 +167,7 @@ func (w *taskWait) respond(key string, response relayed) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.c.ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.c.ctx()), storeTimeout)
 	defer cancel()
 	_, err = w.k.change(ctx, w.id, nil, func(t *store.Task) bool {
 		return respondTask(t, mcp.InputResponses{key: raw}, stamp())
@@ -212,22 +212,22 @@ func (k *taskKeeper) unclaim(key askedKey, w *taskWait) {
 // unheard reports whether the client does not read what is sent to it on behalf of a request.
 func (c *call) unheard() bool { return !c.out.reach().read }
 
-// relaying is a question whose answer is for the handler of a task to read.
-type relaying struct {
+// taskQuestion is a question whose answer is for the handler of a task to read.
+type taskQuestion struct {
 	name   string
 	answer json.RawMessage
 }
 
-func (q *relaying) method() string { return q.name }
-func (q *relaying) check() error   { return nil }
+func (q *taskQuestion) method() string { return q.name }
+func (q *taskQuestion) check() error   { return nil }
 
-func (q *relaying) missing(mcp.Version, *mcp.ClientCapabilities, *mcp.ClientCapabilities) bool {
+func (q *taskQuestion) missing(mcp.Version, *mcp.ClientCapabilities, *mcp.ClientCapabilities) bool {
 	return false
 }
 
-func (q *relaying) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
+func (q *taskQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
 
-func (q *relaying) take(_ context.Context, answer json.RawMessage) error {
+func (q *taskQuestion) take(_ context.Context, answer json.RawMessage) error {
 	q.answer = slices.Clone(answer)
 	return nil
 }

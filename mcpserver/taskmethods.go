@@ -107,7 +107,7 @@ func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*store.Task,
 
 // mayTake reports whether a task is one of the client's.
 func (c *call) mayTake(t *store.Task) bool {
-	return t.Principal == c.x.principal && t.Version.Era() == c.info.Version.Era()
+	return t.Principal == c.x.client.principal && t.Version.Era() == c.info.Version.Era()
 }
 
 var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams,

@@ -73,13 +73,13 @@ type bindTask func(context.Context, *CallToolRequest) (taskWork, error)
 // newRun returns the run of a call whose context is ctx.
 func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
-		k: k, id: rand.Text(), tool: t, peer: c.x.peer, conn: c.x.conn, info: c.info, request: ctx,
+		k: k, id: rand.Text(), tool: t, peer: c.x.client, conn: c.x.conn, info: c.info, request: ctx,
 		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
 		begun: make(chan struct{}), answered: make(chan struct{}),
 	}
 	r.info.task = r
 	r.errand = errand{group: k.group, do: r.sync}
-	r.ctx, r.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), requestKey{}, &r.info))
+	r.ctx, r.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), infoKey{}, &r.info))
 	r.within = r.ctx
 	r.tie()
 	return r

@@ -67,7 +67,7 @@ func (k *taskKeeper) serve(sub *subscription) {
 	}
 	w := &taskWatch{k: k, sub: sub, sent: map[string]int64{}}
 	w.errand = errand{group: sub.call.x.group, do: w.tell}
-	k.watch(sub.call.ctx)
+	k.watch(sub.call.ctx())
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if sub.over {
@@ -113,7 +113,7 @@ func (w *taskWatch) look() {
 // tell looks at the tasks that are due, and tells the client what it does not know.
 func (w *taskWatch) tell() {
 	for id, known, ok := w.next(); ok; id, known, ok = w.next() {
-		ctx, cancel := context.WithTimeout(w.sub.call.ctx, storeTimeout)
+		ctx, cancel := context.WithTimeout(w.sub.call.ctx(), storeTimeout)
 		t, err := w.k.load(ctx, id)
 		cancel()
 		switch {

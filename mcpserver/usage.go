@@ -9,25 +9,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// yieldUsage takes how much of a limited resource is in use, and the limit.
-type yieldUsage = func(kind string, used, limit int)
-
 // usage yields what the connection uses of its limits. It is called when metrics are collected.
 func (c *connection) usage(yield yieldUsage) {
 	c.table.usage(yield)
 	c.s.usage(yield)
-	if c.peer.watching != nil {
-		yieldMemory(yield, names.MemoryWatched, c.peer.watching)
+	if c.client.watching != nil {
+		yieldMemory(yield, names.MemoryWatched, c.client.watching)
 	}
-}
-
-func (t *calls) usage(yield yieldUsage) {
-	t.mu.Lock()
-	running, waiting, bytes := t.running, len(t.waiting), t.bytes
-	t.mu.Unlock()
-	yield(names.CapacityRequest, running, t.limit)
-	yield(names.CapacityQueue, waiting, t.queue)
-	yield(names.MemoryFrame, bytes, t.capacity)
 }
 
 // usage yields what is used of the limits that all clients share.

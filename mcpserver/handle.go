@@ -1,0 +1,254 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// call is a request that a server answers by itself, and the handler of it.
+type call struct {
+	rpcCall
+	x         *exchange
+	info      RequestInfo
+	method    *method // nil if there is none
+	target    string  // what the method is about, under its registered name if it has one
+	uri       string  // of the resource that the method is about
+	params    json.RawMessage
+	arguments json.RawMessage
+	task      json.RawMessage // what the client asks for that wants a task of 2025-11-25, nil if it does not
+
+	asked    toolRequest // what the handler of a tool gets
+	progress *progress   // nil if the client wants no progress
+	rounds   rounds      // in which the client is asked for something
+
+	logLevel mcp.LoggingLevel      // that a modern client wants, empty for none
+	voice    atomic.Pointer[voice] // of log messages; nil before the first
+}
+
+// of makes c the handler of a request that x brings.
+func (c *call) of(x *exchange) *rpcCall {
+	c.x, c.handler = x, c
+	return &c.rpcCall
+}
+
+// begin decides by which revision the request is answered and by what, or why it is refused.
+func (c *call) begin(method string, raw json.RawMessage, p jsonrpc.Params) {
+	c.params, c.arguments, c.task = raw, p.Arguments, p.Task
+	c.info = RequestInfo{Method: method, ID: c.id, Meta: p.Meta, call: c}
+	c.info.Version, c.info.from, c.refused = c.x.revision(method, &p)
+	c.method, _ = c.x.s.methods.lookup(method)
+	if c.refused == nil {
+		c.refused = c.check(&p)
+	}
+	known := false
+	if c.method != nil {
+		c.inline = c.method.inline
+		c.target, known = c.method.targetOf(&p, raw)
+		if c.method.byURI {
+			c.uri = text(p.URI)
+		}
+		if c.x.reading != nil && c.method.pace != nil {
+			c.pace = c.method.pace(c.target)
+		}
+	}
+	var in instrument.Incoming
+	if c.x.tel != nil {
+		in = c.x.incoming(&c.rpcCall, &p, c.method, c.target, c.uri)
+		in.TargetKnown = known
+		in.ClientName, in.ClientVersion = c.x.introduced(method, c.info.from, raw)
+	}
+	c.start(&in)
+	c.op.Arguments(c.arguments)
+	c.arrive(&p)
+}
+
+// revision returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
+// unless the headers of HTTP say otherwise.
+func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
+	switch {
+	case x.headers != nil:
+		return x.headers.terms(x.s, method, p)
+	case len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && modern(p):
+		return x.s.modernTerms(p)
+	}
+	return x.legacyTerms(method)
+}
+
+// check says whether the request can be handled under its terms.
+func (c *call) check(p *jsonrpc.Params) error {
+	if c.method == nil {
+		return refusal(mcp.CodeMethodNotFound, "unknown method %q", c.info.Method)
+	}
+	if v := c.info.Version; v != "" && !c.method.in(v) {
+		return refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
+	}
+	if c.info.from.agreed == nil && c.out.reach().batched {
+		return invalidRequest("revision %s has no batches", c.info.Version)
+	}
+	if !c.x.allows(c.method.rate) {
+		return errTooOften
+	}
+	if err := c.x.headers.check(c, p); err != nil {
+		return err
+	}
+	if err := c.readLogLevel(p); err != nil {
+		return err
+	}
+	if p.ProgressToken == nil {
+		return nil
+	}
+	token, ok := jsonrpc.ParseID(p.ProgressToken)
+	if !ok {
+		return invalidParams("params._meta.progressToken is no string and no integer")
+	}
+	c.progress = newProgress(token)
+	return nil
+}
+
+// incoming describes for telemetry a request by a method, nil if there is none, and what it is about.
+func (x *exchange) incoming(c *rpcCall, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
+	name, v := c.handler.about()
+	in := instrument.Incoming{
+		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.size, Peer: x.seen(v), Untrusted: x.untrusted,
+	}
+	in.ID, _ = c.id.Text()
+	in.IntID, in.HasIntID = c.id.Int()
+	if m != nil {
+		in.TargetKind = m.kind
+	}
+	x.tellHTTP(&in)
+	tellTrace(&in, p)
+	return in
+}
+
+// introduced returns the name and the version that a client gives itself, empty if it has not said so.
+func (x *exchange) introduced(method string, from client, params json.RawMessage) (name, version string) {
+	switch {
+	case from.agreed != nil:
+		return from.agreed.client.Name, from.agreed.client.Version
+	case method == mcp.MethodInitialize:
+		from.info, _ = mcp.Object(params).Lookup("clientInfo")
+	}
+	return x.s.introductions.read(from.info)
+}
+
+// tellHTTP gives telemetry what the HTTP request says that brought a message, if one did.
+func (x *exchange) tellHTTP(in *instrument.Incoming) {
+	if r := x.httpRequest; r != nil {
+		in.RemoteAddr, in.Header = r.RemoteAddr, r.Header
+	}
+}
+
+// targetOf returns what a request by the method names, and whether that is registered.
+func (m *method) targetOf(p *jsonrpc.Params, params json.RawMessage) (name string, known bool) {
+	if m.find == nil {
+		return "", false
+	}
+	raw := p.Name
+	if m.name == mcp.MethodComplete {
+		raw = jsonrpc.CompletedPrompt(params)
+	}
+	return m.named(raw)
+}
+
+// named returns what a request is about, from a raw member of its params: the registered name and true, or the name as
+// it came and false. It is empty if that is no name.
+func (m *method) named(raw []byte) (string, bool) {
+	if len(raw) == 0 {
+		return "", false
+	}
+	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped && end == len(raw) {
+		if name, ok := m.find(raw[1 : end-1]); ok {
+			return name, true
+		}
+	}
+	name, _ := jsonrpc.Text(raw)
+	if registered, ok := m.find([]byte(name)); ok {
+		return registered, true
+	}
+	return name, false
+}
+
+// handle calls the handler of the method, or the middleware around it.
+func (c *call) handle(ctx context.Context) (result any, err error) {
+	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errTimeLimit, limit))
+		defer cancel()
+	}
+	if !c.method.own {
+		if err := c.resume(); err != nil {
+			return nil, err
+		}
+	}
+	if c.x.s.middleware != nil {
+		result, err = c.throughMiddleware(ctx)
+	} else {
+		result, err = c.handleRounds(ctx)
+	}
+	c.ended = interruption(ctx, result, err)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	return result, nil
+}
+
+// answers ends what belongs to the request and comes before the answer.
+func (c *call) answers(error) {
+	c.progress.end()
+	c.hush()
+}
+
+func (c *call) encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
+	frame, wrong = c.x.s.appendAnswer(dst, &c.info, result, err)
+	return frame, nil, wrong
+}
+
+func (c *call) outcome(result any, err, lost error) instrument.Result {
+	if raw, ok := result.(json.RawMessage); ok && err == nil {
+		result = verbatim{of: c.method, raw: raw}
+	}
+	if c.info.Method == mcp.MethodInitialize {
+		if v := c.x.version(); v != "" { // what the answer says
+			c.op.Meet(c.x.seen(v))
+		}
+	}
+	return c.x.ended(&c.rpcCall, result, err, lost)
+}
+
+func (c *call) left(why error) instrument.Result { return endedWithout(why) }
+
+func (c *call) about() (string, mcp.Version) { return c.info.Method, c.info.Version }
+
+func (c *call) value() any { return &c.info }
+
+// ended describes the end of the operation of a request, and counts it if it was refused.
+func (x *exchange) ended(c *rpcCall, result any, err, lost error) instrument.Result {
+	if c.refused != nil {
+		x.countRefusal(c.refused)
+	}
+	end := outcome(result, err)
+	end.Told = err == errPanicked
+	switch {
+	case c.ended != nil:
+		end = interrupted(end, c.ended)
+	case err != nil:
+		end = interrupted(end, err)
+	case lost != nil:
+		end = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: lost}
+	}
+	return end
+}
+
+// endedWithout describes the end of the operation of a request that got no answer, for a reason.
+func endedWithout(why error) instrument.Result {
+	return interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
+}
