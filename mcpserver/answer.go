@@ -3,10 +3,8 @@ package mcpserver
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -44,17 +42,6 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 		return appendError(dst[:n], r.ID, errInternal), err
 	}
 	return append(dst, '}'), nil
-}
-
-// appendError appends an error response, without an id for the zero one. Data that is no JSON is left out.
-func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
-	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
-	frame, err := jsonrpc.AppendError(dst, id, w)
-	if err != nil {
-		w.Data = nil
-		frame, _ = jsonrpc.AppendError(dst, id, w)
-	}
-	return frame
 }
 
 // encode does what append does, and takes the panic of a result that cannot be read, such as one with a block of
@@ -98,19 +85,4 @@ func (w view) append(dst []byte, result any) ([]byte, error) {
 		return dst, err
 	}
 	return w.s.signature.append(dst, raw)
-}
-
-// maxKept is the largest buffer that is kept for the next answer.
-const maxKept = 64 << 10
-
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-func takeBuffer() *[]byte { return buffers.Get().(*[]byte) }
-
-// releaseBuffer gives a buffer back that has become frame.
-func releaseBuffer(buf *[]byte, frame []byte) {
-	if cap(frame) <= maxKept {
-		*buf = frame[:0]
-		buffers.Put(buf)
-	}
 }

@@ -48,14 +48,9 @@ func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	if at := c.out.reach(); !at.asks || !at.read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
 	}
-	return &inquirer{conn: c, out: c.out, version: v, ctx: c.work}, nil
-}
-
-// isRead reports whether the client reads the stream.
-func (t *stream) isRead() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.reader != nil
+	return &inquirer{
+		rpcInquirer: rpcInquirer{x: &c.rpcExchange, out: c.out, version: v, ctx: c.work}, sites: c.sites,
+	}, nil
 }
 
 // Close ends the session, and the connection that it is on: the contexts of its handlers end, and [Server.Serve]

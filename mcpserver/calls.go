@@ -47,7 +47,7 @@ type calls struct {
 	running int                     // guarded by mu
 	waiting []*rpcCall              // guarded by mu; in the order of their arrival
 	bytes   int                     // guarded by mu; of the frames of all in live
-	closed  bool                    // guarded by mu
+	closed  error                   // guarded by mu
 	idle    broadcast.Signal        // guarded by mu; sent when none runs
 }
 
@@ -72,8 +72,8 @@ func (t *calls) admit(c *rpcCall) error {
 	defer t.mu.Unlock()
 	_, taken := t.live[c.id]
 	switch {
-	case t.closed:
-		return errShuttingDown
+	case t.closed != nil:
+		return t.closed
 	case taken:
 		return errDuplicateID
 	case len(t.live) > 0 && c.size > t.capacity-t.bytes:
@@ -242,11 +242,11 @@ func (t *calls) remove(c *rpcCall) {
 	t.bytes -= c.size
 }
 
-// close gives up the requests that still wait and admits no more.
-func (t *calls) close(why error) {
+// close gives up the requests that still wait, for a reason, and refuses all others with an error.
+func (t *calls) close(why, refusal error) {
 	t.mu.Lock()
 	left := t.waiting
-	t.waiting, t.closed = nil, true
+	t.waiting, t.closed = nil, refusal
 	t.mu.Unlock()
 	t.total.Forget(t)
 	for _, c := range left {

@@ -12,24 +12,6 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// failure is an error for the client with a cause that is not for it.
-type failure struct {
-	wire  *mcp.Error
-	cause error
-}
-
-func (f *failure) Error() string   { return f.cause.Error() }
-func (f *failure) Unwrap() []error { return []error{f.wire, f.cause} }
-
-// wireError returns what the client gets to see of an error: all of an [*mcp.Error], and of any other only that there
-// is one.
-func wireError(err error) *mcp.Error {
-	if e, ok := errors.AsType[*mcp.Error](err); ok {
-		return e
-	}
-	return errInternal
-}
-
 // codeIn returns the code with which an error reaches a client of a revision. Those of 2026-07-28 have codes of their
 // own between -32020 and -32099 and must not get others of that range, nor those of earlier revisions for which there
 // is another word now; -32000 to -32019 have no meaning there that a client could know. A handler that has such a code
@@ -63,19 +45,11 @@ func allowed(v mcp.Version, err error) error {
 }
 
 var (
-	errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	// errPanicked is the error of a handler that panicked or ended its goroutine, of which there is a record.
-	errPanicked     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	errShuttingDown = relay.ErrStopping
-	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
-	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
-	// or they take too much memory
-	errNoRoom = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"} // over HTTP
-	errUnread = &mcp.Error{Code: mcp.CodeInternalError,
+	errNoRoom       = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"} // over HTTP
+	errUnread       = &mcp.Error{Code: mcp.CodeInternalError,
 		Message: "the answer was dropped: clients have too many answers waiting that they do not read"}
 	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}
-	errDuplicateID     = &mcp.Error{Code: mcp.CodeInvalidRequest,
-		Message: "a request with this id is still being answered"}
 )
 
 func invalidRequest(format string, args ...any) error {
@@ -138,8 +112,7 @@ func ended(ctx context.Context, err error) error {
 // outcome describes for telemetry how a request was answered: with err, or else with result.
 func outcome(result any, err error) instrument.Result {
 	if err != nil {
-		e := wireError(err)
-		return instrument.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
+		return failed(err)
 	}
 	r := instrument.Result{}
 	switch result := result.(type) {

@@ -122,3 +122,7 @@ func (b sseSink) answer(ctx context.Context, a answer) error {
 	}
 	return b.notify(ctx, a.whole())
 }
+
+func (b sseSink) reach() reach { return reach{asks: true, read: true} }
+
+func (b sseSink) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }

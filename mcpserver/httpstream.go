@@ -73,6 +73,26 @@ func (t *stream) notify(ctx context.Context, frame []byte) error {
 	return t.append(ctx, frame, false)
 }
 
+func (t *stream) reach() reach { return reach{asks: true, read: t.isRead()} }
+
+// inquire makes the response a stream. A client that is not there at the moment gets the request when it comes back.
+func (t *stream) inquire(ctx context.Context, frame []byte) error {
+	t.mu.Lock()
+	deaf := t.reader != nil && !t.reader.accept.stream
+	t.mu.Unlock()
+	if deaf {
+		return fmt.Errorf("%w: it does not accept %s", ErrUnsupported, typeStream)
+	}
+	return t.notify(ctx, frame)
+}
+
+// isRead reports whether the client reads the stream.
+func (t *stream) isRead() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reader != nil
+}
+
 // answer ends the stream.
 func (t *stream) answer(ctx context.Context, a answer) error {
 	t.mu.Lock()

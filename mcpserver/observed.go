@@ -7,19 +7,9 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
-
-// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from
-// then on, the connection calls waited, and queued tells how many wait.
-type measured interface {
-	measure(waited func(time.Duration)) (queued func() int)
-}
-
-// inSession reports whether a session is open on the connection.
-func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
 
 // errNoPlace is returned by a sink for a notification for which the client has opened no stream. It is no error of
 // the sender: the client does not want to know.
@@ -39,14 +29,6 @@ func (o *observer) tellQuietly(ctx context.Context, out sink, method string, fra
 	return err
 }
 
-// coalesced counts a notice like one that is waiting. Some methods stand for what is kept elsewhere: a log message, the
-// news of a task.
-func (o *observer) coalesced(n notice) {
-	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
-		o.tel.NotificationDropped(n.method, names.DropCoalesced)
-	}
-}
-
 // observe tells telemetry of a notification that the core deals with, which deal does. The operation is nil without
 // telemetry.
 func (x *rpcExchange) observe(m *jsonrpc.Message, deal func(*instrument.Op) error) error {
@@ -56,7 +38,7 @@ func (x *rpcExchange) observe(m *jsonrpc.Message, deal func(*instrument.Op) erro
 	_, op := x.tel.StartHandler(x.work, x.server.describe(m))
 	defer op.End(brokenOff)
 	err := deal(&op)
-	op.End(outcome(nil, err))
+	op.End(failed(err))
 	return err
 }
 

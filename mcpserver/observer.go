@@ -6,15 +6,9 @@ import (
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
-
-// observer is what connections over one kind of network tell their telemetry. It is immutable.
-type observer struct {
-	tel     *instrument.Server
-	network instrument.Network
-	peers   map[mcp.Version]*instrument.Peer
-}
 
 // flush waits until the log handler has taken what was told so far. It may hang, so it is not waited for longer than
 // for handlers.
@@ -50,4 +44,17 @@ func (s *Server) observer(n instrument.Network) observer {
 		s.observers[n] = o
 	}
 	return o
+}
+
+// The server calls code of the user's as package usercode has it: handlers, stores, connections. Whatever that does,
+// the request gets its answer, and the server goes on and can be shut down.
+
+// apart calls f in a goroutine of its own. The error is a failure of that code.
+func (s *Server) apart(ctx context.Context, name string, f func()) error {
+	if failure := usercode.Apart(f); failure != nil {
+		o := s.observer(instrument.Network{})
+		o.failed(context.WithoutCancel(ctx), name)(failure)
+		return failure
+	}
+	return nil
 }

@@ -1,11 +1,36 @@
 package mcpserver
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
+
+// observer is what connections over one kind of network tell their telemetry. It is immutable.
+type observer struct {
+	tel     *instrument.Server
+	network instrument.Network
+	peers   map[mcp.Version]*instrument.Peer
+}
+
+// failed returns what tells telemetry that the code of this name has failed.
+func (o *observer) failed(ctx context.Context, name string) func(*usercode.Failure) {
+	return func(f *usercode.Failure) { o.tel.HandlerPanic(ctx, name, f.Value, f.Stack) }
+}
+
+// guarded calls a part of a handler that answers no request, in a goroutine of its own, and survives its failure.
+func (o *observer) guarded(ctx context.Context, method string, f func()) {
+	if failure := usercode.Apart(f); failure != nil {
+		o.failed(ctx, method)(failure)
+	}
+}
+
+// brokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
+var brokenOff = instrument.Result{ErrorType: names.ErrorPanic}
 
 // rpcPeer is the client of a connection, of a session or of one HTTP request, as telemetry knows it. It has no revision:
 // each message of a connection may have one of its own. But for session, it is immutable.

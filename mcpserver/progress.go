@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -13,7 +12,7 @@ import (
 
 // ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something,
 // after the request has been answered.
-var ErrAnswered = errors.New("the request has been answered")
+var ErrAnswered = errAnswered
 
 // Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a
 // message for people, if it is not empty. It does nothing if the client has not asked for progress, and for a value

@@ -9,18 +9,22 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/keepalive"
 )
 
 // reading takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are
 // likely to be quick: to hand one over wakes a thread, which costs more than most of them do. If one is not quick after
 // all, or wants something from the client, another goroutine reads on.
 type reading struct {
-	conn *connection
-	from Conn
-	ctx  context.Context // ends the reading
-	done chan lastWord   // gets what ended it
+	x       *rpcExchange
+	receive func(context.Context) ([]byte, error)
+	life    *keepalive.Watch // of the client; nil for none
+	ctx     context.Context  // ends the reading
+	done    chan lastWord    // gets what ended it
 
-	buffered func() bool // whether more has come than was received; true where the connection cannot tell
+	buffered func() bool // whether more has come than was received; true where that is not known
 
 	turn   atomic.Uint64 // number of the goroutine that reads; changed when another is to
 	latest time.Time     // when the latest request arrived; owned by the goroutine that reads
@@ -43,14 +47,17 @@ const (
 // errReceive is what ends the reading if Receive has ended its goroutine.
 var errReceive = errors.New("receive: it has ended its goroutine")
 
-// read takes frames until there are no more, which is no error, or ctx ends.
-func (c *connection) read(ctx context.Context, from Conn) lastWord {
-	r := &reading{conn: c, from: from, ctx: ctx, done: make(chan lastWord, 1), buffered: func() bool { return true }}
-	if b, ok := from.(interface{ Buffered() bool }); ok {
-		r.buffered = b.Buffered
+// read takes the frames that receive returns until there are no more, which is no error, or ctx ends. A frame that was
+// too large is a [*frameTooLargeError]. buffered reports whether more has come than was received; nil where that is not
+// known. All that comes is a sign of life.
+func (x *rpcExchange) read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
+	life *keepalive.Watch) lastWord {
+	if buffered == nil {
+		buffered = func() bool { return true }
 	}
-	c.reading = r
-	c.group.Start(r)
+	r := &reading{x: x, receive: receive, life: life, ctx: ctx, done: make(chan lastWord, 1), buffered: buffered}
+	x.reading = r
+	x.group.Start(r)
 	end := <-r.done
 	r.unwatch()
 	return end
@@ -64,7 +71,7 @@ type lastWord struct {
 
 // run reads until there is no more, or another goroutine does.
 func (r *reading) run() {
-	r.conn.tel.SetLabels(r.ctx) // a handler may have started it
+	r.x.tel.SetLabels(r.ctx) // a handler may have started it
 	mine := r.turn.Load()
 	var err error
 	dealing := false
@@ -88,20 +95,20 @@ func (r *reading) run() {
 	for r.turn.Load() == mine {
 		dealing, err = false, errReceive
 		var frame []byte
-		if frame, err = r.from.Receive(r.ctx); err == nil {
+		if frame, err = r.receive(r.ctx); err == nil {
 			dealing = true
-			r.conn.alive.Heard()
-			r.conn.take(frame)
+			r.life.Heard()
+			r.x.take(frame)
 			continue
 		}
-		large, ok := errors.AsType[*FrameTooLargeError](err)
+		large, ok := errors.AsType[*frameTooLargeError](err)
 		if !ok {
 			err = r.ending(err)
 			return
 		}
 		dealing = true
-		r.conn.alive.Heard()
-		r.conn.skipped(large)
+		r.life.Heard()
+		r.x.skipped(large)
 	}
 }
 
@@ -171,7 +178,7 @@ func (r *reading) passOn() {
 	}
 	r.here = nil
 	r.turn.Add(1)
-	r.conn.group.Start(r) // which is not closed while a goroutine reads
+	r.x.group.Start(r) // which is not closed while a goroutine reads
 }
 
 // watch begins to look now and then. mu is held.
@@ -214,4 +221,31 @@ func (r *reading) unwatch() {
 	}
 	r.mu.Unlock()
 	r.looks.Wait()
+}
+
+// frameTooLargeError says that a frame above the limit has been skipped.
+type frameTooLargeError struct {
+	Size  int    // of the frame, in bytes
+	Limit int    // in bytes
+	Head  []byte // its beginning, as much as was kept
+	Tail  []byte // its end, likewise
+}
+
+// Error says how large the frame is and how large it may be.
+func (e *frameTooLargeError) Error() string {
+	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
+}
+
+// skipped answers a frame that was too large, if it can be told that it was a request and which.
+func (x *rpcExchange) skipped(e *frameTooLargeError) {
+	v := jsonrpc.TooLarge(e.Head, e.Tail)
+	v.Cause = e
+	x.violation(v, e.Head, e.Size, e.Limit)
+	switch {
+	case v.ID.IsZero():
+	case v.Response:
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
+	default:
+		x.answerViolation(v, x.out)
+	}
 }

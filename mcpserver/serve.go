@@ -8,15 +8,10 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
-
-// settle is how long handlers may take to return when their contexts have ended, and then how long a send may.
-const settle = time.Second
 
 // Serve answers one client over c until the client has sent its last message, then closes c and returns nil: handlers
 // that run then have [Options.DrainTimeout] to finish, and their answers are sent. The end of ctx ends it early: the
@@ -42,7 +37,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	conn, stop := s.open(ctx, p, &pipe{c, p.observer}, maxSpare, queued)
 	conn.quit = quit
 	conn.watchOver()
-	end := conn.read(ctx, c)
+	end := conn.read(ctx, framesOf(c), bufferedOf(c), conn.alive)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
 	if !lost { // a client that has closed its end may still read
@@ -142,20 +137,6 @@ func (s *Server) open(
 	}
 }
 
-// skipped answers a frame that was too large, if it can be told that it was a request and which.
-func (x *rpcExchange) skipped(e *FrameTooLargeError) {
-	v := jsonrpc.TooLarge(e.Head, e.Tail)
-	v.Cause = e
-	x.violation(v, e.Head, e.Size, e.Limit)
-	switch {
-	case v.ID.IsZero():
-	case v.Response:
-		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
-	default:
-		x.answerViolation(v, x.out)
-	}
-}
-
 // close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that
 // the connection broke.
 func (c *connection) close(lost bool) (left int) {
@@ -171,7 +152,7 @@ func (c *connection) close(lost bool) (left int) {
 		c.cut()
 		left = waitAtMost(c.group, settle)
 	}
-	c.table.close(context.Cause(c.work))
+	c.table.close(context.Cause(c.work), errShuttingDown)
 	closeGroup(c.group)
 	c.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.public.end(), nil)
@@ -197,41 +178,33 @@ func (c *connection) ended(lost bool) {
 	c.tel.Close()
 }
 
-// pipe is the sink that a connection is.
-type pipe struct {
-	conn Conn
-	observer
+// inSession reports whether a session is open on the connection.
+func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
+
+// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from
+// then on, the connection calls waited, and queued tells how many wait.
+type measured interface {
+	measure(waited func(time.Duration)) (queued func() int)
 }
 
-// notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
-// could go.
-func (p *pipe) notify(ctx context.Context, frame []byte) (err error) {
-	return p.send(ctx, func() error { return p.conn.Send(ctx, frame) })
-}
-
-func (p *pipe) send(ctx context.Context, send func() error) (err error) {
-	usercode.Run(func() { err = send() }, func(f *usercode.Failure) {
-		p.failed(ctx, "Conn.Send")(f)
-		err = f
-	})
-	return err
-}
-
-func (p *pipe) answer(ctx context.Context, a answer) error {
-	switch {
-	case a.frame == nil:
-		return nil
-	case a.rest == nil:
-		return p.notify(ctx, a.frame)
+// framesOf returns what receives the frames of a connection. A frame that was too large is the core's error.
+func framesOf(c Conn) func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) {
+		frame, err := c.Receive(ctx)
+		if err == nil {
+			return frame, nil
+		}
+		if large, ok := errors.AsType[*FrameTooLargeError](err); ok {
+			return nil, (*frameTooLargeError)(large)
+		}
+		return nil, err
 	}
-	if c, ok := p.conn.(apart); ok {
-		frame, rest := a.frame, a.rest
-		return p.send(ctx, func() error { return c.sendParts(ctx, frame, rest, closing) })
-	}
-	return p.notify(ctx, a.whole())
 }
 
-// apart is a connection that sends a frame in parts.
-type apart interface {
-	sendParts(ctx context.Context, parts ...[]byte) error
+// bufferedOf returns what reports whether more has come than a connection has received, nil for one that does not know.
+func bufferedOf(c Conn) func() bool {
+	if b, ok := c.(interface{ Buffered() bool }); ok {
+		return b.Buffered
+	}
+	return nil
 }
