@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -31,15 +32,15 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	}
 	if err != nil {
 		err = allowed(r.Version, err)
-		return appendError(dst, r.ID, wireError(err)), err
+		return rpc.AppendError(dst, r.ID, rpc.WireError(err)), err
 	}
 	n := len(dst)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = r.ID.AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
 	if dst, err = (view{s, r.Version, r.Principal()}).encode(dst, result); err != nil {
-		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
-		return appendError(dst[:n], r.ID, errInternal), err
+		err = rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err))
+		return rpc.AppendError(dst[:n], r.ID, rpc.ErrInternal), err
 	}
 	return append(dst, '}'), nil
 }

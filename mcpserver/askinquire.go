@@ -7,18 +7,19 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // inquireAll asks a legacy client for several things, while the request holds up no other.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
-	c.x.reading.release(&c.rpcCall)
-	c.x.asks.wait(&c.rpcCall)
-	defer c.x.asks.resume(&c.rpcCall)
-	back, ok := c.x.awaitClient()
+	c.x.Reader.Release(&c.Call)
+	c.x.Asks.Pause(&c.Call)
+	defer c.x.Asks.Resume(&c.Call)
+	back, ok := c.x.WaitForClient()
 	if !ok {
-		return errBusy
+		return rpc.ErrBusy
 	}
 	defer back()
 	return c.inquirer().inquireEach(ctx, items)
@@ -26,7 +27,7 @@ func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 
 // inquirer asks a legacy client what handlers want to know.
 type inquirer struct {
-	rpcInquirer
+	rpc.Inquirer
 	sites  *sites  // where the client was sent
 	rounds *rounds // that keep the answers; nil for what asks only once
 }
@@ -34,8 +35,8 @@ type inquirer struct {
 // inquirer returns what asks the client on the way on which it waits for the answer to this request.
 func (c *call) inquirer() *inquirer {
 	return &inquirer{
-		rpcInquirer: rpcInquirer{x: c.rpcCall.x, out: c.out, version: c.info.Version, ctx: c.ctx()},
-		sites:       c.x.conn.sites, rounds: &c.rounds,
+		Inquirer: rpc.Inquirer{Exchange: c.Call.Exchange, Out: c.Out, Version: c.info.Version, Context: c.Context()},
+		sites:    c.x.conn.sites, rounds: &c.rounds,
 	}
 }
 
@@ -77,8 +78,8 @@ func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
 		name, _ := jsonrpc.Text(id)
 		q.sites.add(name)
 	}
-	answer, err := q.rpcInquirer.inquire(ctx, it)
-	if refused, ok := errors.AsType[*answeredError](err); ok {
+	answer, err := q.Inquirer.Ask(ctx, it)
+	if refused, ok := errors.AsType[*rpc.RefusalError](err); ok {
 		return (*ClientError)(refused)
 	}
 	if err == nil && q.rounds != nil {
@@ -87,4 +88,4 @@ func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
 	return err
 }
 
-func (it *inquiry) encodedParams() json.RawMessage { return it.encoded }
+func (it *inquiry) Params() json.RawMessage { return it.encoded }

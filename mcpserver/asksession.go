@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -45,11 +46,11 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 
 // inquirer returns what asks a client of a revision outside of any request.
 func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
-	if at := c.out.reach(); !at.asks || !at.read {
+	if at := c.Out.Reach(); !at.Asks || !at.Read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
 	}
 	return &inquirer{
-		rpcInquirer: rpcInquirer{x: &c.rpcExchange, out: c.out, version: v, ctx: c.work}, sites: c.sites,
+		Inquirer: rpc.Inquirer{Exchange: &c.Exchange, Out: c.Out, Version: v, Context: c.Work}, sites: c.sites,
 	}, nil
 }
 

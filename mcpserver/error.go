@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -38,10 +39,8 @@ func allowed(v mcp.Version, err error) error {
 	if code == e.Code {
 		return err
 	}
-	return &failure{
-		&mcp.Error{Code: code, Message: e.Message, Data: e.Data},
-		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code),
-	}
+	return rpc.Fail(&mcp.Error{Code: code, Message: e.Message, Data: e.Data},
+		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code))
 }
 
 var (
@@ -63,7 +62,7 @@ func invalidParams(format string, args ...any) error {
 // refusal returns an error of which the client sees everything.
 func refusal(code int64, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return &failure{&mcp.Error{Code: code, Message: err.Error()}, err}
+	return rpc.Fail(&mcp.Error{Code: code, Message: err.Error()}, err)
 }
 
 // unsupportedVersion answers a client whose revision the server does not speak.
@@ -95,10 +94,10 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	if err != nil {
 		return err
 	}
-	return &failure{&mcp.Error{
+	return rpc.Fail(&mcp.Error{
 		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared what this takes: " + string(required),
 		Data: data,
-	}, cause}
+	}, cause)
 }
 
 // ended gives the error of a handler whose context has ended the reason for that, if it is no other error.
@@ -112,7 +111,7 @@ func ended(ctx context.Context, err error) error {
 // outcome describes for telemetry how a request was answered: with err, or else with result.
 func outcome(result any, err error) instrument.Result {
 	if err != nil {
-		return failed(err)
+		return rpc.ResultOf(err)
 	}
 	r := instrument.Result{}
 	switch result := result.(type) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -30,7 +31,7 @@ func TestCodesReachOnlyClientsWhoseRevisionAllowsThem(t *testing.T) {
 func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
 	cause := fmt.Errorf("handler: %w", &mcp.Error{Code: -32050, Message: "no such row", Data: []byte(`{"row":1}`)})
 	err := allowed(mcp.Version20260728, cause)
-	if e := wireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" ||
+	if e := rpc.WireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" ||
 		string(e.Data) != `{"row":1}` {
 		t.Errorf("the client gets %+v, want the same with another code", e)
 	}
@@ -63,8 +64,8 @@ func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
 			of.agreed.Store(&agreement{version: test.agreed})
 		}
 		x := &exchange{terms: of}
-		x.server, x.engine = x, &engine{nullID: s.cfg.nullID()}
-		if got := x.wantsNull(); got != test.want {
+		x.Server, x.Engine = x, &rpc.Engine{NullID: s.cfg.nullID()}
+		if got := x.WantsNull(); got != test.want {
 			t.Errorf("%v, agreed on %q: got %v, want %v", test.speaks, test.agreed, got, test.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -33,8 +34,8 @@ var ErrNoTask = errors.New("no task to ask in")
 
 // FirstTrust is after how many quick runs the goroutine that reads runs a handler, Patience how long it may keep it.
 const (
-	FirstTrust = firstTrust
-	Patience   = patience
+	FirstTrust = rpc.FirstTrust
+	Patience   = rpc.Patience
 )
 
 // Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or

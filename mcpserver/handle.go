@@ -9,13 +9,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // call is a request that a server answers by itself, and the handler of it.
 type call struct {
-	rpcCall
+	rpc.Call
 	x         *exchange
 	info      RequestInfo
 	method    *method // nil if there is none
@@ -34,39 +35,39 @@ type call struct {
 }
 
 // of makes c the handler of a request that x brings.
-func (c *call) of(x *exchange) *rpcCall {
-	c.x, c.handler = x, c
-	return &c.rpcCall
+func (c *call) of(x *exchange) *rpc.Call {
+	c.x, c.Handler = x, c
+	return &c.Call
 }
 
-// begin decides by which revision the request is answered and by what, or why it is refused.
-func (c *call) begin(method string, raw json.RawMessage, p jsonrpc.Params) {
+// Begin decides by which revision the request is answered and by what, or why it is refused.
+func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.params, c.arguments, c.task = raw, p.Arguments, p.Task
-	c.info = RequestInfo{Method: method, ID: c.id, Meta: p.Meta, call: c}
-	c.info.Version, c.info.from, c.refused = c.x.revision(method, &p)
+	c.info = RequestInfo{Method: method, ID: c.ID, Meta: p.Meta, call: c}
+	c.info.Version, c.info.from, c.Refused = c.x.revision(method, &p)
 	c.method, _ = c.x.s.methods.lookup(method)
-	if c.refused == nil {
-		c.refused = c.check(&p)
+	if c.Refused == nil {
+		c.Refused = c.check(&p)
 	}
 	known := false
 	if c.method != nil {
-		c.inline = c.method.inline
+		c.Inline = c.method.inline
 		c.target, known = c.method.targetOf(&p, raw)
 		if c.method.byURI {
-			c.uri = text(p.URI)
+			c.uri = rpc.Text(p.URI)
 		}
-		if c.x.reading != nil && c.method.pace != nil {
-			c.pace = c.method.pace(c.target)
+		if c.x.Reader != nil && c.method.pace != nil {
+			c.Pace = c.method.pace(c.target)
 		}
 	}
 	var in instrument.Incoming
-	if c.x.tel != nil {
-		in = c.x.incoming(&c.rpcCall, &p, c.method, c.target, c.uri)
+	if c.x.Tel != nil {
+		in = c.x.incoming(&c.Call, &p, c.method, c.target, c.uri)
 		in.TargetKnown = known
 		in.ClientName, in.ClientVersion = c.x.introduced(method, c.info.from, raw)
 	}
-	c.start(&in)
-	c.op.Arguments(c.arguments)
+	c.Start(&in)
+	c.Op.Arguments(c.arguments)
 	c.arrive(&p)
 }
 
@@ -90,7 +91,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	if v := c.info.Version; v != "" && !c.method.in(v) {
 		return refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
 	}
-	if c.info.from.agreed == nil && c.out.reach().batched {
+	if c.info.from.agreed == nil && c.Out.Reach().Batched {
 		return invalidRequest("revision %s has no batches", c.info.Version)
 	}
 	if !c.x.allows(c.method.rate) {
@@ -114,18 +115,18 @@ func (c *call) check(p *jsonrpc.Params) error {
 }
 
 // incoming describes for telemetry a request by a method, nil if there is none, and what it is about.
-func (x *exchange) incoming(c *rpcCall, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
-	name, v := c.handler.about()
+func (x *exchange) incoming(c *rpc.Call, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
+	name, v := c.Handler.About()
 	in := instrument.Incoming{
-		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.size, Peer: x.seen(v), Untrusted: x.untrusted,
+		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.Size, Peer: x.Seen(v), Untrusted: x.Untrusted,
 	}
-	in.ID, _ = c.id.Text()
-	in.IntID, in.HasIntID = c.id.Int()
+	in.ID, _ = c.ID.Text()
+	in.IntID, in.HasIntID = c.ID.Int()
 	if m != nil {
 		in.TargetKind = m.kind
 	}
 	x.tellHTTP(&in)
-	tellTrace(&in, p)
+	rpc.DescribeTrace(&in, p)
 	return in
 }
 
@@ -177,8 +178,8 @@ func (m *method) named(raw []byte) (string, bool) {
 	return name, false
 }
 
-// handle calls the handler of the method, or the middleware around it.
-func (c *call) handle(ctx context.Context) (result any, err error) {
+// Handle calls the handler of the method, or the middleware around it.
+func (c *call) Handle(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errTimeLimit, limit))
@@ -194,52 +195,52 @@ func (c *call) handle(ctx context.Context) (result any, err error) {
 	} else {
 		result, err = c.handleRounds(ctx)
 	}
-	c.ended = interruption(ctx, result, err)
+	c.Ended = interruption(ctx, result, err)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
 	return result, nil
 }
 
-// answers ends what belongs to the request and comes before the answer.
-func (c *call) answers(error) {
+// Close ends what belongs to the request and comes before the answer.
+func (c *call) Close(error) {
 	c.progress.end()
 	c.hush()
 }
 
-func (c *call) encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
+func (c *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	frame, wrong = c.x.s.appendAnswer(dst, &c.info, result, err)
 	return frame, nil, wrong
 }
 
-func (c *call) outcome(result any, err, lost error) instrument.Result {
+func (c *call) Outcome(result any, err, lost error) instrument.Result {
 	if raw, ok := result.(json.RawMessage); ok && err == nil {
 		result = verbatim{of: c.method, raw: raw}
 	}
 	if c.info.Method == mcp.MethodInitialize {
-		if v := c.x.version(); v != "" { // what the answer says
-			c.op.Meet(c.x.seen(v))
+		if v := c.x.Version(); v != "" { // what the answer says
+			c.Op.Meet(c.x.Seen(v))
 		}
 	}
-	return c.x.ended(&c.rpcCall, result, err, lost)
+	return c.x.ended(&c.Call, result, err, lost)
 }
 
-func (c *call) left(why error) instrument.Result { return endedWithout(why) }
+func (c *call) Left(why error) instrument.Result { return endedWithout(why) }
 
-func (c *call) about() (string, mcp.Version) { return c.info.Method, c.info.Version }
+func (c *call) About() (string, mcp.Version) { return c.info.Method, c.info.Version }
 
-func (c *call) value() any { return &c.info }
+func (c *call) Value() any { return &c.info }
 
 // ended describes the end of the operation of a request, and counts it if it was refused.
-func (x *exchange) ended(c *rpcCall, result any, err, lost error) instrument.Result {
-	if c.refused != nil {
-		x.countRefusal(c.refused)
+func (x *exchange) ended(c *rpc.Call, result any, err, lost error) instrument.Result {
+	if c.Refused != nil {
+		x.countRefusal(c.Refused)
 	}
 	end := outcome(result, err)
-	end.Told = err == errPanicked
+	end.Told = err == rpc.ErrPanicked
 	switch {
-	case c.ended != nil:
-		end = interrupted(end, c.ended)
+	case c.Ended != nil:
+		end = interrupted(end, c.Ended)
 	case err != nil:
 		end = interrupted(end, err)
 	case lost != nil:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -33,7 +34,7 @@ import (
 // there is no other span, and the message names none, headers such as traceparent say what the client's is.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
-	engine   // of what is answered by itself
+	engine   rpc.Engine // of what is answered by itself
 	s        *Server
 	role     role      // for what is answered by itself
 	audience *audience // likewise
@@ -50,7 +51,7 @@ type HTTPHandler struct {
 
 	none         terms                  // of modern clients
 	assumed      map[mcp.Version]*terms // of legacy clients without sessions
-	http1, http2 observer
+	http1, http2 rpc.Observer
 
 	life context.Context // of sessions
 	kill context.CancelFunc
@@ -77,7 +78,7 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
 		gate:     gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
 		room:     quota.NewMemory(cfg.MaxBodies),
-		crowd:    crowd{total: s.total, live: map[*rpcCall]struct{}{}},
+		crowd:    crowd{total: s.total, live: map[*rpc.Call]struct{}{}},
 		watching: quota.NewMemory(cfg.MaxWatchedBytes),
 		sessions: sessions{
 			places: quota.NewShares(cfg.MaxSessions), introductions: quota.NewShares(cfg.MaxIntroductionBytes),
@@ -86,7 +87,9 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		assumed: map[mcp.Version]*terms{},
 	}
 	h.gate.room = h.room
-	h.engine = engine{calls: &h.crowd, group: newGroup(maxSpare), frameLimit: s.cfg.FrameLimit, nullID: s.cfg.nullID()}
+	h.engine = rpc.Engine{
+		Calls: &h.crowd, Group: rpc.NewGroup(rpc.MaxSpare), FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(),
+	}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	h.role = s.roles.forHTTP(h)
@@ -148,7 +151,7 @@ func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
 func (h *HTTPHandler) hasSessions() bool { return !h.cfg.Stateless && len(h.s.cfg.legacy) > 0 }
 
 // observer returns the one for clients of the HTTP version of r.
-func (h *HTTPHandler) observer(r *http.Request) observer {
+func (h *HTTPHandler) observer(r *http.Request) rpc.Observer {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	switch {
 	case unix:
@@ -178,8 +181,8 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
-			s.asks.close() // no answer is let in any more
-			s.group.Wait(ctx)
+			s.Asks.Close() // no answer is let in any more
+			s.Group.Wait(ctx)
 			s.public.because(ErrShutdown)
 			h.end(s)
 		})
@@ -187,14 +190,14 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	drained.Wait()
 	var err error
 	if h.gate.waitAll(ctx) {
-		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
+		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), rpc.Settle)
 		defer cancel()
 		h.crowd.wait(concluded)
 	} else {
 		err = context.Cause(ctx)
 		h.crowd.close(errShuttingDown)
 		// sessions take that without one
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle+h.s.farewell())
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*rpc.Settle+h.s.farewell())
 		defer cancel()
 		h.gate.waitAll(last)
 	}
@@ -207,8 +210,8 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.role.close(context.WithoutCancel(ctx))
 	h.gone()
 	h.kill()
-	waitAtMost(h.group, settle)
-	closeGroup(h.group)
+	rpc.Wait(h.engine.Group, rpc.Settle)
+	rpc.CloseGroup(h.engine.Group)
 	h.s.flush(ctx, h.s.everyObserver()...)
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
 // account returns on whose account a request goes.
@@ -21,9 +22,9 @@ func (h *HTTPHandler) account(r *http.Request) quota.Account {
 }
 
 // recognize makes p the client behind a principal and an account.
-func (h *HTTPHandler) recognize(p *peer, o observer, principal string, who quota.Account) {
-	p.observer, p.principal, p.who, p.watching = o, principal, who, h.watching
-	p.untrusted, p.rates = h.cfg.distrusts(principal), h.ratesOf(who)
+func (h *HTTPHandler) recognize(p *peer, o rpc.Observer, principal string, who quota.Account) {
+	p.Observer, p.principal, p.who, p.watching = o, principal, who, h.watching
+	p.Untrusted, p.rates = h.cfg.distrusts(principal), h.ratesOf(who)
 }
 
 // ratesOf returns what an account has used of its rates, nil for none.

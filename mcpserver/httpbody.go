@@ -88,7 +88,7 @@ func (p *parcel) allow(until time.Time) {
 func (h *HTTPHandler) noDeadlines(r *http.Request, err error) {
 	if errors.Is(err, http.ErrNotSupported) && !h.warned.Swap(true) {
 		o := h.observer(r)
-		o.tel.NoDeadlines()
+		o.Tel.NoDeadlines()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
 // crowd are the requests that are answered each by itself, in the goroutine that brings it.
@@ -14,12 +15,12 @@ type crowd struct {
 	total *quota.Limiter // over all clients
 
 	mu     sync.Mutex
-	live   map[*rpcCall]struct{} // guarded by mu
-	moved  broadcast.Signal      // guarded by mu; sent when one is answered
-	closed bool                  // guarded by mu
+	live   map[*rpc.Call]struct{} // guarded by mu
+	moved  broadcast.Signal       // guarded by mu; sent when one is answered
+	closed bool                   // guarded by mu
 }
 
-func (t *crowd) admit(c *rpcCall) error {
+func (t *crowd) Admit(c *rpc.Call) error {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -27,15 +28,15 @@ func (t *crowd) admit(c *rpcCall) error {
 	}
 	if !t.total.Acquire(0) {
 		t.mu.Unlock()
-		return errOverloaded
+		return rpc.ErrOverloaded
 	}
 	t.live[c] = struct{}{}
 	t.mu.Unlock()
-	c.here = true
+	c.Here = true
 	return nil
 }
 
-func (t *crowd) release() {
+func (t *crowd) Release() {
 	t.total.Release(1)
 	t.total.StartWaiting()
 }
@@ -45,21 +46,21 @@ func (t *crowd) dismiss(method string, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for c := range t.live {
-		if m, _ := c.handler.about(); m == method {
-			c.cancel(why)
+		if m, _ := c.Handler.About(); m == method {
+			c.Cancel(why)
 		}
 	}
 }
 
-// finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
+// Finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
 // context of any other does not end with the connection.
-func (t *crowd) finish(c *rpcCall) error {
+func (t *crowd) Finish(c *rpc.Call) error {
 	t.mu.Lock()
 	delete(t.live, c)
 	t.moved.Send()
 	t.mu.Unlock()
-	if c.x.work.Err() == context.Canceled { // a deadline would be that of a middleware, and the client waits
-		return errCancelled
+	if c.Exchange.Work.Err() == context.Canceled { // a deadline would be that of a middleware, and the client waits
+		return rpc.ErrCancelled
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func (t *crowd) close(why error) {
 	defer t.mu.Unlock()
 	t.closed = true
 	for c := range t.live {
-		c.cancel(why)
+		c.Cancel(why)
 	}
 }
 
@@ -89,5 +90,5 @@ func (t *crowd) size() int64 {
 
 // What concerns ids means nothing here: they are the client's, and there are many clients.
 
-func (t *crowd) find(jsonrpc.ID) *rpcCall { return nil }
-func (t *crowd) cancel(jsonrpc.ID, error) {}
+func (t *crowd) Find(jsonrpc.ID) *rpc.Call { return nil }
+func (t *crowd) Cancel(jsonrpc.ID, error)  {}

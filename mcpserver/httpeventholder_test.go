@@ -22,7 +22,7 @@ func TestASessionOverHTTPKeepsItsEventsOnItsAccount(t *testing.T) {
 			p := new(peer)
 			h.recognize(p, h.http1, name, quota.Account{Name: name})
 			s := h.makeSession(id, p, nil)
-			if err := s.general.notify(t.Context(), make([]byte, size)); err != nil {
+			if err := s.general.Notify(t.Context(), make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}
 			return s

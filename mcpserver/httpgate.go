@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -57,18 +58,18 @@ func (v *visit) place() *mcp.Error {
 	case g.closed.Load():
 		return errShuttingDown
 	case !g.places.Affords(v.who, 1):
-		return errBusy
+		return rpc.ErrBusy
 	}
 	g.places.Reserve(v.who, 1)
 	v.placed = true
 	return nil
 }
 
-// retain says that the request has led to a call, which drops it when it is concluded. It implements rpcPlace.
-func (v *visit) retain() { v.refs.Add(1) }
+// Retain says that the request has led to a call, which drops it when it is concluded. It implements rpcPlace.
+func (v *visit) Retain() { v.refs.Add(1) }
 
-// drop says that such a call is concluded.
-func (v *visit) drop() {
+// Release says that such a call is concluded.
+func (v *visit) Release() {
 	if v.refs.Add(-1) > 0 {
 		return
 	}
@@ -121,8 +122,8 @@ func (v *visit) linger() (back func()) {
 	}
 }
 
-// await is linger for a handler that waits for its client. It reports false if too many do.
-func (v *visit) await() (back func(), ok bool) {
+// Wait is linger for a handler that waits for its client. It reports false if too many do.
+func (v *visit) Wait() (back func(), ok bool) {
 	g := v.gate
 	g.mu.Lock()
 	if ok = g.waits.Affords(v.who, 1); ok {

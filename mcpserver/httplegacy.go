@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -28,8 +29,8 @@ func (h *HTTPHandler) postAlone(p *parcel) {
 // serveLegacy answers a message by itself. A client that leaves does not cancel it.
 func (h *HTTPHandler) serveLegacy(p *parcel, t *terms) {
 	x := h.alone(p, len(h.s.cfg.legacy) == 0)
-	x.work = context.WithoutCancel(p.r.Context())
-	x.life = x.work
+	x.Work = context.WithoutCancel(p.r.Context())
+	x.Life = x.Work
 	x.terms = t
 	h.serveAlone(p, x)
 }
@@ -88,13 +89,13 @@ func (o *opening) leave() (opened bool) {
 	return o.opened
 }
 
-func (o *opening) answer(ctx context.Context, a answer) error {
+func (o *opening) Answer(ctx context.Context, a rpc.Answer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left {
 		return errGone
 	}
-	if a.frame != nil && a.err == nil {
+	if a.Frame != nil && a.Err == nil {
 		opened, err := o.h.agree(o.work, o.s)
 		if opened {
 			o.opened = true
@@ -105,11 +106,11 @@ func (o *opening) answer(ctx context.Context, a answer) error {
 			if errors.Is(err, errRecordTooLarge) {
 				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the client says too much about itself"}
 			}
-			a = answer{frame: appendError(nil, a.id, e), err: e, refused: true}
-			return cmp.Or(o.reply.answer(ctx, a), error(&answeredInstead{&failure{e, err}}))
+			a = rpc.Answer{Frame: rpc.AppendError(nil, a.ID, e), Err: e, Refused: true}
+			return cmp.Or(o.reply.Answer(ctx, a), error(&rpc.AnsweredInstead{Err: rpc.Fail(e, err)}))
 		}
 	}
-	return o.reply.answer(ctx, a)
+	return o.reply.Answer(ctx, a)
 }
 
 // postSession takes a message that belongs to a session.
@@ -123,13 +124,13 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	switch {
 	case !h.knownVersion(p):
 		return
-	case p.broken != nil && !x.batches():
+	case p.broken != nil && !x.Batches():
 		h.violation(p, p.broken)
 		return
 	case h.takes(p, x):
 		return
 	}
-	x.place = p.visit
+	x.Place = p.visit
 	resp := &response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}
 	st := s.newStream(resp)
 	if s.shared != nil {
@@ -138,8 +139,8 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	respond := func() { st.serve(p.r.Context(), resp) }
 	p.lead(func() {
 		if p.broken != nil {
-			x.out = st
-			x.take(p.frame)
+			x.Out = st
+			x.Receive(p.frame)
 		} else {
 			p.begin(x, st)
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -15,7 +16,7 @@ type lone struct {
 	reply  reply
 	parcel parcel
 	stay   visit
-	first  *rpcCall // that it is, if it is a request by itself
+	first  *rpc.Call // that it is, if it is a request by itself
 }
 
 // answeredLone is a lone with its call, for a server that answers by itself.
@@ -67,11 +68,11 @@ func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	}
 	h.recognize(&x.sender, h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
 	x.exchange = exchange{
-		rpcExchange: rpcExchange{engine: &h.engine, rpcPeer: &x.sender.rpcPeer, server: &x.exchange},
-		s:           h.s, role: h.role, client: &x.sender, audience: h.audience,
+		Exchange: rpc.Exchange{Engine: &h.engine, Peer: &x.sender.Peer, Server: &x.exchange},
+		s:        h.s, role: h.role, client: &x.sender, audience: h.audience,
 	}
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}, modern: modern}
-	x.out = &x.reply
+	x.Out = &x.reply
 	x.httpRequest = p.r
 	return x
 }
@@ -84,14 +85,14 @@ func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
 	defer x.reply.close()
 	p.lead(func() {
 		if p.broken != nil {
-			x.take(p.frame)
+			x.Receive(p.frame)
 		} else {
 			p.beginAs(x.first, &x.exchange, &x.reply)
 		}
 	}, x.reply.close)
 	if !x.reply.isOver() { // a subscription, or a request that is passed on, whose frame is not kept
 		p.frame, p.m = nil, jsonrpc.Message{}
-		x.first.handler.(loneHandler).wait(x.reply.done())
+		x.first.Handler.(loneHandler).wait(x.reply.done())
 	}
 }
 
@@ -101,9 +102,9 @@ func (h *HTTPHandler) takes(p *parcel, x *exchange) bool {
 	case p.broken != nil || p.m.Kind == jsonrpc.Request:
 		return false
 	case p.m.Kind == jsonrpc.Notification:
-		h.accept(p, x.notification(&p.m))
+		h.accept(p, x.Notification(&p.m))
 	default:
-		h.accept(p, x.response(&p.m))
+		h.accept(p, x.Response(&p.m))
 	}
 	return true
 }
@@ -119,19 +120,19 @@ func (p *parcel) lead(deal, respond func()) {
 
 // loneHandler is the handler of a request that is answered by itself.
 type loneHandler interface {
-	rpcHandler
+	rpc.Handler
 	// wait does what is to be done for the request in the goroutine that brings it, until the response is over.
 	wait(over <-chan struct{})
 }
 
 // begin begins to answer a request.
-func (p *parcel) begin(x *exchange, out sink) { p.beginAs(x.newCall(), x, out) }
+func (p *parcel) begin(x *exchange, out rpc.Sink) { p.beginAs(x.NewCall(), x, out) }
 
 // beginAs begins to answer a request, which c becomes.
-func (p *parcel) beginAs(c *rpcCall, x *exchange, out sink) {
+func (p *parcel) beginAs(c *rpc.Call, x *exchange, out rpc.Sink) {
 	if p.params != nil {
-		x.begin(c, &p.m, p.params, 0, out)
+		x.Begin(c, &p.m, p.params, 0, out)
 	} else {
-		x.request(c, &p.m, out)
+		x.Request(c, &p.m, out)
 	}
 }

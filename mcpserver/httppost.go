@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -126,7 +127,7 @@ func (h *HTTPHandler) knownVersion(p *parcel) bool {
 
 // refuseVersion answers a client whose revision the server does not speak: in the way of modern servers if it is one.
 func (h *HTTPHandler) refuseVersion(p *parcel) {
-	e := wireError(h.s.unsupported(p.version))
+	e := rpc.WireError(h.s.unsupported(p.version))
 	if len(h.s.cfg.modern) == 0 {
 		e = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: e.Message}
 	}
@@ -136,14 +137,14 @@ func (h *HTTPHandler) refuseVersion(p *parcel) {
 // violation answers a body that is no message.
 func (h *HTTPHandler) violation(p *parcel, v *jsonrpc.Violation) {
 	o := h.observer(p.r)
-	o.violation(v, p.frame, len(p.frame), 0)
+	o.Violation(v, p.frame, len(p.frame), 0)
 	h.refuseViolation(p, v)
 }
 
 // refuseViolation answers a body that is no message, after it has been counted.
 func (h *HTTPHandler) refuseViolation(p *parcel, v *jsonrpc.Violation) {
 	h.refuse(p.w, p.r, httpRefusal{reason: names.RefusalInvalid, status: http.StatusBadRequest, id: v.ID, told: true,
-		err: &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}})
+		err: &mcp.Error{Code: rpc.CodeOf(v.Reason), Message: v.Error()}})
 }
 
 // modern answers a message of the modern era, by itself.
@@ -166,8 +167,8 @@ func (h *HTTPHandler) modern(p *parcel) {
 	}
 	x := h.alone(p, true)
 	x.headers = headers(p.r.Header)
-	x.work = p.r.Context()
-	x.life = x.work
+	x.Work = p.r.Context()
+	x.Life = x.Work
 	x.terms = &h.none
 	h.serveAlone(p, x)
 }

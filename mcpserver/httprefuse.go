@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -24,7 +25,7 @@ type httpRefusal struct {
 // refuse answers an HTTP request with a refusal, and counts and logs it. Every refusal of the handler passes here.
 func (h *HTTPHandler) refuse(w http.ResponseWriter, r *http.Request, f httpRefusal) {
 	o := h.observer(r)
-	o.tel.Refused(r.Context(), instrument.Refusal{
+	o.Tel.Refused(r.Context(), instrument.Refusal{
 		Reason: f.reason, Status: f.status, Err: errors.New(f.err.Message), RemoteAddr: r.RemoteAddr, Told: f.told,
 	})
 	if f.status == http.StatusServiceUnavailable {
@@ -32,7 +33,7 @@ func (h *HTTPHandler) refuse(w http.ResponseWriter, r *http.Request, f httpRefus
 	}
 	w.Header()["Content-Type"] = jsonType
 	w.WriteHeader(f.status)
-	_, _ = w.Write(appendError(nil, f.id, f.err)) // who is gone has no use for it
+	_, _ = w.Write(rpc.AppendError(nil, f.id, f.err)) // who is gone has no use for it
 }
 
 // turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
@@ -88,5 +89,5 @@ func (h *HTTPHandler) Refused(r *http.Request, status int, err error) {
 		reason = names.RefusalRateLimited
 	}
 	o := h.observer(r)
-	o.tel.Refused(r.Context(), instrument.Refusal{Reason: reason, Status: status, Err: err, RemoteAddr: r.RemoteAddr})
+	o.Tel.Refused(r.Context(), instrument.Refusal{Reason: reason, Status: status, Err: err, RemoteAddr: r.RemoteAddr})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/within"
 )
 
@@ -73,7 +74,7 @@ func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSe
 	if p.rates == nil {
 		p.rates = new(rateBook)
 	}
-	var out sink = sseSink{channel}
+	var out rpc.Sink = sseSink{channel}
 	switch {
 	case channel != nil:
 	case h.fleet != nil && h.fleet.events != nil:
@@ -83,7 +84,7 @@ func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSe
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, p, out, 0, nil)
-	s.table.confine(max(fewest, h.cfg.MaxRequests/2))
+	s.table.Confine(max(fewest, h.cfg.MaxRequests/2))
 	s.introduced = func(bytes int) bool {
 		evicted, ok := h.sessions.introduce(s, bytes)
 		h.evict(evicted)
@@ -160,7 +161,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
-	s.asks.close()
+	s.Asks.Close()
 	s.role.leave(s.public.why())
 	s.stop(s.public.why())
 	if s.general != nil {
@@ -186,7 +187,7 @@ func (s *httpSession) shut() (left int) {
 // agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
 // is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
-	s.rpcPeer.enter(s.version(), s.id)
+	s.Peer.EnterSession(s.Version(), s.id)
 	if s.shared != nil {
 		if err := s.shared.create(ctx); err != nil {
 			return false, err
@@ -309,7 +310,7 @@ func (s *httpSession) patience() time.Duration {
 func (s *httpSession) isHeld() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.ended && (s.held > 0 || s.table.busy(s.asks.waiting()))
+	return !s.ended && (s.held > 0 || s.table.Busy(s.Asks.Paused()))
 }
 
 // expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
@@ -320,7 +321,7 @@ func (s *httpSession) expired() bool {
 	switch {
 	case s.ended || s.held > 0 && s.met:
 		return false
-	case s.table.busy(s.asks.waiting()):
+	case s.table.Busy(s.Asks.Paused()):
 		s.rest()
 		return false
 	}
@@ -330,8 +331,8 @@ func (s *httpSession) expired() bool {
 // serving returns the exchange for the messages of one HTTP request.
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
-	x.server = &x
-	x.work = within.Values(s.work, r.Context())
+	x.Server = &x
+	x.Work = within.Values(s.Work, r.Context())
 	x.httpRequest = r
 	return &x
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -42,7 +43,7 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 	}
 	s.await()
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
-		ended := s.tel.StreamOpened(names.StreamSSE)
+		ended := s.Tel.StreamOpened(names.StreamSSE)
 		select {
 		case <-resp.done():
 		case <-r.Context().Done():
@@ -75,9 +76,9 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	}
 	defer s.release()
 	x := s.serving(p.r)
-	x.place = p.visit
+	x.Place = p.visit
 	switch {
-	case p.broken != nil && !x.batches():
+	case p.broken != nil && !x.Batches():
 		h.violation(p, p.broken)
 		return
 	case h.takes(p, x):
@@ -89,9 +90,9 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	}
 	p.lead(func() {
 		if p.broken != nil {
-			x.take(p.frame)
+			x.Receive(p.frame)
 		} else {
-			x.request(x.newCall(), &p.m, x.out)
+			x.Request(x.NewCall(), &p.m, x.Out)
 		}
 	}, accepted)
 	accepted()
@@ -112,17 +113,17 @@ func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
 // sseSink is the sink of a session of HTTP+SSE.
 type sseSink struct{ channel *response }
 
-func (b sseSink) notify(_ context.Context, frame []byte) error {
+func (b sseSink) Notify(_ context.Context, frame []byte) error {
 	return b.channel.event(sse.Event{Name: "message", Data: frame})
 }
 
-func (b sseSink) answer(ctx context.Context, a answer) error {
-	if a.frame == nil {
+func (b sseSink) Answer(ctx context.Context, a rpc.Answer) error {
+	if a.Frame == nil {
 		return nil
 	}
-	return b.notify(ctx, a.whole())
+	return b.Notify(ctx, a.Whole())
 }
 
-func (b sseSink) reach() reach { return reach{asks: true, read: true} }
+func (b sseSink) Reach() rpc.Reach { return rpc.Reach{Asks: true, Read: true} }
 
-func (b sseSink) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }
+func (b sseSink) Ask(ctx context.Context, frame []byte) error { return b.Notify(ctx, frame) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -36,7 +37,7 @@ func listed[R, T any](
 	all := make([]*T, len(*entries))
 	for i, e := range *entries {
 		if e == nil {
-			return nil, &failure{errInternal, fmt.Errorf("entry %d of the list is nil", i)}
+			return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("entry %d of the list is nil", i))
 		}
 		all[i] = inRevision(e, members, c.info.Version)
 	}

@@ -6,13 +6,15 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// exchange is what the core's exchange is to a server of MCP: who sends the messages, on which terms, and how they came.
+// exchange is an exchange of the core with what a server of MCP knows of it: who sends the messages, on which terms, and
+// how they came.
 type exchange struct {
-	rpcExchange
+	rpc.Exchange
 	s        *Server
 	role     role
 	client   *peer
@@ -27,7 +29,7 @@ type exchange struct {
 // role is how a server deals with what a client sends: it answers by itself, or passes messages on.
 type role interface {
 	// newCall returns the call that a request becomes.
-	newCall(x *exchange) *rpcCall
+	newCall(x *exchange) *rpc.Call
 	// notified handles a valid notification.
 	notified(x *exchange, m *jsonrpc.Message) error
 	// cancellation returns the cause for the end of a request that the client has cancelled, for a reason of its own.
@@ -62,11 +64,11 @@ func (answering) forConnection(c *connection) role { return answering{c} }
 func (answering) forHTTP(*HTTPHandler) role        { return answering{} }
 func (answering) checkHTTP(*HTTPOptions) error     { return nil }
 
-func (answering) newCall(x *exchange) *rpcCall { return new(call).of(x) }
+func (answering) newCall(x *exchange) *rpc.Call { return new(call).of(x) }
 
-func (answering) cancellation(reason string) error { return cancellation(reason) }
+func (answering) cancellation(reason string) error { return rpc.Cancellation(reason) }
 
-func (a answering) drain() { waitAtMost(a.c.group, a.c.s.cfg.DrainTimeout) }
+func (a answering) drain() { rpc.Wait(a.c.Group, a.c.s.cfg.DrainTimeout) }
 
 // Handlers end with their contexts, and subscriptions with the audience that they belong to.
 
@@ -82,18 +84,18 @@ func (answering) notified(x *exchange, m *jsonrpc.Message) error {
 	case x.hear(m):
 		return nil
 	}
-	x.tel.Notification(telemetry.Received, m.Method)
-	x.tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
+	x.Tel.Notification(telemetry.Received, m.Method)
+	x.Tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
 	return nil
 }
 
 // initialized deals with notifications/initialized, of which a handler hears behind the core.
 func (x *exchange) initialized(m *jsonrpc.Message) error {
 	confirm := func(*instrument.Op) error {
-		return x.amend(x.work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
+		return x.amend(x.Work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
 	}
 	if x.s.hears.lookup(m.Method) == nil {
-		return x.observe(m, confirm)
+		return x.Observe(m, confirm)
 	}
 	if err := confirm(nil); err != nil {
 		return err
@@ -104,57 +106,57 @@ func (x *exchange) initialized(m *jsonrpc.Message) error {
 
 // What the core asks of the server.
 
-func (x *exchange) newCall() *rpcCall { return x.role.newCall(x) }
+func (x *exchange) NewCall() *rpc.Call { return x.role.newCall(x) }
 
-func (x *exchange) notified(m *jsonrpc.Message) error { return x.role.notified(x, m) }
+func (x *exchange) Notified(m *jsonrpc.Message) error { return x.role.notified(x, m) }
 
-func (x *exchange) cancellation(reason string) error { return x.role.cancellation(reason) }
+func (x *exchange) Cancellation(reason string) error { return x.role.cancellation(reason) }
 
-func (x *exchange) version() mcp.Version {
+func (x *exchange) Version() mcp.Version {
 	if a := x.terms.agreed.Load(); a != nil {
 		return a.version
 	}
 	return ""
 }
 
-func (x *exchange) elsewhere() elsewhere {
+func (x *exchange) Elsewhere() rpc.Elsewhere {
 	if x.conn == nil || x.conn.others == nil {
 		return nil
 	}
 	return x.conn.others
 }
 
-// describe describes for telemetry a notification that is dealt with.
-func (x *exchange) describe(m *jsonrpc.Message) instrument.Incoming {
-	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
+// Describe describes for telemetry a notification that is dealt with.
+func (x *exchange) Describe(m *jsonrpc.Message) instrument.Incoming {
+	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.Untrusted}
 	x.tellHTTP(&in)
 	p, err := m.Params()
 	if err == nil {
-		tellTrace(&in, &p)
+		rpc.DescribeTrace(&in, &p)
 	}
 	if a := x.terms.agreed.Load(); a != nil {
-		in.Peer = x.seen(a.version)
+		in.Peer = x.Seen(a.version)
 		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
 	} else if x.httpRequest != nil {
-		in.Peer = x.seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
+		in.Peer = x.Seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
 	} else if v, ok := x.s.speaks(p.ProtocolVersion); ok {
-		in.Peer = x.seen(v)
+		in.Peer = x.Seen(v)
 	}
 	return in
 }
 
-func (x *exchange) countRefused(reason string, a answer, told bool) {
-	r := instrument.Refusal{Reason: reason, Err: a.err, Told: told}
+func (x *exchange) CountRefused(reason string, a rpc.Answer, told bool) {
+	r := instrument.Refusal{Reason: reason, Err: a.Err, Told: told}
 	if x.httpRequest != nil {
 		r.Status, r.RemoteAddr = statusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
 	}
-	x.tel.Refused(x.work, r)
+	x.Tel.Refused(x.Work, r)
 }
 
 // countRefusal counts a request that was refused with err: for lack of room, because the server stops, or because a
 // store of sessions fails. The span of the request tells of it.
 func (x *exchange) countRefusal(err error) {
 	if reason := refusalReason(err); reason != "" {
-		x.countRefused(reason, answer{err: err, refused: true}, true)
+		x.CountRefused(reason, rpc.Answer{Err: err, Refused: true}, true)
 	}
 }

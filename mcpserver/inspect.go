@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
 // Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
@@ -79,7 +80,7 @@ type inspector struct {
 
 // seenCall is a call as it was when it was looked at, for it belongs to another.
 type seenCall struct {
-	*rpcCall
+	*rpc.Call
 	conn      uint64
 	waiting   bool
 	cancelled bool
@@ -87,7 +88,7 @@ type seenCall struct {
 
 func (in *inspector) add(c seenCall) {
 	in.InFlight++
-	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.arrived.Compare(b.arrived) })
+	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.Arrived.Compare(b.Arrived) })
 }
 
 // among puts v into its place among the first [inspect.MaxListed] there are, if it is one of them.
@@ -121,7 +122,7 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 	}
 	h.crowd.mu.Lock()
 	for c := range h.crowd.live {
-		in.add(seenCall{rpcCall: c})
+		in.add(seenCall{Call: c})
 	}
 	h.crowd.mu.Unlock()
 	in.Handlers = append(in.Handlers, state)
@@ -129,9 +130,9 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 
 func (in *inspector) connection(c *connection, session string) {
 	see := inspect.Connection{
-		Number: c.number, Transport: c.network.Transport, Protocol: c.network.Protocol, Since: c.since,
+		Number: c.number, Transport: c.Network.Transport, Protocol: c.Network.Protocol, Since: c.since,
 		Age:    in.Time.Sub(c.since),
-		Asking: c.asks.len(), Watching: c.watched.len(),
+		Asking: c.Asks.Len(), Watching: c.watched.len(),
 	}
 	if session != "" {
 		see.Session = session[:min(len(session), shownSession)] + "…"
@@ -139,7 +140,7 @@ func (in *inspector) connection(c *connection, session string) {
 	if a := c.terms.agreed.Load(); a != nil {
 		see.Client, see.ClientVersion, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
 	}
-	see.Running, see.Waiting, see.Bytes = c.table.look(func(live *rpcCall, waiting, cancelled bool) {
+	see.Running, see.Waiting, see.Bytes = c.table.Each(func(live *rpc.Call, waiting, cancelled bool) {
 		in.add(seenCall{live, c.number, waiting, cancelled})
 	})
 	in.Connected++
@@ -170,10 +171,10 @@ func (in *inspector) tasks(k *taskKeeper) {
 	}
 }
 
-func (in *inspector) network(o observer) {
+func (in *inspector) network(o rpc.Observer) {
 	see := inspect.Network{
-		Transport: o.network.Transport, Protocol: o.network.Protocol, Version: o.network.ProtocolVersion,
-		Operations: o.tel.Operations(), Recent: o.tel.FlightRecord(),
+		Transport: o.Network.Transport, Protocol: o.Network.Protocol, Version: o.Network.ProtocolVersion,
+		Operations: o.Tel.Operations(), Recent: o.Tel.FlightRecord(),
 	}
 	if len(see.Operations)+len(see.Recent) > 0 {
 		in.Networks = append(in.Networks, see)
@@ -183,13 +184,13 @@ func (in *inspector) network(o observer) {
 // done writes down the requests, and puts what has no order of its own into one.
 func (in *inspector) done() inspect.Server {
 	for _, c := range in.calls {
-		ref := c.op.Ref() // it never changes
-		method, _ := c.handler.about()
-		target, uri := c.handler.(aboutTarget).aboutTarget()
+		ref := c.Op.Ref() // it never changes
+		method, _ := c.Handler.About()
+		target, uri := c.Handler.(aboutTarget).aboutTarget()
 		in.Requests = append(in.Requests, inspect.Request{
-			Connection: c.conn, ID: shortID(c.id.String()), Method: excerpt(method), Target: excerpt(target),
+			Connection: c.conn, ID: shortID(c.ID.String()), Method: excerpt(method), Target: excerpt(target),
 			URI:   excerpt(uri),
-			Since: c.arrived, Age: in.Time.Sub(c.arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
+			Since: c.Arrived, Age: in.Time.Sub(c.Arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
 		})
 	}
 	slices.SortFunc(in.Networks, func(a, b inspect.Network) int {
@@ -221,16 +222,6 @@ func (a *audience) len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.subs)
-}
-
-// len returns how many requests the client has yet to answer; nil has none.
-func (a *asks) len() int {
-	if a == nil {
-		return 0
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.open)
 }
 
 // len returns how many there are on the list; nil has none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -85,7 +86,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	if p.LogLevel == nil || c.info.Version.Era() != mcp.Modern {
 		return nil
 	}
-	c.logLevel = mcp.LoggingLevel(text(p.LogLevel))
+	c.logLevel = mcp.LoggingLevel(rpc.Text(p.LogLevel))
 	if !c.logLevel.Defined() {
 		return invalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
 	}
@@ -99,7 +100,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 		return err
 	}
 	if ctx.Done() == nil {
-		ctx = c.ctx()
+		ctx = c.Context()
 	}
 	v := c.speak()
 	if err := v.take(ctx); err != nil {
@@ -111,13 +112,13 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 		return ErrAnswered
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case c.ctx().Err() != nil:
-		return context.Cause(c.ctx())
+	case c.Context().Err() != nil:
+		return context.Cause(c.Context())
 	}
 	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
 		return nil
 	}
-	if err := c.x.tellQuietly(ctx, c.out, mcp.NotificationMessage, frame); err != nil {
+	if err := c.x.SendCounted(ctx, c.Out, mcp.NotificationMessage, frame); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil

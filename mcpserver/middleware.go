@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -22,7 +23,7 @@ func answered(ctx context.Context, r *Request) (any, error) {
 	return r.call.handleRounds(ctx)
 }
 
-var errForeign = &failure{errInternal, errors.New("middleware has passed on a request that is none of the server's")}
+var errForeign = rpc.Fail(rpc.ErrInternal, errors.New("middleware has passed on a request that is none of the server's"))
 
 // wrapped returns the handler of all requests, nil if there is no middleware.
 func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
@@ -42,7 +43,7 @@ func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 	})
 	switch {
-	case c.deferred: // whatever the middleware makes of that, there is a subscription
+	case c.Deferred: // whatever the middleware makes of that, there is a subscription
 		return nil, nil
 	case err != nil:
 		return nil, err

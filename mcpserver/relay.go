@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -67,7 +68,7 @@ func relayless(o *Options) func(yield func(string) bool) {
 type relaying struct{ receiver relay.Receiver }
 
 func (r relaying) forConnection(c *connection) role {
-	return &front{conn: c, receiver: r.receiver, observer: c.observer}
+	return &front{conn: c, receiver: r.receiver, observer: c.Observer}
 }
 
 func (r relaying) forHTTP(h *HTTPHandler) role {
@@ -83,7 +84,7 @@ func (relaying) checkHTTP(o *HTTPOptions) error {
 	return nil
 }
 
-func (f *front) newCall(x *exchange) *rpcCall { return new(relayedCall).of(f, x) }
+func (f *front) newCall(x *exchange) *rpc.Call { return new(relayedCall).of(f, x) }
 
 // relayedLone is a lone with its call, for a relay.
 type relayedLone struct {
@@ -100,7 +101,7 @@ func (f *front) newLone() *lone {
 // cancellation keeps the client's own words, which go on as they are.
 func (f *front) cancellation(reason string) error {
 	if reason == "" {
-		return errCancelled
+		return rpc.ErrCancelled
 	}
 	return clientReason(reason)
 }
@@ -109,9 +110,9 @@ func (f *front) cancellation(reason string) error {
 type clientReason string
 
 func (r clientReason) Error() string { return string(r) }
-func (r clientReason) Unwrap() error { return errCancelled }
+func (r clientReason) Unwrap() error { return rpc.ErrCancelled }
 
-func (f *front) drain() { f.conn.table.drain(f.conn.s.cfg.DrainTimeout) }
+func (f *front) drain() { f.conn.table.Drain(f.conn.s.cfg.DrainTimeout) }
 
 // leave ends what the client has left behind: its requests, and then what is known of it elsewhere. The reason is nil
 // if the client has left.
@@ -125,20 +126,20 @@ func (f *front) leave(reason error) {
 	default:
 		why = errShuttingDown
 	}
-	for _, left := range c.table.all() {
-		left.cancel(why)
+	for _, left := range c.table.All() {
+		left.Cancel(why)
 	}
-	f.close(c.life)
-	if c.table.drain(settle) {
+	f.close(c.Life)
+	if c.table.Drain(rpc.Settle) {
 		return
 	}
 	c.cut()
-	for _, left := range c.table.all() {
-		if r, ok := left.handler.(*relayedCall); ok {
+	for _, left := range c.table.All() {
+		if r, ok := left.Handler.(*relayedCall); ok {
 			r.abort(why)
 		}
 	}
-	c.table.drain(settle)
+	c.table.Drain(rpc.Settle)
 }
 
 // endStreams ends the subscriptions of modern clients.
@@ -146,7 +147,7 @@ func (f *front) endStreams() { f.handler.crowd.dismiss(mcp.MethodSubscriptionsLi
 
 // close says that the client is gone.
 func (f *front) close(ctx context.Context) {
-	f.observer.guarded(ctx, mcp.MethodInitialize, func() { f.receiver.Gone(f) })
+	f.observer.Guard(ctx, mcp.MethodInitialize, func() { f.receiver.Gone(f) })
 }
 
 // joint returns a context that ends with ctx and with end.

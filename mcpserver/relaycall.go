@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -23,7 +24,7 @@ import (
 
 // relayedCall is a request that a receiver answers, and the handler of it.
 type relayedCall struct {
-	rpcCall
+	rpc.Call
 	x       *exchange
 	front   *front
 	name    string // of the method
@@ -78,33 +79,33 @@ var (
 )
 
 // of makes r the handler of a request that x brings.
-func (r *relayedCall) of(f *front, x *exchange) *rpcCall {
-	r.x, r.front, r.handler = x, f, r
-	return &r.rpcCall
+func (r *relayedCall) of(f *front, x *exchange) *rpc.Call {
+	r.x, r.front, r.Handler = x, f, r
+	return &r.Call
 }
 
-// begin finds out what telemetry is to say of a request, which nothing else depends on.
-func (r *relayedCall) begin(method string, raw json.RawMessage, p jsonrpc.Params) {
+// Begin finds out what telemetry is to say of a request, which nothing else depends on.
+func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	r.name, r.params, r.agreed = method, raw, r.x.terms.agreed.Load()
 	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !modern(&p)
 	if early {
-		r.method, r.inline = earlyPing, true
+		r.method, r.Inline = earlyPing, true
 	} else {
-		r.inOrder, r.foreign = true, true
+		r.InOrder, r.Foreign = true, true
 		r.identify(&p)
 	}
 	known := false
 	r.target, known = r.method.targetOf(&p, raw)
 	if r.method.byURI {
-		r.uri = text(p.URI)
+		r.uri = rpc.Text(p.URI)
 	}
 	var in instrument.Incoming
-	if r.x.tel != nil {
-		in = r.x.incoming(&r.rpcCall, &p, r.method, r.target, r.uri)
+	if r.x.Tel != nil {
+		in = r.x.incoming(&r.Call, &p, r.method, r.target, r.uri)
 		in.Known, in.TargetKnown = early, known
 		in.ClientName, in.ClientVersion = r.x.introduced(r.name, client{agreed: r.agreed, info: r.said}, raw)
 	}
-	r.start(&in)
+	r.Start(&in)
 }
 
 // identify finds out by which method and for whom the request is, as far as it says so.
@@ -116,7 +117,7 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 	r.agreed = nil
 	switch {
 	case r.x.headers != nil:
-		r.refused = r.readHeaders(p)
+		r.Refused = r.readHeaders(p)
 	case r.name == mcp.MethodInitialize:
 		r.hello = r.x.s.greeting(r.params)
 	case modern(p):
@@ -132,7 +133,7 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 	h := r.x.headers
 	r.said = p.ClientInfo
-	if r.version, _, err = h.terms(r.x.s, r.name, p); wireError(err).Code == mcp.CodeUnsupportedVersion {
+	if r.version, _, err = h.terms(r.x.s, r.name, p); rpc.WireError(err).Code == mcp.CodeUnsupportedVersion {
 		r.version, err = "", h.mirrors(headerMethod, r.name)
 	}
 	if err = cmp.Or(err, h.checkName(r.method.target(r.version), p, r.params)); err == nil {
@@ -155,19 +156,19 @@ func (s *Server) greeting(params json.RawMessage) *agreement {
 	return a
 }
 
-// handle hands the request to the receiver. The frame is not kept.
-func (r *relayedCall) handle(ctx context.Context) (any, error) {
-	if r.inline {
+// Handle hands the request to the receiver. The frame is not kept.
+func (r *relayedCall) Handle(ctx context.Context) (any, error) {
+	if r.Inline {
 		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
 	}
-	m := relay.Message{ID: r.id.AppendJSON(nil), Method: r.name, Params: oneLine(r.params), Header: r.header}
+	m := relay.Message{ID: r.ID.AppendJSON(nil), Method: r.name, Params: oneLine(r.params), Header: r.header}
 	r.params, r.said, r.header = nil, nil, nil
-	r.deferred = true
+	r.Deferred = true
 	err := r.front.receive(ctx, func() {
 		usercode.Run(func() { r.front.receiver.ReceiveRequest(ctx, m, r.front, r.answered) },
 			func(f *usercode.Failure) {
-				r.x.failed(ctx, m.Method)(f)
-				r.answered(nil, errPanicked)
+				r.x.Failed(ctx, m.Method)(f)
+				r.answered(nil, rpc.ErrPanicked)
 			})
 	})
 	if err != nil {
@@ -195,9 +196,9 @@ func (r *relayedCall) acknowledged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped == nil && !r.over.Load() {
-		r.op.Sending()
-		r.op.End(instrument.Result{})
-		r.stopped = r.x.tel.StreamOpened(names.StreamListen)
+		r.Op.Sending()
+		r.Op.End(instrument.Result{})
+		r.stopped = r.x.Tel.StreamOpened(names.StreamListen)
 	}
 }
 
@@ -233,32 +234,32 @@ func (r *relayedCall) answered(result json.RawMessage, err error) {
 // abort ends the request without an answer, unless there is one.
 func (r *relayedCall) abort(why error) {
 	if r.close() {
-		r.giveUp(why, nil)
+		r.GiveUp(why, nil)
 	}
 }
 
 // finish answers the request, unless the client has cancelled it.
 func (r *relayedCall) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
-		r.giveUp(err, func() {
+		r.GiveUp(err, func() {
 			if r.x.conn != nil {
-				r.x.withdraw(within.Values(r.x.life, r.ctx()), r.out, r.version, &r.op, nil,
-					mcp.CancelledParams{RequestID: r.id, Reason: none.Reason})
+				r.x.Withdraw(within.Values(r.x.Life, r.Context()), r.Out, r.version, &r.Op, nil,
+					mcp.CancelledParams{RequestID: r.ID, Reason: none.Reason})
 			}
 		})
 		return
 	}
 	if _, coded := errors.AsType[*mcp.Error](err); err != nil && !coded {
-		err = &failure{&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}, err}
+		err = rpc.Fail(&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}, err)
 	}
-	r.ended = interruption(r.ctx(), nil, err)
-	r.conclude(verbatim{of: r.method, raw: result, apart: len(result) > maxKept}, err)
+	r.Ended = interruption(r.Context(), nil, err)
+	r.Conclude(verbatim{of: r.method, raw: result, apart: len(result) > rpc.MaxKept}, err)
 }
 
-func (r *relayedCall) answers(error) {}
+func (r *relayedCall) Close(error) {}
 
-// encode makes the answer what the receiver says. That of initialize says what the terms of the session are.
-func (r *relayedCall) encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
+// Encode makes the answer what the receiver says. That of initialize says what the terms of the session are.
+func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	v, _ := result.(verbatim)
 	if r.hello != nil && err == nil {
 		r.x.conn.adopt(r.hello, v.raw)
@@ -266,23 +267,23 @@ func (r *relayedCall) encode(dst []byte, result any, err error) (frame, rest []b
 	if v.apart && err == nil {
 		rest = v.raw
 	}
-	return v.appendAnswer(dst, r.id, err), rest, err
+	return v.appendAnswer(dst, r.ID, err), rest, err
 }
 
-func (r *relayedCall) outcome(result any, err, lost error) instrument.Result {
+func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
 	if r.name == mcp.MethodInitialize {
-		if v := r.x.version(); v != "" { // what the answer says
-			r.op.Meet(r.x.seen(v))
+		if v := r.x.Version(); v != "" { // what the answer says
+			r.Op.Meet(r.x.Seen(v))
 		}
 	}
-	return r.x.ended(&r.rpcCall, result, err, lost)
+	return r.x.ended(&r.Call, result, err, lost)
 }
 
-func (r *relayedCall) left(why error) instrument.Result { return endedWithout(why) }
+func (r *relayedCall) Left(why error) instrument.Result { return endedWithout(why) }
 
-func (r *relayedCall) about() (string, mcp.Version) { return r.name, r.version }
+func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
 
-func (r *relayedCall) value() any { return r }
+func (r *relayedCall) Value() any { return r }
 
 // wait sends what waits for a client that shares its receiver with others.
 func (r *relayedCall) wait(over <-chan struct{}) { r.box.Run(over) }
@@ -301,7 +302,7 @@ func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	case ofPeer:
 		return jsonrpc.AppendAnswer(dst, id, "error", passed.Object)
 	case err != nil:
-		return appendError(dst, id, wireError(err))
+		return rpc.AppendError(dst, id, rpc.WireError(err))
 	case v.apart:
 		return append(id.AppendJSON(append(dst, `{"jsonrpc":"2.0","id":`...)), `,"result":`...)
 	}
@@ -331,7 +332,7 @@ func (v verbatim) outcome() (r instrument.Result) {
 // adopt makes what the client has said, and what it has been answered, the terms of the session.
 func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
-	if v := mcp.Version(text(raw)); slices.Contains(c.s.cfg.versions, v) {
+	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.s.cfg.versions, v) {
 		a.version = v
 	}
 	if !c.introduce(a.weight) {
@@ -345,14 +346,14 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 
 // notified hands a notification to the receiver.
 func (f *front) notified(x *exchange, m *jsonrpc.Message) error {
-	in := x.describe(m)
+	in := x.Describe(m)
 	in.Known = false
-	ctx, op := x.tel.StartHandler(x.work, in)
-	defer op.End(brokenOff)
+	ctx, op := x.Tel.StartHandler(x.Work, in)
+	defer op.End(rpc.BrokenOff)
 	err := f.receive(ctx, func() {
 		usercode.Run(func() {
 			f.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, f)
-		}, x.failed(ctx, m.Method))
+		}, x.Failed(ctx, m.Method))
 	})
 	op.End(instrument.Result{Err: err})
 	return nil

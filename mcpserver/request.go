@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -27,7 +28,7 @@ type RequestInfo struct {
 // RequestFrom returns the request that a handler is answering, from the context that the handler was called with or one
 // derived from it; nil from any other context.
 func RequestFrom(ctx context.Context) *RequestInfo {
-	r, _ := ctx.Value(infoKey{}).(*RequestInfo)
+	r, _ := ctx.Value(rpc.InfoKey{}).(*RequestInfo)
 	return r
 }
 

@@ -1,11 +1,15 @@
 package mcpserver
 
-import "github.com/mcpotel/mcpotel/internal/server/quota"
+import (
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+)
 
 // peer is the client as the server knows it without reading a message: of a connection, of a session, or of one HTTP
 // request. It is immutable.
 type peer struct {
-	rpcPeer
+	rpc.Peer
 	principal string        // who sends the messages, over HTTP; empty for none
 	who       quota.Account // on which they go, likewise
 	rates     *rateBook     // of the client; nil for none

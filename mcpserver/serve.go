@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -27,19 +28,19 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		network = n.Network()
 	}
 	p := &peer{rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
-	p.observer = s.observer(network)
+	p.Observer = s.observer(network)
 	var queued func() int
-	if m, ok := c.(measured); ok && p.tel != nil {
-		queued = m.measure(p.tel.QueueWait)
+	if m, ok := c.(measured); ok && p.Tel != nil {
+		queued = m.measure(p.Tel.QueueWait)
 	}
 	ctx, quit := context.WithCancelCause(ctx)
 	defer quit(nil)
-	conn, stop := s.open(ctx, p, &pipe{c, p.observer}, maxSpare, queued)
+	conn, stop := s.open(ctx, p, &rpc.Pipe{Conn: c, Observer: p.Observer}, rpc.MaxSpare, queued)
 	conn.quit = quit
 	conn.watchOver()
-	end := conn.read(ctx, framesOf(c), bufferedOf(c), conn.alive)
-	err, lost := end.err, end.err != nil || end.panicked != nil
-	conn.asks.close()
+	end := conn.Read(ctx, framesOf(c), bufferedOf(c), conn.alive)
+	err, lost := end.Err, end.Err != nil || end.Panicked != nil
+	conn.Asks.Close()
 	if !lost { // a client that has closed its end may still read
 		conn.role.drain()
 	}
@@ -51,9 +52,9 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
 		closed = failed
 	}
-	s.flush(ctx, p.observer)
-	if end.panicked != nil {
-		panic(end.panicked) // the caller of Serve may recover from it
+	s.flush(ctx, p.Observer)
+	if end.Panicked != nil {
+		panic(end.Panicked) // the caller of Serve may recover from it
 	}
 	if err == nil && closed != nil {
 		err = fmt.Errorf("close: %w", closed)
@@ -67,7 +68,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 // connection is one client, on one connection or in one session over HTTP.
 type connection struct {
 	*exchange
-	table *calls
+	table *rpc.Calls
 
 	public  *Session  // as handlers see it
 	watched watchlist // resources that the client of a session watches
@@ -99,30 +100,30 @@ type connection struct {
 // how many messages wait to be sent, nil for none. stop ends the contexts of handlers for a reason, nil if the client
 // has left.
 func (s *Server) open(
-	ctx context.Context, p *peer, out sink, spare int, queued func() int,
+	ctx context.Context, p *peer, out rpc.Sink, spare int, queued func() int,
 ) (_ *connection, stop func(reason error)) {
-	g := newGroup(spare)
+	g := rpc.NewGroup(spare)
 	conn := &connection{
-		table: newCalls(s.cfg.MaxConcurrent, s.cfg.MaxQueued, s.cfg.FrameLimit, g, s.total), since: time.Now(),
+		table: rpc.NewCalls(s.cfg.MaxConcurrent, s.cfg.MaxQueued, s.cfg.FrameLimit, g, s.total), since: time.Now(),
 		public: new(Session), sites: new(sites), logs: new(logQueue),
 	}
 	conn.exchange = &exchange{
-		rpcExchange: rpcExchange{
-			engine:  &engine{calls: conn.table, group: g, frameLimit: s.cfg.FrameLimit, nullID: s.cfg.nullID()},
-			rpcPeer: &p.rpcPeer, asks: newAsks(), out: out,
+		Exchange: rpc.Exchange{
+			Engine: &rpc.Engine{Calls: conn.table, Group: g, FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID()},
+			Peer:   &p.Peer, Asks: rpc.NewAsks(), Out: out,
 		},
 		s: s, client: p, terms: new(terms), conn: conn, audience: newAudience(maxListening),
 	}
-	conn.server = conn.exchange
+	conn.Server = conn.exchange
 	conn.role = s.roles.forConnection(conn)
 	conn.heard = &hearing{x: conn.exchange}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
-	conn.gone = p.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
-	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
-	work, end := context.WithCancelCause(conn.life)
-	conn.work = work
+	conn.gone = p.Tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
+	conn.Life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
+	work, end := context.WithCancelCause(conn.Life)
+	conn.Work = work
 	unwatch := context.AfterFunc(ctx, func() { end(endCause(context.Cause(ctx))) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,13 +148,13 @@ func (c *connection) close(lost bool) (left int) {
 	c.s.enlist()
 	c.s.mu.Unlock()
 	c.audience.close()
-	c.asks.close()
-	if waitAtMost(c.group, settle) > 0 {
+	c.Asks.Close()
+	if rpc.Wait(c.Group, rpc.Settle) > 0 {
 		c.cut()
-		left = waitAtMost(c.group, settle)
+		left = rpc.Wait(c.Group, rpc.Settle)
 	}
-	c.table.close(context.Cause(c.work), errShuttingDown)
-	closeGroup(c.group)
+	c.table.Close(context.Cause(c.Work), errShuttingDown)
+	rpc.CloseGroup(c.Group)
 	c.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.public.end(), nil)
 	c.watched.release()
@@ -170,12 +171,12 @@ func (c *connection) ended(lost bool) {
 		if lost {
 			errorType = names.ErrorConnectionLost
 		}
-		c.seen(a.version).SessionEnd(time.Since(c.since), errorType)
+		c.Seen(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	if lost {
-		c.tel.ConnectionFailed(names.ErrorConnectionLost)
+		c.Tel.ConnectionFailed(names.ErrorConnectionLost)
 	}
-	c.tel.Close()
+	c.Tel.Close()
 }
 
 // inSession reports whether a session is open on the connection.
@@ -195,7 +196,7 @@ func framesOf(c Conn) func(context.Context) ([]byte, error) {
 			return frame, nil
 		}
 		if large, ok := errors.AsType[*FrameTooLargeError](err); ok {
-			return nil, (*frameTooLargeError)(large)
+			return nil, (*rpc.FrameTooLargeError)(large)
 		}
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
@@ -23,8 +24,8 @@ import (
 type taskKeeper struct {
 	s     *Server
 	cfg   TaskOptions
-	owner string // names this server in the store
-	group *group // of handlers, and of errands to the store
+	owner string     // names this server in the store
+	group *rpc.Group // of handlers, and of errands to the store
 	once  sync.Once
 	own   ownTasks // the store, if no other server can have it; nil otherwise
 
@@ -47,7 +48,7 @@ type taskKeeper struct {
 func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
 	return &taskKeeper{
-		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0),
+		s: s, cfg: cfg, owner: rand.Text(), group: rpc.NewGroup(0),
 		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: quota.NewShares(cfg.MaxRunning),
 		runs: map[string]*taskRun{}, watches: map[string]map[taskListener]struct{}{}, claims: map[askedKey]*taskWait{},
 	}, err
@@ -216,7 +217,7 @@ func (k *taskKeeper) enter(r *taskRun) error {
 	case k.closed:
 		return errShuttingDown
 	case !k.places.Affords(r.peer.who, 1):
-		return errBusy
+		return rpc.ErrBusy
 	}
 	k.places.Reserve(r.peer.who, 1)
 	k.runs[r.id] = r
@@ -252,7 +253,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		for _, r := range k.left() {
 			r.cancel(errShuttingDown)
 		}
-		waitAtMost(k.group, settle)
+		rpc.Wait(k.group, rpc.Settle)
 		if left := k.left(); len(left) > 0 {
 			err = errors.Join(err, fmt.Errorf("tasks whose handlers ignore the end of their contexts: %d", len(left)))
 			k.disown(left)
@@ -267,7 +268,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if unwatch != nil {
 		unwatch()
 	}
-	closeGroup(k.group)
+	rpc.CloseGroup(k.group)
 	k.ledger.close()
 	if k.own != nil {
 		k.own.Close(identity.Mark{})
@@ -311,7 +312,7 @@ var (
 
 // errand does one thing in a task of a group, when asked: once at a time, and once more if it was asked meanwhile.
 type errand struct {
-	group *group
+	group *rpc.Group
 	do    func()
 
 	mu      sync.Mutex
@@ -330,7 +331,7 @@ func (e *errand) ask() {
 	e.running = e.group.Start(e)
 }
 
-func (e *errand) run() {
+func (e *errand) Run() {
 	usercode.Pass(func() {
 		for again := true; again; again = e.more() {
 			e.do()

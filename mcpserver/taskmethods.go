@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -119,7 +120,7 @@ func gone(err error) error {
 	case errors.Is(err, store.ErrNoTask):
 		return errUnknownTask
 	case errors.Is(err, store.ErrFull):
-		return &failure{errBusy, err}
+		return rpc.Fail(rpc.ErrBusy, err)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -21,7 +22,7 @@ type others interface {
 	// amend changes what is to be kept of the session, in all of them. change may be called again, after what others have
 	// changed; an error says that the change is known in this process only.
 	amend(ctx context.Context, change func()) error
-	elsewhere
+	rpc.Elsewhere
 }
 
 // agreement is the outcome of initialize. It is immutable.

@@ -6,12 +6,13 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // usage yields what the connection uses of its limits. It is called when metrics are collected.
-func (c *connection) usage(yield yieldUsage) {
-	c.table.usage(yield)
+func (c *connection) usage(yield rpc.YieldUsage) {
+	c.table.Usage(yield)
 	c.s.usage(yield)
 	if c.client.watching != nil {
 		yieldMemory(yield, names.MemoryWatched, c.client.watching)
@@ -19,7 +20,7 @@ func (c *connection) usage(yield yieldUsage) {
 }
 
 // usage yields what is used of the limits that all clients share.
-func (s *Server) usage(yield yieldUsage) {
+func (s *Server) usage(yield rpc.YieldUsage) {
 	if s.total != nil {
 		u := s.total.Usage()
 		yield(names.CapacityTotal, u.Used, u.Limit)
@@ -41,7 +42,7 @@ func (s *Server) usage(yield yieldUsage) {
 // program has forgotten the handler.
 func (h *HTTPHandler) observeLimits() {
 	self := weak.Make(h)
-	h.gone = h.http1.tel.Connected(instrument.Connection{Limits: func(yield yieldUsage) {
+	h.gone = h.http1.Tel.Connected(instrument.Connection{Limits: func(yield rpc.YieldUsage) {
 		if h := self.Value(); h != nil {
 			h.usage(yield)
 		}
@@ -50,7 +51,7 @@ func (h *HTTPHandler) observeLimits() {
 }
 
 // usage yields what is used of the limits of the handler.
-func (h *HTTPHandler) usage(yield yieldUsage) {
+func (h *HTTPHandler) usage(yield rpc.YieldUsage) {
 	h.s.usage(yield)
 	yieldMemory(yield, names.MemoryWatched, h.watching)
 	h.gate.mu.Lock()
@@ -71,7 +72,7 @@ func (h *HTTPHandler) usage(yield yieldUsage) {
 }
 
 // yieldMemory yields what is used of a budget of memory.
-func yieldMemory(yield yieldUsage, kind string, m *quota.Memory) {
+func yieldMemory(yield rpc.YieldUsage, kind string, m *quota.Memory) {
 	used, limit := m.Usage()
 	yield(kind, used, limit)
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package rpc
 
 import (
 	"context"
@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// infoKey is the key of what the context of a handler knows of its request.
-type infoKey struct{}
+// InfoKey is the key of what the context of a handler knows of its request.
+type InfoKey struct{}
 
 // informed is the context of a call's exchange with what is known of the request. It is the call itself: one of
 // [context.WithValue] would be one more allocation.
-type informed rpcCall
+type informed Call
 
 // Deadline implements [context.Context].
-func (c *informed) Deadline() (time.Time, bool) { return c.x.work.Deadline() }
+func (c *informed) Deadline() (time.Time, bool) { return c.Exchange.Work.Deadline() }
 
 // Done implements [context.Context].
-func (c *informed) Done() <-chan struct{} { return c.x.work.Done() }
+func (c *informed) Done() <-chan struct{} { return c.Exchange.Work.Done() }
 
 // Err implements [context.Context].
-func (c *informed) Err() error { return c.x.work.Err() }
+func (c *informed) Err() error { return c.Exchange.Work.Err() }
 
 // Value implements [context.Context].
 func (c *informed) Value(key any) any {
-	if key == (infoKey{}) {
-		return c.handler.value()
+	if key == (InfoKey{}) {
+		return c.Handler.Value()
 	}
-	return c.x.work.Value(key)
+	return c.Exchange.Work.Value(key)
 }
 
 // endable is a context of [context.WithCancelCause] that is made when it is first waited for: few handlers do. To make

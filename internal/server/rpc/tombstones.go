@@ -1,4 +1,4 @@
-package mcpserver
+package rpc
 
 import (
 	"time"
@@ -11,22 +11,22 @@ import (
 // maxStones is how many questions that were given up are remembered, to know a late answer by.
 const maxStones = 256
 
-// stone is what is remembered of one.
-type stone struct {
-	reason string // why its answer is late
-	since  time.Time
-	ref    instrument.Ref // of its span
+// Tombstone is what is remembered of one.
+type Tombstone struct {
+	Reason string // why its answer is late
+	Since  time.Time
+	Ref    instrument.Ref // of its span
 }
 
-// stones are those of a client, at most maxStones: the oldest give way. They belong to asks.mu.
-type stones struct {
-	byID  map[int64]stone
+// tombstones are those of a client, at most maxStones: the oldest give way. They belong to asks.mu.
+type tombstones struct {
+	byID  map[int64]Tombstone
 	order []int64
 }
 
-func (t *stones) put(id int64, s stone) {
+func (t *tombstones) put(id int64, s Tombstone) {
 	if t.byID == nil {
-		t.byID = map[int64]stone{}
+		t.byID = map[int64]Tombstone{}
 	}
 	if len(t.order) == maxStones {
 		delete(t.byID, t.order[0])
@@ -36,30 +36,30 @@ func (t *stones) put(id int64, s stone) {
 	t.order = append(t.order, id)
 }
 
-// bury remembers a question that was given up.
-func (t *asks) bury(id int64, s stone) {
+// Bury remembers a question that was given up.
+func (t *Asks) Bury(id int64, s Tombstone) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buried.put(id, s)
 }
 
 // stray says for telemetry why no question waits for a response.
-func (x *rpcExchange) stray(id jsonrpc.ID) instrument.Drop {
+func (x *Exchange) stray(id jsonrpc.ID) instrument.Drop {
 	d := instrument.Drop{Reason: names.DropUnexpected, ID: id.String()}
-	if x.asks == nil {
+	if x.Asks == nil {
 		return d
 	}
-	n, ok := x.asks.number(id)
-	x.asks.mu.Lock()
-	defer x.asks.mu.Unlock()
-	s, late := x.asks.buried.byID[n]
+	n, ok := x.Asks.number(id)
+	x.Asks.mu.Lock()
+	defer x.Asks.mu.Unlock()
+	s, late := x.Asks.buried.byID[n]
 	switch {
-	case !ok || n <= 0 || n > x.asks.last:
+	case !ok || n <= 0 || n > x.Asks.last:
 		d.Reason = names.DropUnknownID
 	case !late:
 		d.Reason = names.DropDuplicate
 	default:
-		d.Reason, d.Age, d.Ref = s.reason, time.Since(s.since), s.ref
+		d.Reason, d.Age, d.Ref = s.Reason, time.Since(s.Since), s.Ref
 	}
 	return d
 }

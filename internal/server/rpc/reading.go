@@ -1,4 +1,4 @@
-package mcpserver
+package rpc
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 )
 
-// reading takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are
+// Reader takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are
 // likely to be quick: to hand one over wakes a thread, which costs more than most of them do. If one is not quick after
 // all, or wants something from the client, another goroutine reads on.
-type reading struct {
-	x       *rpcExchange
+type Reader struct {
+	x       *Exchange
 	receive func(context.Context) ([]byte, error)
 	life    *keepalive.Watch // of the client; nil for none
 	ctx     context.Context  // ends the reading
-	done    chan lastWord    // gets what ended it
+	done    chan ReadResult  // gets what ended it
 
 	buffered func() bool // whether more has come than was received; true where that is not known
 
@@ -30,7 +30,7 @@ type reading struct {
 	latest time.Time     // when the latest request arrived; owned by the goroutine that reads
 
 	mu       sync.Mutex
-	here     *rpcCall    // guarded by mu; that the goroutine which reads is answering, nil if it reads
+	here     *Call       // guarded by mu; that the goroutine which reads is answering, nil if it reads
 	used     bool        // guarded by mu; something was answered here since the last look
 	watching bool        // guarded by mu; a look is to come, as it must while something is answered here
 	timer    *time.Timer // guarded by mu; for that; nil before the first
@@ -38,8 +38,8 @@ type reading struct {
 }
 
 const (
-	// patience is about how long the client is not read for the sake of a request that was thought to be quick.
-	patience = time.Millisecond
+	// Patience is about how long the client is not read for the sake of a request that was thought to be quick.
+	Patience = time.Millisecond
 	// steady is the time between two requests below which a look now and then costs less than handing them over.
 	steady = 250 * time.Microsecond
 )
@@ -47,31 +47,31 @@ const (
 // errReceive is what ends the reading if Receive has ended its goroutine.
 var errReceive = errors.New("receive: it has ended its goroutine")
 
-// read takes the frames that receive returns until there are no more, which is no error, or ctx ends. A frame that was
+// Read takes the frames that receive returns until there are no more, which is no error, or ctx ends. A frame that was
 // too large is a [*frameTooLargeError]. buffered reports whether more has come than was received; nil where that is not
 // known. All that comes is a sign of life.
-func (x *rpcExchange) read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
-	life *keepalive.Watch) lastWord {
+func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
+	life *keepalive.Watch) ReadResult {
 	if buffered == nil {
 		buffered = func() bool { return true }
 	}
-	r := &reading{x: x, receive: receive, life: life, ctx: ctx, done: make(chan lastWord, 1), buffered: buffered}
-	x.reading = r
-	x.group.Start(r)
+	r := &Reader{x: x, receive: receive, life: life, ctx: ctx, done: make(chan ReadResult, 1), buffered: buffered}
+	x.Reader = r
+	x.Group.Start(r)
 	end := <-r.done
 	r.unwatch()
 	return end
 }
 
-// lastWord is what the reading ended with.
-type lastWord struct {
-	err      error
-	panicked any // with what Receive, or what deals with a frame, has panicked, with its stack; nil if it has not
+// ReadResult is what the reading ended with.
+type ReadResult struct {
+	Err      error
+	Panicked any // with what Receive, or what deals with a frame, has panicked, with its stack; nil if it has not
 }
 
-// run reads until there is no more, or another goroutine does.
-func (r *reading) run() {
-	r.x.tel.SetLabels(r.ctx) // a handler may have started it
+// Run reads until there is no more, or another goroutine does.
+func (r *Reader) Run() {
+	r.x.Tel.SetLabels(r.ctx) // a handler may have started it
 	mine := r.turn.Load()
 	var err error
 	dealing := false
@@ -80,7 +80,7 @@ func (r *reading) run() {
 			return // with its panic, if there is one
 		}
 		if v := recover(); v != nil {
-			r.done <- lastWord{panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
+			r.done <- ReadResult{Panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
 			return
 		}
 		switch {
@@ -89,7 +89,7 @@ func (r *reading) run() {
 			defer r.mu.Unlock()
 			r.passOn()
 		default:
-			r.done <- lastWord{err: err}
+			r.done <- ReadResult{Err: err}
 		}
 	}()
 	for r.turn.Load() == mine {
@@ -98,10 +98,10 @@ func (r *reading) run() {
 		if frame, err = r.receive(r.ctx); err == nil {
 			dealing = true
 			r.life.Heard()
-			r.x.take(frame)
+			r.x.Receive(frame)
 			continue
 		}
-		large, ok := errors.AsType[*frameTooLargeError](err)
+		large, ok := errors.AsType[*FrameTooLargeError](err)
 		if !ok {
 			err = r.ending(err)
 			return
@@ -113,7 +113,7 @@ func (r *reading) run() {
 }
 
 // ending returns what the reading ends with when Receive returns err.
-func (r *reading) ending(err error) error {
+func (r *Reader) ending(err error) error {
 	switch {
 	case r.ctx.Err() != nil:
 		return context.Cause(r.ctx)
@@ -125,24 +125,24 @@ func (r *reading) ending(err error) error {
 
 // wants reports whether the reader should answer a request itself. It is called with each, in the goroutine that reads,
 // and nil wants none.
-func (r *reading) wants(c *rpcCall) bool {
+func (r *Reader) wants(c *Call) bool {
 	if r == nil {
 		return false
 	}
-	gap := c.arrived.Sub(r.latest)
-	r.latest = c.arrived
+	gap := c.Arrived.Sub(r.latest)
+	r.latest = c.Arrived
 	// where the clock stands still, as in a bubble of a test, the watch does too
-	if c.pace == nil || gap <= 0 || gap > steady {
+	if c.Pace == nil || gap <= 0 || gap > steady {
 		return false
 	}
-	if c.out.reach().batched { // of which more is to come
+	if c.Out.Reach().Batched { // of which more is to come
 		return false
 	}
-	return !r.buffered() && c.pace.quick()
+	return !r.buffered() && c.Pace.quick()
 }
 
 // answer answers a request that was admitted, in the goroutine that reads, which it may end.
-func (r *reading) answer(c *rpcCall) {
+func (r *Reader) answer(c *Call) {
 	r.mu.Lock()
 	r.here, r.used = c, true
 	if !r.watching {
@@ -156,11 +156,11 @@ func (r *reading) answer(c *rpcCall) {
 			r.here = nil
 		}
 	}()
-	c.run()
+	c.Run()
 }
 
-// release lets another goroutine read if it is for c that none does.
-func (r *reading) release(c *rpcCall) {
+// Release lets another goroutine read if it is for c that none does.
+func (r *Reader) Release(c *Call) {
 	if r == nil {
 		return
 	}
@@ -172,35 +172,35 @@ func (r *reading) release(c *rpcCall) {
 }
 
 // passOn lets another goroutine read. This one, or the one that answers a request, does not read any more. mu is held.
-func (r *reading) passOn() {
+func (r *Reader) passOn() {
 	if r.here != nil {
-		r.here.pace.stalled()
+		r.here.Pace.stalled()
 	}
 	r.here = nil
 	r.turn.Add(1)
-	r.x.group.Start(r) // which is not closed while a goroutine reads
+	r.x.Group.Start(r) // which is not closed while a goroutine reads
 }
 
 // watch begins to look now and then. mu is held.
-func (r *reading) watch() {
+func (r *Reader) watch() {
 	r.watching = true
 	r.looks.Add(1)
 	if r.timer == nil {
-		r.timer = time.AfterFunc(patience, r.look)
+		r.timer = time.AfterFunc(Patience, r.look)
 	} else {
-		r.timer.Reset(patience)
+		r.timer.Reset(Patience)
 	}
 }
 
 // look lets another goroutine read if none has for too long, and ends the watch if there is no need for it.
-func (r *reading) look() {
+func (r *Reader) look() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next := patience
+	next := Patience
 	if r.here != nil {
-		if next -= time.Since(r.here.arrived); next <= 0 {
+		if next -= time.Since(r.here.Arrived); next <= 0 {
 			r.passOn()
-			next = patience
+			next = Patience
 		}
 	} else if !r.used {
 		r.watching = false
@@ -212,7 +212,7 @@ func (r *reading) look() {
 }
 
 // unwatch ends the watch, now that no goroutine reads any more.
-func (r *reading) unwatch() {
+func (r *Reader) unwatch() {
 	r.mu.Lock()
 	r.used = false
 	if r.watching && r.timer.Stop() {
@@ -223,8 +223,8 @@ func (r *reading) unwatch() {
 	r.looks.Wait()
 }
 
-// frameTooLargeError says that a frame above the limit has been skipped.
-type frameTooLargeError struct {
+// FrameTooLargeError says that a frame above the limit has been skipped.
+type FrameTooLargeError struct {
 	Size  int    // of the frame, in bytes
 	Limit int    // in bytes
 	Head  []byte // its beginning, as much as was kept
@@ -232,20 +232,20 @@ type frameTooLargeError struct {
 }
 
 // Error says how large the frame is and how large it may be.
-func (e *frameTooLargeError) Error() string {
+func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }
 
 // skipped answers a frame that was too large, if it can be told that it was a request and which.
-func (x *rpcExchange) skipped(e *frameTooLargeError) {
+func (x *Exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
-	x.violation(v, e.Head, e.Size, e.Limit)
+	x.Violation(v, e.Head, e.Size, e.Limit)
 	switch {
 	case v.ID.IsZero():
 	case v.Response:
 		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
 	default:
-		x.answerViolation(v, x.out)
+		x.answerViolation(v, x.Out)
 	}
 }
