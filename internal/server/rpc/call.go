@@ -34,6 +34,8 @@ type Call struct {
 	ends    endable // context of the handler
 	Op      instrument.Op
 
+	keepsPlace bool // it was admitted in order, and releases its place when it is concluded
+
 	cancelled error // guarded by calls.mu; why there is no answer
 	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
 }
@@ -168,7 +170,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 
 // Conclude answers the request, unless the client has cancelled it.
 func (c *Call) Conclude(result any, err error) {
-	if c.InOrder {
+	if c.keepsPlace {
 		defer c.Exchange.Calls.Release()
 	}
 	cancelled := c.Exchange.Calls.Finish(c)

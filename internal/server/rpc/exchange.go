@@ -208,10 +208,11 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 		c.Here = c.InOrder || x.Reader.wants(c)
 		err := x.Calls.Admit(c)
 		if err == nil {
+			c.keepsPlace = c.InOrder
 			c.admitted()
 			return
 		}
-		c.Refused, c.InOrder = err, false
+		c.Refused = err
 	case x.Calls.Find(m.ID) != nil:
 		c.Refused = errDuplicateID
 	}
