@@ -14,33 +14,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is a request that a server answers by itself, and the handler of it.
+// call is a request that the server answers, and its handler.
 type call struct {
 	rpc.Call
 	x         *exchange
 	info      RequestInfo
-	method    *method // nil if there is none
-	target    string  // what the method is about, under its registered name if it has one
-	uri       string  // of the resource that the method is about
+	method    *method // nil for an unknown method
+	target    string  // the tool or prompt: its registered name, or the name in the request
+	uri       string  // the resource
 	params    json.RawMessage
 	arguments json.RawMessage
-	task      json.RawMessage // what the client asks for that wants a task of 2025-11-25, nil if it does not
+	task      json.RawMessage // the params of a task of 2025-11-25; nil for no task
 
-	asked    toolRequest // what the handler of a tool gets
+	asked    toolRequest // for the handler of a tool
 	progress *progress   // nil if the client wants no progress
-	rounds   rounds      // in which the client is asked for something
+	rounds   rounds      // in which handlers ask the client
 
-	logLevel mcp.LoggingLevel      // that a modern client wants, empty for none
-	voice    atomic.Pointer[voice] // of log messages; nil before the first
+	logLevel mcp.LoggingLevel           // of a modern client; empty for no log messages
+	logger   atomic.Pointer[callLogger] // nil before the first log message
 }
 
-// of makes c the handler of a request that x brings.
+// of makes c the handler of a request of x, and returns its call.
 func (c *call) of(x *exchange) *rpc.Call {
 	c.x, c.Handler = x, c
 	return &c.Call
 }
 
-// Begin decides by which revision the request is answered and by what, or why it is refused.
+// Begin finds the revision and the method of the request, or refuses it.
 func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.params, c.arguments, c.task = raw, p.Arguments, p.Task
 	c.info = RequestInfo{Method: method, ID: c.ID, Meta: p.Meta, call: c}
@@ -71,8 +71,8 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.arrive(&p)
 }
 
-// revision returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
-// unless the headers of HTTP say otherwise.
+// revision returns the revision of a request and the client in it. initialize is legacy whatever its _meta has, unless
+// the HTTP headers name a modern revision.
 func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	switch {
 	case x.headers != nil:
@@ -83,7 +83,7 @@ func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, clie
 	return x.legacyTerms(method)
 }
 
-// check says whether the request can be handled under its terms.
+// check returns an error if the request cannot be handled in its revision.
 func (c *call) check(p *jsonrpc.Params) error {
 	if c.method == nil {
 		return refusal(mcp.CodeMethodNotFound, "unknown method %q", c.info.Method)
@@ -114,7 +114,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	return nil
 }
 
-// incoming describes for telemetry a request by a method, nil if there is none, and what it is about.
+// incoming describes a request for telemetry. m is its method, nil for an unknown one.
 func (x *exchange) incoming(c *rpc.Call, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
 	name, v := c.Handler.About()
 	in := instrument.Incoming{
@@ -130,7 +130,7 @@ func (x *exchange) incoming(c *rpc.Call, p *jsonrpc.Params, m *method, target, u
 	return in
 }
 
-// introduced returns the name and the version that a client gives itself, empty if it has not said so.
+// introduced returns the client's name and version, empty if they are unknown.
 func (x *exchange) introduced(method string, from client, params json.RawMessage) (name, version string) {
 	switch {
 	case from.agreed != nil:
@@ -141,14 +141,14 @@ func (x *exchange) introduced(method string, from client, params json.RawMessage
 	return x.s.introductions.read(from.info)
 }
 
-// tellHTTP gives telemetry what the HTTP request says that brought a message, if one did.
+// tellHTTP adds the address and the headers of the HTTP request, if there is one.
 func (x *exchange) tellHTTP(in *instrument.Incoming) {
 	if r := x.httpRequest; r != nil {
 		in.RemoteAddr, in.Header = r.RemoteAddr, r.Header
 	}
 }
 
-// targetOf returns what a request by the method names, and whether that is registered.
+// targetOf returns the tool or prompt that a request names, and whether it is registered.
 func (m *method) targetOf(p *jsonrpc.Params, params json.RawMessage) (name string, known bool) {
 	if m.find == nil {
 		return "", false
@@ -160,8 +160,8 @@ func (m *method) targetOf(p *jsonrpc.Params, params json.RawMessage) (name strin
 	return m.named(raw)
 }
 
-// named returns what a request is about, from a raw member of its params: the registered name and true, or the name as
-// it came and false. It is empty if that is no name.
+// named returns the name in raw, a JSON value: the registered name and true, or the name as it came and false. It is
+// empty if raw is no string.
 func (m *method) named(raw []byte) (string, bool) {
 	if len(raw) == 0 {
 		return "", false
@@ -202,10 +202,10 @@ func (c *call) Handle(ctx context.Context) (result any, err error) {
 	return result, nil
 }
 
-// Close ends what belongs to the request and comes before the answer.
+// Close ends the progress notifications and log messages of the request.
 func (c *call) Close(error) {
 	c.progress.end()
-	c.hush()
+	c.stopLogging()
 }
 
 func (c *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
@@ -222,17 +222,17 @@ func (c *call) Outcome(result any, err, lost error) instrument.Result {
 			c.Op.Meet(c.x.Seen(v))
 		}
 	}
-	return c.x.ended(&c.Call, result, err, lost)
+	return c.x.outcomeOf(&c.Call, result, err, lost)
 }
 
-func (c *call) Left(why error) instrument.Result { return endedWithout(why) }
+func (c *call) Left(why error) instrument.Result { return outcomeWithout(why) }
 
 func (c *call) About() (string, mcp.Version) { return c.info.Method, c.info.Version }
 
 func (c *call) Value() any { return &c.info }
 
-// ended describes the end of the operation of a request, and counts it if it was refused.
-func (x *exchange) ended(c *rpc.Call, result any, err, lost error) instrument.Result {
+// outcomeOf describes the end of the operation of a request, and counts a refused request.
+func (x *exchange) outcomeOf(c *rpc.Call, result any, err, lost error) instrument.Result {
 	if c.Refused != nil {
 		x.countRefusal(c.Refused)
 	}
@@ -249,7 +249,7 @@ func (x *exchange) ended(c *rpc.Call, result any, err, lost error) instrument.Re
 	return end
 }
 
-// endedWithout describes the end of the operation of a request that got no answer, for a reason.
-func endedWithout(why error) instrument.Result {
+// outcomeWithout describes the end of the operation of a request without an answer.
+func outcomeWithout(why error) instrument.Result {
 	return interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
 }

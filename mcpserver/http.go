@@ -41,13 +41,13 @@ type HTTPHandler struct {
 	cfg      HTTPOptions
 	guard    guard
 
-	gate     gate
-	room     *quota.Memory // for bodies: those that are being read, and those of requests that are being answered
-	crowd    crowd         // of those who are answered by themselves
-	watching *quota.Memory // for what sessions and subscriptions watch
-	sessions sessions
-	rates    rateBooks
-	fleet    *fleet // nil if sessions are known in this process only
+	gate      gate
+	room      *quota.Memory  // for bodies: those that are being read, and those of requests that are being answered
+	stateless statelessCalls // of those who are answered by themselves
+	watching  *quota.Memory  // for what sessions and subscriptions watch
+	sessions  sessions
+	rates     rateBooks
+	fleet     *fleet // nil if sessions are known in this process only
 
 	none         terms                  // of modern clients
 	assumed      map[mcp.Version]*terms // of legacy clients without sessions
@@ -74,12 +74,12 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	}
 	h := &HTTPHandler{
 		s: s, audience: newAudience(cfg.MaxSubscriptions),
-		cfg:      s.guardStores(cfg),
-		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
-		gate:     gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
-		room:     quota.NewMemory(cfg.MaxBodies),
-		crowd:    crowd{total: s.total, live: map[*rpc.Call]struct{}{}},
-		watching: quota.NewMemory(cfg.MaxWatchedBytes),
+		cfg:       s.guardStores(cfg),
+		guard:     guard{cfg.AllowedOrigins, cfg.AllowedHosts},
+		gate:      gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
+		room:      quota.NewMemory(cfg.MaxBodies),
+		stateless: statelessCalls{total: s.total, live: map[*rpc.Call]struct{}{}},
+		watching:  quota.NewMemory(cfg.MaxWatchedBytes),
 		sessions: sessions{
 			places: quota.NewShares(cfg.MaxSessions), introductions: quota.NewShares(cfg.MaxIntroductionBytes),
 			byID: map[string]*httpSession{},
@@ -88,7 +88,7 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	}
 	h.gate.room = h.room
 	h.engine = rpc.Engine{
-		Calls: &h.crowd, Group: rpc.NewGroup(rpc.MaxSpare), FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(),
+		Calls: &h.stateless, Group: rpc.NewGroup(rpc.MaxSpare), FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(),
 	}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
@@ -192,16 +192,16 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	if h.gate.waitAll(ctx) {
 		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), rpc.Settle)
 		defer cancel()
-		h.crowd.wait(concluded)
+		h.stateless.wait(concluded)
 	} else {
 		err = context.Cause(ctx)
-		h.crowd.close(errShuttingDown)
+		h.stateless.close(errShuttingDown)
 		// sessions take that without one
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*rpc.Settle+h.s.farewell())
 		defer cancel()
 		h.gate.waitAll(last)
 	}
-	if left := h.stray.Swap(0) + h.crowd.size(); left > 0 {
+	if left := h.stray.Swap(0) + h.stateless.size(); left > 0 {
 		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
 	}
 	if h.fleet != nil {

@@ -28,7 +28,7 @@ func (c *HTTPOptions) bodyPatience() time.Duration {
 }
 
 // readBody reads the body of a request, which then belongs to the caller. It refuses the request if that fails.
-func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
+func (h *HTTPHandler) readBody(p *httpPost) (ok bool) {
 	patience := h.cfg.bodyPatience()
 	if patience > 0 {
 		until := time.Now().Add(patience)
@@ -61,14 +61,14 @@ func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 
 // closeBody says that all of the body has been read. Otherwise net/http, for HTTP/1, looks for more of it before it
 // sends headers: a fortieth of what it allocates for a request.
-func (p *parcel) closeBody() {
+func (p *httpPost) closeBody() {
 	if p.pump == nil && p.r.ProtoMajor == 1 {
 		_ = p.r.Body.Close()
 	}
 }
 
 // body returns what to read the body from.
-func (p *parcel) body() io.Reader {
+func (p *httpPost) body() io.Reader {
 	if p.pump != nil {
 		return p.pump
 	}
@@ -76,7 +76,7 @@ func (p *parcel) body() io.Reader {
 }
 
 // allow gives the body time until then; the zero time is for ever.
-func (p *parcel) allow(until time.Time) {
+func (p *httpPost) allow(until time.Time) {
 	if p.pump != nil {
 		p.pump.until = until
 		return
@@ -95,15 +95,15 @@ func (h *HTTPHandler) noDeadlines(r *http.Request, err error) {
 // upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It
 // is used by the goroutine of its request.
 type upload struct {
-	*parcel
+	*httpPost
 	cfg   *HTTPOptions
 	room  *quota.Memory
 	begun time.Time
 	came  int // in this window
 }
 
-func (h *HTTPHandler) readLarge(p *parcel) ([]byte, error) {
-	u := &upload{parcel: p, cfg: &h.cfg, room: h.room, begun: time.Now()}
+func (h *HTTPHandler) readLarge(p *httpPost) ([]byte, error) {
+	u := &upload{httpPost: p, cfg: &h.cfg, room: h.room, begun: time.Now()}
 	b := grow.Body{Announced: p.r.ContentLength, Limit: h.s.cfg.FrameLimit, Grow: u.grow}
 	return b.Read(u)
 }

@@ -33,7 +33,7 @@ func (h *HTTPHandler) get(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, badRequest(names.RefusalHeader, "the header "+headerSession+" is missing"))
 		return
 	}
-	p := parcel{w: w, r: r}
+	p := httpPost{w: w, r: r}
 	if len(versions) > 0 {
 		p.version = mcp.Version(versions[0])
 	}

@@ -15,7 +15,7 @@ import (
 
 // postAlone answers a message of a legacy client without a session, by the revision that its header names.
 // (specification 2025-06-18, basic/transports, "Protocol Version Header")
-func (h *HTTPHandler) postAlone(p *parcel) {
+func (h *HTTPHandler) postAlone(p *httpPost) {
 	v := p.version
 	if v == "" {
 		v = mcp.Version20250326
@@ -27,16 +27,16 @@ func (h *HTTPHandler) postAlone(p *parcel) {
 }
 
 // serveLegacy answers a message by itself. A client that leaves does not cancel it.
-func (h *HTTPHandler) serveLegacy(p *parcel, t *terms) {
-	x := h.alone(p, len(h.s.cfg.legacy) == 0)
+func (h *HTTPHandler) serveLegacy(p *httpPost, t *terms) {
+	x := h.newExchange(p, len(h.s.cfg.legacy) == 0)
 	x.Work = context.WithoutCancel(p.r.Context())
 	x.Life = x.Work
 	x.terms = t
-	h.serveAlone(p, x)
+	h.serveStateless(p, x)
 }
 
 // initialize answers the request that opens a session.
-func (h *HTTPHandler) initialize(p *parcel) {
+func (h *HTTPHandler) initialize(p *httpPost) {
 	if !h.hasSessions() {
 		h.serveLegacy(p, new(terms))
 		return
@@ -114,7 +114,7 @@ func (o *opening) Answer(ctx context.Context, a rpc.Answer) error {
 }
 
 // postSession takes a message that belongs to a session.
-func (h *HTTPHandler) postSession(p *parcel) {
+func (h *HTTPHandler) postSession(p *httpPost) {
 	s := h.session(p.w, p.r, p.r.Header.Get(headerSession), false)
 	if s == nil {
 		return

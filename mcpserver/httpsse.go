@@ -64,7 +64,7 @@ func endpoint(u *url.URL, session string) []byte {
 }
 
 // postSSE takes a message that belongs to a session of HTTP+SSE. What it leads to goes to the session's stream.
-func (h *HTTPHandler) postSSE(p *parcel) {
+func (h *HTTPHandler) postSSE(p *httpPost) {
 	id := p.r.URL.Query().Get(sessionParameter)
 	if h.fleet != nil && h.sessions.known(id) == nil {
 		h.postElsewhere(p, id)
@@ -99,7 +99,7 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 }
 
 // postElsewhere gives a message to the process that has the stream of its session.
-func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
+func (h *HTTPHandler) postElsewhere(p *httpPost, id string) {
 	switch err := h.fleet.handOver(p.r, id, h.cfg.Principal(p.r), p.frame); {
 	case errors.Is(err, store.ErrNoSession):
 		h.sessionNotFound(p.w, p.r)

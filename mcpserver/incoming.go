@@ -11,53 +11,53 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// exchange is an exchange of the core with what a server of MCP knows of it: who sends the messages, on which terms, and
-// how they came.
+// exchange is an exchange of the core with what a server of MCP knows of it: who sends the messages, on which terms,
+// and how they came.
 type exchange struct {
 	rpc.Exchange
 	s        *Server
 	role     role
 	client   *peer
 	terms    *terms
-	conn     *connection // of the client; nil for a message that is answered by itself
-	audience *audience   // that listens
+	conn     *connection // of the client; nil for a stateless message over HTTP
+	audience *audience   // has the subscriptions
 
-	headers     headers       // nil for all but modern messages over HTTP
-	httpRequest *http.Request // that brings a message; nil on any other connection
+	headers     headers       // of a modern message over HTTP; nil otherwise
+	httpRequest *http.Request // has brought the message; nil for any other connection
 }
 
-// role is how a server deals with what a client sends: it answers by itself, or passes messages on.
+// role is what a server does with the messages of a client: it answers them, or passes them on.
 type role interface {
-	// newCall returns the call that a request becomes.
+	// newCall returns the call of a request.
 	newCall(x *exchange) *rpc.Call
 	// notified handles a valid notification.
 	notified(x *exchange, m *jsonrpc.Message) error
-	// cancellation returns the cause for the end of a request that the client has cancelled, for a reason of its own.
+	// cancellation returns the cause of the end of a request that the client has cancelled. reason is the client's.
 	cancellation(reason string) error
-	// newLone returns what a request needs that is answered by itself, over HTTP.
-	newLone() *lone
+	// newStateless returns a stateless request over HTTP with its call.
+	newStateless() *statelessRequest
 
-	// drain waits until the requests of a connection are answered that came before the client's last message.
+	// drain waits until the requests of a connection are answered, after the client's last message.
 	drain()
-	// leave ends the requests that the client of a connection has left behind: because of reason, nil if it has left.
+	// leave ends the requests of a connection because of reason, nil if the client has left.
 	leave(reason error)
-	// endStreams ends requests that last, as an HTTP handler is shut down.
+	// endStreams ends subscriptions when an HTTP handler is shut down.
 	endStreams()
-	// close says that no more requests come by an HTTP handler.
+	// close ends the role after the last request of an HTTP handler.
 	close(ctx context.Context)
 }
 
-// roles gives the connections of a server and its HTTP handlers their roles.
+// roles makes the roles of a server, for each connection and each HTTP handler.
 type roles interface {
 	forConnection(c *connection) role
 	forHTTP(h *HTTPHandler) role
-	// checkHTTP returns an error if the options of an HTTP handler do not go with the role.
+	// checkHTTP returns an error for options of an HTTP handler that the role does not support.
 	checkHTTP(o *HTTPOptions) error
 }
 
-// answering is the role of a server that answers by itself.
+// answering is the role of a server that answers requests.
 type answering struct {
-	c *connection // nil for what is answered by itself
+	c *connection // nil for an HTTP handler
 }
 
 func (answering) forConnection(c *connection) role { return answering{c} }
@@ -70,13 +70,13 @@ func (answering) cancellation(reason string) error { return rpc.Cancellation(rea
 
 func (a answering) drain() { rpc.Wait(a.c.Group, a.c.s.cfg.DrainTimeout) }
 
-// Handlers end with their contexts, and subscriptions with the audience that they belong to.
+// The handlers end with their contexts, and the subscriptions with their audience.
 
 func (answering) leave(error)           {}
 func (answering) endStreams()           {}
 func (answering) close(context.Context) {}
 
-// notified handles a notification, of which a handler of the user's may hear.
+// notified calls the user's handler of a notification, if there is one.
 func (answering) notified(x *exchange, m *jsonrpc.Message) error {
 	switch {
 	case m.Method == mcp.NotificationInitialized:
@@ -89,7 +89,7 @@ func (answering) notified(x *exchange, m *jsonrpc.Message) error {
 	return nil
 }
 
-// initialized deals with notifications/initialized, of which a handler hears behind the core.
+// initialized handles notifications/initialized: first the server, then the user's handler.
 func (x *exchange) initialized(m *jsonrpc.Message) error {
 	confirm := func(*instrument.Op) error {
 		return x.amend(x.Work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
@@ -104,7 +104,7 @@ func (x *exchange) initialized(m *jsonrpc.Message) error {
 	return nil
 }
 
-// What the core asks of the server.
+// The methods of rpc.Server.
 
 func (x *exchange) NewCall() *rpc.Call { return x.role.newCall(x) }
 
@@ -126,7 +126,7 @@ func (x *exchange) Elsewhere() rpc.Elsewhere {
 	return x.conn.others
 }
 
-// Describe describes for telemetry a notification that is dealt with.
+// Describe describes a notification for telemetry.
 func (x *exchange) Describe(m *jsonrpc.Message) instrument.Incoming {
 	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.Untrusted}
 	x.tellHTTP(&in)
@@ -153,8 +153,8 @@ func (x *exchange) CountRefused(reason string, a rpc.Answer, told bool) {
 	x.Tel.Refused(x.Work, r)
 }
 
-// countRefusal counts a request that was refused with err: for lack of room, because the server stops, or because a
-// store of sessions fails. The span of the request tells of it.
+// countRefusal counts a request that was refused with err because of a bound, a shutdown or a failing store of
+// sessions. The span of the request has the error.
 func (x *exchange) countRefusal(err error) {
 	if reason := refusalReason(err); reason != "" {
 		x.CountRefused(reason, rpc.Answer{Err: err, Refused: true}, true)

@@ -120,11 +120,11 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 	for _, s := range open {
 		sessions[s.connection] = s.id
 	}
-	h.crowd.mu.Lock()
-	for c := range h.crowd.live {
+	h.stateless.mu.Lock()
+	for c := range h.stateless.live {
 		in.add(seenCall{Call: c})
 	}
-	h.crowd.mu.Unlock()
+	h.stateless.mu.Unlock()
 	in.Handlers = append(in.Handlers, state)
 }
 

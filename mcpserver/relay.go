@@ -86,16 +86,16 @@ func (relaying) checkHTTP(o *HTTPOptions) error {
 
 func (f *front) newCall(x *exchange) *rpc.Call { return new(relayedCall).of(f, x) }
 
-// relayedLone is a lone with its call, for a relay.
-type relayedLone struct {
-	lone lone
-	call relayedCall
+// relayedStateless is a stateless request with its call, for a relay.
+type relayedStateless struct {
+	request statelessRequest
+	call    relayedCall
 }
 
-func (f *front) newLone() *lone {
-	x := new(relayedLone)
-	x.lone.first = x.call.of(f, &x.lone.exchange)
-	return &x.lone
+func (f *front) newStateless() *statelessRequest {
+	x := new(relayedStateless)
+	x.request.first = x.call.of(f, &x.request.exchange)
+	return &x.request
 }
 
 // cancellation keeps the client's own words, which go on as they are.
@@ -143,7 +143,9 @@ func (f *front) leave(reason error) {
 }
 
 // endStreams ends the subscriptions of modern clients.
-func (f *front) endStreams() { f.handler.crowd.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown) }
+func (f *front) endStreams() {
+	f.handler.stateless.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
+}
 
 // close says that the client is gone.
 func (f *front) close(ctx context.Context) {

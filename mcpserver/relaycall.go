@@ -276,10 +276,10 @@ func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
 			r.Op.Meet(r.x.Seen(v))
 		}
 	}
-	return r.x.ended(&r.Call, result, err, lost)
+	return r.x.outcomeOf(&r.Call, result, err, lost)
 }
 
-func (r *relayedCall) Left(why error) instrument.Result { return endedWithout(why) }
+func (r *relayedCall) Left(why error) instrument.Result { return outcomeWithout(why) }
 
 func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
 

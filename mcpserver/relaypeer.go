@@ -271,7 +271,7 @@ func (q withdrawing) Run() {
 		return
 	}
 	why := context.Cause(q.ctx)
-	q.conn.Asks.Bury(q.id, rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
+	q.conn.Asks.AddTombstone(q.id, rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
 	q.conn.Withdraw(within.Values(q.conn.Life, q.ctx), q.out, q.conn.Version(), &q.op, nil,
 		mcp.CancelledParams{RequestID: q.conn.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)

@@ -6,12 +6,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
-// peer is the client as the server knows it without reading a message: of a connection, of a session, or of one HTTP
-// request. It is immutable.
+// peer is the client of a connection, of a session, or of one HTTP request, as far as the server knows it without
+// reading a message. It is immutable.
 type peer struct {
 	rpc.Peer
-	principal string        // who sends the messages, over HTTP; empty for none
-	who       quota.Account // on which they go, likewise
-	rates     *rateBook     // of the client; nil for none
-	watching  *quota.Memory // for what is watched
+	principal string        // of the HTTP requests; empty for none
+	who       quota.Account // of the HTTP requests; zero for none
+	rates     *rateBook     // use of rates by the client; nil for no bounds
+	watching  *quota.Memory // budget for watched resources and tasks
 }

@@ -193,7 +193,7 @@ var httpArea = area{
 			test:   "mcpserver.TestABodyHasToComeAtARate",
 		},
 		{
-			what: "POSTs that are answered", where: []string{"mcpserver.crowd.live", "mcpserver.gate.places"},
+			what: "POSTs that are answered", where: []string{"mcpserver.statelessCalls.live", "mcpserver.gate.places"},
 			bound:  "{mcpserver.HTTPOptions.MaxRequests}, their bodies read; one session or account gets half",
 			option: "mcpserver.HTTPOptions.MaxRequests",
 			full:   "503",

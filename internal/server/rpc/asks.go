@@ -10,29 +10,28 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-// ErrClosed ends what waits for an answer of a client that will not send any more.
+// ErrClosed is the error of a request to a client that sends no more answers.
 var ErrClosed = errors.New("the connection is over")
 
-// Asks are the requests that the server has sent to one client, on a connection or in a session, and that wait for
-// their answers.
+// Asks has the requests of the server that one client has not answered, on a connection or in a session.
 type Asks struct {
-	Process string // the ids tell which one it is, where several ask the client; empty where none else does
+	Process string // begins the ids, if several processes ask the client; empty for one process
 
-	mu     sync.Mutex
-	last   int64            // guarded by mu; id, none of which is used twice
-	open   map[int64]Waiter // guarded by mu
-	closed bool             // guarded by mu
-	buried tombstones       // guarded by mu; that were given up
-	idle   int              // guarded by mu; handlers that do nothing but wait for answers
+	mu         sync.Mutex
+	last       int64            // guarded by mu; the latest id
+	open       map[int64]Waiter // guarded by mu
+	closed     bool             // guarded by mu
+	tombstones tombstones       // guarded by mu; of requests that were given up
+	idle       int              // guarded by mu; number of handlers that only wait for answers
 }
 
-// Waiter waits for an answer. give is called once, without a lock: with the answer, or with nil if none will come.
+// Waiter waits for an answer. Give is called once, without a lock: with the answer, or with nil if there will be none.
 type Waiter interface{ Give(m *jsonrpc.Message) }
 
-// awaited is the channel on which an answer comes, for which it has room; closed if none will.
-type awaited chan *jsonrpc.Message
+// answerChannel receives one answer, for which it has room, or is closed if there will be none.
+type answerChannel chan *jsonrpc.Message
 
-func (w awaited) Give(m *jsonrpc.Message) {
+func (w answerChannel) Give(m *jsonrpc.Message) {
 	if m == nil {
 		close(w)
 		return
@@ -40,9 +39,10 @@ func (w awaited) Give(m *jsonrpc.Message) {
 	w <- m
 }
 
+// NewAsks returns an empty table.
 func NewAsks() *Asks { return &Asks{open: map[int64]Waiter{}} }
 
-// Pause says that a handler waits for answers until it resumes.
+// Pause counts the handler of c as one that only waits for answers, until Resume.
 func (t *Asks) Pause(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,6 +51,7 @@ func (t *Asks) Pause(c *Call) {
 	}
 }
 
+// Resume ends Pause.
 func (t *Asks) Resume(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,23 +60,23 @@ func (t *Asks) Resume(c *Call) {
 	}
 }
 
-// Paused returns how many handlers wait for nothing but the client.
+// Paused returns how many handlers only wait for the client.
 func (t *Asks) Paused() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.idle
 }
 
-// Open gives out an id and the channel on which the answer comes, which is closed if none will. It reports false if
-// the client has left.
+// Open returns an id for a request, and the channel for the answer, which is closed if there will be none. It reports
+// false if the client has left.
 func (t *Asks) Open() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
-	wait := make(awaited, 1)
+	wait := make(answerChannel, 1)
 	id, err := t.Enter(wait, math.MaxInt)
 	return id, wait, err == nil
 }
 
-// Enter gives out an id for w to wait for the answer to, or says why there is none: the client has left, or so many
-// wait already.
+// Enter returns an id for a request whose answer w gets. The error is ErrClosed if the client has left, or ErrBusy if
+// limit requests are open.
 func (t *Asks) Enter(w Waiter, limit int) (id int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +91,7 @@ func (t *Asks) Enter(w Waiter, limit int) (id int64, err error) {
 	return t.last, nil
 }
 
-// End says that the asker does not wait for the answer any more. It reports false if the answer is there.
+// End removes a request that no longer waits for its answer. It reports false if the answer has come.
 func (t *Asks) End(id int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,7 +100,7 @@ func (t *Asks) End(id int64) bool {
 	return waits
 }
 
-// deliver gives an answer to the question that waits for it, once, and reports false if none does.
+// deliver gives an answer to the request that waits for it, and reports false if there is no such request.
 func (t *Asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	n, ok := t.number(id)
 	if !ok {
@@ -115,7 +116,7 @@ func (t *Asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	return ok
 }
 
-// WireID returns the id of a request on the wire.
+// WireID returns the id of a request in its frame.
 func (t *Asks) WireID(n int64) jsonrpc.ID {
 	if t.Process == "" {
 		return jsonrpc.IntID(n)
@@ -123,7 +124,7 @@ func (t *Asks) WireID(n int64) jsonrpc.ID {
 	return jsonrpc.StringID(t.Process + "-" + strconv.FormatInt(n, 10))
 }
 
-// number returns what id was made of, false if it is of no request of this process.
+// number returns the number of which WireID has made id, false for an id of another process.
 func (t *Asks) number(id jsonrpc.ID) (n int64, ok bool) {
 	if t.Process == "" {
 		return id.Int()
@@ -134,27 +135,27 @@ func (t *Asks) number(id jsonrpc.ID) (n int64, ok bool) {
 	return n, ok && err == nil
 }
 
-// maxProcess is how long the name of a process may be.
+// maxProcess bounds the name of a process, in bytes.
 const maxProcess = 64
 
-// ProcessOf returns the process that has sent a request with this id, false if it is none of those that have names.
+// ProcessOf returns the process in the id of a request, false for an id without a process.
 func ProcessOf(id jsonrpc.ID) (process string, ok bool) {
 	text, _ := id.Text()
 	process, _, ok = strings.Cut(text, "-")
 	return process, ok && process != "" && len(process) <= maxProcess
 }
 
-// Len returns how many requests the client has yet to answer; nil has none.
-func (a *Asks) Len() int {
-	if a == nil {
+// Len returns how many requests the client has not answered; nil has none.
+func (t *Asks) Len() int {
+	if t == nil {
 		return 0
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.open)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.open)
 }
 
-// Close says that no more answers will come.
+// Close ends all requests without an answer, and refuses new ones.
 func (t *Asks) Close() {
 	t.mu.Lock()
 	left := t.open
@@ -165,9 +166,8 @@ func (t *Asks) Close() {
 	}
 }
 
-// deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id
-// was never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
-// The error is from a store that all processes share.
+// deliver delivers a response of the client, in this process or elsewhere, and reports false if no request waits for
+// it. The middle of m may be broken.
 func (x *Exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) (bool, error) {
 	if x.Asks == nil {
 		return false, nil

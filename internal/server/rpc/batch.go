@@ -12,11 +12,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Batches reports whether the client may send arrays of messages: only one revision has them.
+// Batches reports whether the client may send batches: only one revision has them.
 // (specification 2025-03-26, basic, "Batching")
 func (x *Exchange) Batches() bool { return x.Server.Version() == mcp.Version20250326 }
 
-// MaxBatch is how many messages a batch may have.
+// MaxBatch bounds the number of messages of a batch.
 const MaxBatch = 1024
 
 var (
@@ -24,9 +24,9 @@ var (
 	ErrBatchFull    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the answers to the batch are too large"}
 )
 
-// takeBatch deals with the messages of a batch as if they had come one by one. The answers go back together, so they
-// are kept until then: when those there are fill a frame of the limit, what is left of the batch is refused.
-func (x *Exchange) takeBatch(frame []byte) {
+// receiveBatch handles the messages of a batch as if they had come one by one. The batch keeps the answers and sends
+// them together. When they fill FrameLimit, the requests that are left are refused.
+func (x *Exchange) receiveBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
 		x.refuse(jsonrpc.ViolationOf(nil, err), frame, x.Out)
@@ -40,24 +40,24 @@ func (x *Exchange) takeBatch(frame []byte) {
 		}
 	}
 	b := &Batch{Out: x.Out, limit: x.FrameLimit, waiting: 1}
-	defer func() { _ = b.Answer(x.Work, Answer{}) }() // for the batch itself
-	x.takeAll(slices.Collect(messages), b)
+	defer func() { _ = b.Answer(x.Work, Answer{}) }() // the one more
+	x.receiveAll(slices.Collect(messages), b)
 }
 
-// takeAll deals with the messages of a batch. If code of the user's ends the goroutine in one, the others have their
-// turn before.
-func (x *Exchange) takeAll(messages [][]byte, b *Batch) {
+// receiveAll handles the messages of a batch. If user code ends the goroutine in one message, the others are handled
+// before.
+func (x *Exchange) receiveAll(messages [][]byte, b *Batch) {
 	usercode.Pass(func() {
 		for len(messages) > 0 {
 			data := messages[0]
 			messages = messages[1:]
-			x.takeOne(data, b)
+			x.receiveOne(data, b)
 		}
-	}, func() { x.takeAll(messages, b) })
+	}, func() { x.receiveAll(messages, b) })
 }
 
-// takeOne deals with a message of a batch.
-func (x *Exchange) takeOne(data []byte, b *Batch) {
+// receiveOne handles one message of a batch.
+func (x *Exchange) receiveOne(data []byte, b *Batch) {
 	m, err := jsonrpc.Parse(data)
 	switch {
 	case err != nil:
@@ -75,36 +75,39 @@ func (x *Exchange) takeOne(data []byte, b *Batch) {
 	}
 }
 
-// Batch is the sink of the requests of a batch: their answers go back in one frame when the last one is there.
+// Batch is the sink of the requests of a batch. It sends their answers in one frame, after the last one.
 // (JSON-RPC 2.0, section 6)
 type Batch struct {
 	Mute
-	Out   Sink
-	limit int // of the answers together, in bytes
+	Out   Sink // for the frame
+	limit int  // bounds the answers together, in bytes
 
 	mu      sync.Mutex
-	waiting int    // guarded by mu; requests without an answer, and one for the batch while it is being read
+	waiting int    // guarded by mu; answers that are missing, and one more until all messages are handled
 	frame   []byte // guarded by mu; the answers so far
 }
 
+// Reach implements [Sink].
 func (b *Batch) Reach() Reach { return Reach{Read: true, Batched: true} }
 
-// full reports whether there is no room for a further answer.
+// full reports whether the answers fill the limit.
 func (b *Batch) full() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.frame) >= b.limit
 }
 
-// expect announces an answer.
+// expect adds one to the answers that are missing.
 func (b *Batch) expect() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting++
 }
 
+// Notify implements [Sink].
 func (b *Batch) Notify(ctx context.Context, frame []byte) error { return b.Out.Notify(ctx, frame) }
 
+// Answer implements [Sink].
 func (b *Batch) Answer(ctx context.Context, a Answer) error {
 	if all, last := b.add(a); last {
 		return b.Out.Answer(ctx, Answer{Frame: all})
@@ -112,8 +115,8 @@ func (b *Batch) Answer(ctx context.Context, a Answer) error {
 	return nil
 }
 
-// add takes one answer; one that finds no room among others gives way to an error. If this was the last, add returns
-// all of them, nil if there are none, and true.
+// add adds an answer; an answer beyond the limit is replaced by an error. After the last answer, add returns the frame,
+// nil for no answers, and true.
 func (b *Batch) add(a Answer) (all []byte, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,57 +12,59 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Call is one request from its arrival to its answer. Its handler knows what the request is about. It is owned by
-// the goroutine that serves it, except for what belongs to calls and to asks.
+// Call is one request from its arrival to its answer. The goroutine that serves the call owns it.
 type Call struct {
 	Handler  Handler
 	Exchange *Exchange
 	ID       jsonrpc.ID
 	Out      Sink
-	Size     int   // of the frame
-	Refused  error // why the request is not handled at all
-	Ended    error // why the context of a handler that failed had ended before; nil if it had not
+	Size     int   // of the frame, in bytes
+	Refused  error // why no handler handles the request; nil for a request that is handled
+	Ended    error // the cause of the handler's context, if it ended before the handler failed; nil otherwise
 
-	Inline   bool // quick, so that the goroutine that reads answers it: before it reads on, whatever is running
-	InOrder  bool // the goroutine that reads handles it, and it keeps its place until it is concluded
-	Here     bool // the goroutine that reads answers it
-	Deferred bool // its handler has seen to it that it is concluded later
-	Foreign  bool // its result is another server's: telemetry captures nothing of it
+	// How the call is served: by default in a goroutine of the group, once it is admitted.
+
+	Inline   bool // by the goroutine that brings it, at once and without admission
+	InOrder  bool // by the goroutine that brings it, once admitted; it keeps its place until Conclude or GiveUp
+	OnReader bool // by the goroutine that brings it; set at admission
+	Deferred bool // the handler calls Conclude or GiveUp later
+	Foreign  bool // the result is another server's: telemetry captures none of it
 
 	Arrived time.Time
-	Pace    *Pace   // of its handler; nil where the goroutine that reads never runs it
-	ends    endable // context of the handler
-	Op      instrument.Op
+	Pace    *Pace         // of the handler; nil for a handler that the reading goroutine never runs
+	ends    endable       // the context of the handler
+	Op      instrument.Op // the operation in telemetry
 
-	keepsPlace bool // it was admitted in order, and releases its place when it is concluded
+	keepsPlace bool // the call was admitted in order, and Conclude releases its place
 
-	cancelled error // guarded by calls.mu; why there is no answer
-	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
+	cancelled error // guarded by Calls.mu; why the client gets no answer
+	asking    int   // guarded by Asks.mu; number of goroutines that wait for the client
 }
 
-// Handler is what a request is about.
+// Handler knows what a request is about.
 type Handler interface {
-	// Begin decides how a request of a method is answered, or why it is refused, and calls [rpcCall.start], once. raw are
-	// the params, nil for none, and p has parts of them: by value, for a pointer would be one more allocation.
+	// Begin decides how the server answers a request, or sets Refused, and calls [Call.Start] once. raw has the params,
+	// nil for none, and p parts of them: by value, because a pointer would be one more allocation.
 	Begin(method string, raw json.RawMessage, p jsonrpc.Params)
-	// Handle answers the request. Its panic is an internal error.
+	// Handle handles the request. A panic is an internal error.
 	Handle(ctx context.Context) (result any, err error)
-	// Close hears that nothing but the answer may follow, or nothing at all if the request was given up for a reason.
-	Close(left error)
-	// Encode appends the frame that answers the request to dst, and returns the error that is in it, nil for a result.
-	// rest is what follows the frame, before a closing brace; nil for a frame in one piece.
+	// Close stops everything that the handler sends beside the answer. cancelled is why no answer follows, nil if one
+	// follows.
+	Close(cancelled error)
+	// Encode appends the frame of the answer to dst, and returns the error in the frame, nil for a result. rest follows
+	// the frame, and a closing brace follows rest; rest is nil for a frame in one piece.
 	Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error)
-	// Outcome describes the end of the operation: with a result or with err, and why the answer was lost, if it was.
+	// Outcome describes the end of the operation: a result or an error, and lost if the answer could not be sent.
 	Outcome(result any, err, lost error) instrument.Result
 	// Left describes the end of an operation without an answer.
 	Left(why error) instrument.Result
-	// About returns the method, and the revision by which the request is answered.
+	// About returns the method, and the revision by which the server answers.
 	About() (method string, v mcp.Version)
-	// Value returns the value of [infoKey] in the context of the handler.
+	// Value returns the value for [InfoKey] in the context of the handler.
 	Value() any
 }
 
-// newCall makes c of a request. Its handler begins it.
+// newCall makes c the call of a request.
 func (x *Exchange) newCall(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, out Sink) {
 	if x.Place != nil {
 		x.Place.Retain()
@@ -71,8 +73,7 @@ func (x *Exchange) newCall(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, out S
 	c.Handler.Begin(m.Method, m.Middle(), *p)
 }
 
-// abandon answers a request that could not even be begun: code of the user's that telemetry calls has ended the
-// goroutine.
+// abandon answers a request that could not begin, because user code that telemetry calls has ended the goroutine.
 func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 	defer c.Op.End(BrokenOff)
 	c.leavePlace()
@@ -80,7 +81,7 @@ func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 	_ = out.Answer(c.Exchange.Work, Answer{Frame: frame, Err: ErrInternal, Refused: true, ID: m.ID})
 }
 
-// Start starts the operation in telemetry and makes the context of the handler.
+// Start starts the operation in telemetry, which in describes, and makes the context of the handler.
 func (c *Call) Start(in *instrument.Incoming) {
 	ctx := context.Context((*informed)(c))
 	if c.Exchange.Tel != nil {
@@ -95,20 +96,20 @@ func (c *Call) Start(in *instrument.Incoming) {
 // Context returns the context of the handler.
 func (c *Call) Context() context.Context { return &c.ends }
 
-// Cancel ends the context of the handler, unless it has ended.
+// Cancel ends the context of the handler with a cause.
 func (c *Call) Cancel(why error) { c.ends.end(why) }
 
-// leavePlace gives up what the request occupies.
+// leavePlace removes the request from the place of its exchange.
 func (c *Call) leavePlace() {
 	if c.Exchange.Place != nil {
 		c.Exchange.Place.Release()
 	}
 }
 
-// admitted serves a request that was admitted, if it is to be answered here.
-func (c *Call) admitted() {
+// serveOnReader serves an admitted call in the goroutine that brings it, if the call is to be served there.
+func (c *Call) serveOnReader() {
 	switch {
-	case !c.Here:
+	case !c.OnReader:
 	case c.InOrder:
 		c.serve()
 	case c.Exchange.Reader != nil:
@@ -118,16 +119,16 @@ func (c *Call) admitted() {
 	}
 }
 
-// Run serves a request that was admitted.
+// Run serves an admitted call.
 func (c *Call) Run() {
 	defer c.Exchange.Calls.Release()
 	c.serve()
 }
 
-// serve handles the request and answers it, whatever becomes of the handler: it may even end its goroutine.
+// serve handles and answers the request, even if the handler panics or ends its goroutine.
 func (c *Call) serve() { c.Op.Labelled(c.Context(), c.serveIn) }
 
-// serveIn serves the request, whose handler gets ctx.
+// serveIn is serve with the context of the handler.
 func (c *Call) serveIn(ctx context.Context) {
 	var result any
 	err := error(ErrPanicked)
@@ -138,24 +139,24 @@ func (c *Call) serveIn(ctx context.Context) {
 	}()
 	if c.Pace != nil && c.Refused == nil {
 		begun := c.Arrived
-		if !c.Here {
-			begun = time.Now() // it may have waited
+		if !c.OnReader {
+			begun = time.Now() // the call may have waited
 		}
 		defer c.timed(begun)
 	}
 	result, err = c.callHandler(ctx)
 }
 
-// timed notes how long the handler has run.
-func (c *Call) timed(since time.Time) { c.Pace.ran(time.Since(since)) }
+// timed adds the time that the handler has run to its pace.
+func (c *Call) timed(since time.Time) { c.Pace.add(time.Since(since)) }
 
-// callHandler calls the handler, and turns a panic into an error.
+// callHandler calls the handler, and returns ErrPanicked if it panics.
 func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	switch {
 	case c.Refused != nil:
 		return nil, c.Refused
 	case c.Exchange.Work.Err() != nil:
-		// It has ended while the call waited, and c.ctx, which is derived from it, may end a moment later.
+		// The handler's context is derived from Work, and may end a moment later.
 		return nil, context.Cause(c.Exchange.Work)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -168,7 +169,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	return result, err
 }
 
-// Conclude answers the request, unless the client has cancelled it.
+// Conclude answers the request with a result or an error, unless the client has cancelled the request.
 func (c *Call) Conclude(result any, err error) {
 	if c.keepsPlace {
 		defer c.Exchange.Calls.Release()
@@ -181,7 +182,7 @@ func (c *Call) Conclude(result any, err error) {
 	}
 	buf := GetBuffer()
 	frame, rest, wrong := []byte(nil), []byte(nil), error(ErrInternal)
-	defer func() { // even if the encoder of the user's ends the goroutine
+	defer func() { // even if user code that encodes ends the goroutine
 		if frame == nil {
 			frame = AppendError((*buf)[:0], c.ID, ErrInternal)
 		}
@@ -190,8 +191,8 @@ func (c *Call) Conclude(result any, err error) {
 	frame, rest, wrong = c.Handler.Encode((*buf)[:0], result, err)
 }
 
-// GiveUp ends a request without an answer, for a reason. withdraw tells the client so, unless the client has cancelled
-// the request: then that is the reason. A nil withdraw gives the request up for the reason in any case.
+// GiveUp ends a request without an answer. withdraw informs the client, unless the client has cancelled the request:
+// then the cancellation is the reason, and not why. With a nil withdraw, why is the reason in any case.
 func (c *Call) GiveUp(why error, withdraw func()) {
 	defer c.Exchange.Calls.Release()
 	cancelled := c.Exchange.Calls.Finish(c)
@@ -205,9 +206,10 @@ func (c *Call) GiveUp(why error, withdraw func()) {
 	c.leave(why)
 }
 
-// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation. What it needs for
-// either is in functions of its own: below them is the deepest point of a call, where the stack of each goroutine that
-// waits had to grow again after each collection, for 4 % of a tiny call on a pipe with 64 callers.
+// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation. Sending and ending
+// are functions of their own, because they are the deepest point of a call: in one function with a larger frame, the
+// stacks of the waiting goroutines had to grow after each garbage collection, for 4 % of a tiny call on a pipe with 64
+// callers.
 func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
 	defer c.Cancel(nil)
 	defer c.breakOff()
@@ -221,7 +223,7 @@ func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
 		c.Op.Answer(sent)
 	}
 	if c.Pace != nil && len(frame) > MaxKept {
-		c.Pace.ran(Patience) // so may writing it take
+		c.Pace.add(Patience) // writing may take so long
 	}
 	PutBuffer(buf, frame)
 	c.end(result, err, lost)
@@ -236,14 +238,14 @@ func (c *Call) send(frame, rest []byte, err error) (lost error) {
 	return lost
 }
 
-// end ends the operation of a request whose answer was sent, or lost.
+// end ends the operation of a request whose answer was sent or lost.
 func (c *Call) end(result any, err, lost error) { c.Op.End(c.Handler.Outcome(result, err, lost)) }
 
-// breakOff ends the operation of a request whose answer the user's code has broken off, unless it has ended.
+// breakOff ends the operation, if it has not ended, of a request in which user code has failed.
 func (c *Call) breakOff() { c.Op.End(BrokenOff) }
 
-// sending is the context to send the answer with. The read loop, which serves what it does not leave to others, must
-// not be kept by a client that takes no answers when the connection is to end.
+// sending returns the context for sending the answer. A refused or inline call ends with Work: the goroutine that reads
+// sends its answer, and must not wait for a client that reads nothing when the connection ends.
 func (c *Call) sending() context.Context {
 	if c.Refused != nil || c.Inline {
 		return c.Exchange.Work
@@ -251,7 +253,7 @@ func (c *Call) sending() context.Context {
 	return c.Exchange.Life
 }
 
-// leave ends a request that gets no answer, for one of the endings.
+// leave ends a request without an answer.
 func (c *Call) leave(why error) {
 	defer c.Cancel(why)
 	defer c.Op.End(c.Handler.Left(why))
@@ -259,20 +261,20 @@ func (c *Call) leave(why error) {
 	_ = c.Out.Answer(c.Exchange.Life, Answer{})
 }
 
-// DescribeTrace gives telemetry what the sender of a message says about its trace.
+// DescribeTrace adds the trace context in the params of a message to its description for telemetry.
 func DescribeTrace(in *instrument.Incoming, p *jsonrpc.Params) {
 	in.Traceparent, in.Tracestate, in.Baggage = Text(p.Traceparent), Text(p.Tracestate), Text(p.Baggage)
 	in.Meta = p.Meta
 }
 
-// Traced returns the _meta of a message of the server's with the trace context of op.
+// Traced returns the _meta of a message of the server with the trace context of op.
 func Traced(op *instrument.Op, user mcp.Meta) jsonrpc.Meta {
 	t := op.TraceContext()
 	return jsonrpc.Meta{Traceparent: t.Traceparent, Tracestate: t.Tracestate, Baggage: t.Baggage,
 		Propagated: t.Others, Declared: t.Declared(), User: user}
 }
 
-// Text returns what raw, a JSON string, says, empty for nil and anything else.
+// Text returns the text of a JSON string, empty for nil and for any other value.
 func Text(raw json.RawMessage) string {
 	if raw == nil {
 		return ""

@@ -13,45 +13,46 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Admission decides when the requests of an exchange are served, and knows them until they are concluded.
+// Admission admits the requests of an exchange, and knows them until they are answered.
 type Admission interface {
-	// Admit sees to it that c is served, before it returns or later, or returns the error that refuses it. A request that
-	// is to be answered here may begin now, and the caller serves it; if not, that is no longer so.
+	// Admit admits a request, or returns the error that refuses it. It starts the request in a goroutine of the group,
+	// now or later, unless OnReader is set: then the caller serves the request. Admit clears OnReader of a request that
+	// has to wait, and may set it.
 	Admit(c *Call) error
-	// Find returns the request with this id that was admitted and is not concluded, nil for none.
+	// Find returns the admitted request with an id, nil for none.
 	Find(id jsonrpc.ID) *Call
-	// Finish forgets c and returns the reason if it gets no answer.
+	// Finish removes a request, and returns why it gets no answer, nil if it gets one.
 	Finish(c *Call) error
-	// Cancel notes that the client does not want an answer any more.
+	// Cancel cancels the request with an id for the client, because of why.
 	Cancel(id jsonrpc.ID, why error)
-	// Release is called by a request that was served in a goroutine of its own.
+	// Release releases the place of a request.
 	Release()
 }
 
-// liveFrames is how many frames of the FrameLimit the requests may take that a client has running and waiting. Beyond
-// that they are refused and not left unread: cancellations, and answers that handlers wait for, come behind them on the
-// same stream.
+// liveFrames bounds the frames of a client's running and waiting requests, in units of the FrameLimit. Requests beyond
+// that are refused and not left unread, because cancellations, and answers that handlers wait for, come behind them on
+// the same stream.
 const liveFrames = 4
 
-// Calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that,
-// all have a budget in bytes, and no id is in use twice.
+// Calls admits the requests of one client: it bounds the number of running requests, the number of waiting requests and
+// the bytes of their frames, and refuses an id that is in use.
 type Calls struct {
-	limit    int // that run
-	queue    int // that wait
-	capacity int // how many bytes the frames of both may have together, if there is more than one
+	limit    int // of running requests
+	queue    int // of waiting requests
+	capacity int // of the bytes of all frames, if there is more than one
 	group    *Group
-	total    *quota.Limiter // over all clients
+	total    *quota.Limiter // of running requests, over all clients
 
 	mu      sync.Mutex
-	live    map[jsonrpc.ID]*Call // guarded by mu; running and waiting
+	live    map[jsonrpc.ID]*Call // guarded by mu; running and waiting requests
 	running int                  // guarded by mu
 	waiting []*Call              // guarded by mu; in the order of their arrival
-	bytes   int                  // guarded by mu; of the frames of all in live
-	closed  error                // guarded by mu
-	idle    broadcast.Signal     // guarded by mu; sent when none runs
+	bytes   int                  // guarded by mu; size of the frames of live
+	closed  error                // guarded by mu; refuses requests; nil before Close
+	idle    broadcast.Signal     // guarded by mu; sent when no request runs
 }
 
-// NewCalls returns the calls of a client of which limit may run and queue may wait.
+// NewCalls returns an Admission for a client with at most limit running and queue waiting requests.
 func NewCalls(limit, queue, frameLimit int, g *Group, total *quota.Limiter) *Calls {
 	return &Calls{
 		limit: limit, queue: queue, capacity: liveFrames * frameLimit, group: g, total: total,
@@ -59,14 +60,13 @@ func NewCalls(limit, queue, frameLimit int, g *Group, total *quota.Limiter) *Cal
 	}
 }
 
-// Confine lets no more than so many requests run and wait together.
+// Confine bounds the number of running and waiting requests together.
 func (t *Calls) Confine(n int) {
 	t.limit = min(t.limit, n)
 	t.queue = min(t.queue, n-t.limit)
 }
 
-// Admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it. If
-// it is to be answered here, and now, that is left to the caller.
+// Admit implements [Admission].
 func (t *Calls) Admit(c *Call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,13 +80,13 @@ func (t *Calls) Admit(c *Call) error {
 		return ErrBusy
 	case len(t.waiting) == 0 && t.running < t.limit && t.total.Acquire(t.running):
 		t.running++
-		if !c.Here {
+		if !c.OnReader {
 			t.group.Start(c)
 		}
-	case t.running == 0: // nothing would ever begin it
+	case t.running == 0: // no request would start it
 		return ErrOverloaded
 	case len(t.waiting) < t.queue:
-		c.Here = false
+		c.OnReader = false
 		t.waiting = append(t.waiting, c)
 		t.catchUp()
 	default:
@@ -97,8 +97,7 @@ func (t *Calls) Admit(c *Call) error {
 	return nil
 }
 
-// Each shows all requests that are running or waiting to see, and returns how many there are and the bytes of their
-// frames.
+// Each calls see for all requests, and returns how many are running and waiting, and the size of their frames.
 func (t *Calls) Each(see func(c *Call, waiting, cancelled bool)) (running, waiting, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +111,7 @@ func (t *Calls) Each(see func(c *Call, waiting, cancelled bool)) (running, waiti
 	return t.running, len(t.waiting), t.bytes
 }
 
-// Usage yields how many requests are running and waiting, the bytes of their frames, and the limits of these.
+// Usage yields the number of running and waiting requests, the size of their frames, and the bounds of these.
 func (t *Calls) Usage(yield YieldUsage) {
 	t.mu.Lock()
 	running, waiting, bytes := t.running, len(t.waiting), t.bytes
@@ -122,24 +121,24 @@ func (t *Calls) Usage(yield YieldUsage) {
 	yield(names.MemoryFrame, bytes, t.capacity)
 }
 
-// YieldUsage takes how much of a limited resource is in use, and the limit.
+// YieldUsage gets the used amount and the limit of a resource.
 type YieldUsage = func(kind string, used, limit int)
 
-// Find returns the request with this id that is running or waiting, nil for none.
+// Find implements [Admission].
 func (t *Calls) Find(id jsonrpc.ID) *Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.live[id]
 }
 
-// Busy reports whether more requests than so many are running, or waiting for that.
+// Busy reports whether more than but requests are running.
 func (t *Calls) Busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.running > but
 }
 
-// Release gives the place of a request that has been served to the next one.
+// Release implements [Admission]: the next waiting request gets the place.
 func (t *Calls) Release() {
 	defer t.total.StartWaiting()
 	t.mu.Lock()
@@ -159,21 +158,21 @@ func (t *Calls) Release() {
 	t.catchUp()
 }
 
-// Drain waits until none runs or so much time has passed, and reports whether none does.
+// Drain waits until no request runs, at most as long as patience, and reports whether none runs.
 func (t *Calls) Drain(patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return t.idle.Await(ctx, &t.mu, func() bool { return t.running == 0 }) == nil
 }
 
-// All returns those that are running or waiting.
+// All returns the running and waiting requests.
 func (t *Calls) All() []*Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Collect(maps.Values(t.live))
 }
 
-// catchUp begins requests that wait for places which could not be had before. mu is held.
+// catchUp starts waiting requests as long as there are places. mu is held.
 func (t *Calls) catchUp() {
 	for len(t.waiting) > 0 && t.running < t.limit && t.total.AcquireFor(t, t.running) {
 		t.running++
@@ -181,14 +180,14 @@ func (t *Calls) catchUp() {
 	}
 }
 
-// StartWaiting starts requests that wait, now that there may be places.
+// StartWaiting starts waiting requests as long as there are places.
 func (t *Calls) StartWaiting() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.catchUp()
 }
 
-// next begins the request that has waited longest. mu is held.
+// next starts the request that has waited longest. mu is held.
 func (t *Calls) next() {
 	c := t.waiting[0]
 	t.waiting[0] = nil
@@ -196,7 +195,7 @@ func (t *Calls) next() {
 	t.group.Start(c)
 }
 
-// Finish takes c off the table: its id is free again. It returns the reason if c was cancelled and gets no answer.
+// Finish implements [Admission]. The id of the request is free again.
 func (t *Calls) Finish(c *Call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,8 +205,7 @@ func (t *Calls) Finish(c *Call) error {
 	return c.cancelled
 }
 
-// Cancel notes that the client does not want an answer to the request id any more. A handler that runs is told so by
-// its context, one that has not begun never does.
+// Cancel implements [Admission]. It ends the context of a running handler; a waiting request never starts.
 func (t *Calls) Cancel(id jsonrpc.ID, why error) {
 	t.mu.Lock()
 	c := t.live[id]
@@ -225,7 +223,7 @@ func (t *Calls) Cancel(id jsonrpc.ID, why error) {
 	}
 }
 
-// withdraw takes c out of the queue and reports whether it was there. mu is held.
+// withdraw removes c from the queue, and reports whether it was there. mu is held.
 func (t *Calls) withdraw(c *Call) bool {
 	i := slices.Index(t.waiting, c)
 	if i < 0 {
@@ -236,13 +234,13 @@ func (t *Calls) withdraw(c *Call) bool {
 	return true
 }
 
-// remove takes c off the table, which has it. mu is held.
+// remove removes c, which is live. mu is held.
 func (t *Calls) remove(c *Call) {
 	delete(t.live, c.ID)
 	t.bytes -= c.Size
 }
 
-// Close gives up the requests that still wait, for a reason, and refuses all others with an error.
+// Close gives up the waiting requests because of why, and refuses new ones with refusal.
 func (t *Calls) Close(why, refusal error) {
 	t.mu.Lock()
 	left := t.waiting

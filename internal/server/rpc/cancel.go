@@ -9,9 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means
-// nothing: the answer may have crossed it.
-// The revision of the request is that of the notification, which op observes.
+// cancelled cancels the request that a notifications/cancelled names. A notification that names no request in flight is
+// ignored, because it may have crossed the answer. op is the operation of the notification, which has the revision of
+// the request; nil without telemetry.
 // (specification 2026-07-28, basic/patterns/cancellation)
 func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	var p mcp.CancelledParams
@@ -30,7 +30,7 @@ func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	return nil
 }
 
-// Cancellation returns the cause of the end of a handler's context, with what the client says about it.
+// Cancellation returns the cause of the context of a request that the client has cancelled. reason is the client's.
 func Cancellation(reason string) error {
 	if reason == "" {
 		return ErrCancelled
@@ -38,5 +38,5 @@ func Cancellation(reason string) error {
 	return fmt.Errorf("%w: %s", ErrCancelled, reason)
 }
 
-// ErrCancelled is in the cause of a handler's context that the client has ended.
+// ErrCancelled is in the cause of the context of a request that the client has cancelled.
 var ErrCancelled = errors.New("cancelled by the client")

@@ -12,114 +12,113 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Engine answers the messages of one connection, or those that an HTTP handler gets outside of sessions. It is immutable
-// once it reads.
+// Engine has what exchanges share: those of one connection, or all of an HTTP handler. It is immutable once a reader
+// reads.
 type Engine struct {
 	Calls      Admission
-	Group      *Group  // of what the server does besides
-	Reader     *Reader // that brings the messages of a stream; nil for messages that come in any other way
-	FrameLimit int     // of the answers to a batch, in bytes
-	NullID     bool    // before a revision is agreed on, an error for a message without an id has the id null
+	Group      *Group  // runs everything that is not a request
+	Reader     *Reader // reads the frames of a connection; nil if the frames come in any other way
+	FrameLimit int     // bounds the answers to a batch, in bytes
+	NullID     bool    // errors without an id have the id null as long as no revision is agreed on
 }
 
-// Exchange carries the messages between a client and a server: the client's messages come in, and answers go to a
-// sink. It is immutable, and any number of goroutines may bring messages: each message is dealt with by the goroutine
-// that brings it.
+// Exchange carries the messages between one client and the server. It is immutable, and any number of goroutines may
+// bring messages. The goroutine that brings a message handles the message or hands it to the group.
 type Exchange struct {
 	*Engine
 	*Peer
 	Server Server
-	Asks   *Asks // the server's requests that the client has yet to answer; nil for a client that cannot be asked
-	Out    Sink
-	Place  Place // that the messages occupy; nil for none
+	Asks   *Asks // requests of the server that the client has not answered; nil for a client that cannot be asked
+	Out    Sink  // for answers, unless a request has a sink of its own
+	Place  Place // occupied by the requests; nil for none
 
-	Work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
-	Life context.Context // of what handlers send: ends when nothing can be sent any more
+	Work context.Context // parent of the handlers' contexts; ends when the server stops working for the client
+	Life context.Context // for sending; ends when the client can receive nothing more
 }
 
 // Server is the server behind an exchange.
 type Server interface {
-	// NewCall returns the call that a request of the client becomes, with its handler.
+	// NewCall returns a call with its handler, for a request of the client.
 	NewCall() *Call
-	// Notified handles a notification that is valid, but for notifications/cancelled. The error says that the client
-	// may send it again.
+	// Notified handles a valid notification of any method but notifications/cancelled. After an error, the client may
+	// send the notification again.
 	Notified(m *jsonrpc.Message) error
 	// Describe describes a notification for telemetry.
 	Describe(m *jsonrpc.Message) instrument.Incoming
-	// Version returns the revision that client and server have agreed on, empty for none.
+	// Version returns the revision on which client and server have agreed, empty for none.
 	Version() mcp.Version
-	// Cancellation returns the cause for the end of a request that the client has cancelled, for a reason of its own.
+	// Cancellation returns the cause of the end of a request that the client has cancelled. reason is the client's.
 	Cancellation(reason string) error
-	// CountRefused counts a message that was refused with an answer. told says that another record tells of it.
-	CountRefused(reason string, a Answer, told bool)
+	// CountRefused counts a message that the core has refused with an answer. recorded means that a log record exists.
+	CountRefused(reason string, a Answer, recorded bool)
 	// Elsewhere returns the other processes that know the client, nil for none.
 	Elsewhere() Elsewhere
 }
 
-// Elsewhere are the other processes that know a client.
+// Elsewhere sends messages of a client to the other processes that know the client.
 type Elsewhere interface {
-	// Cancel passes on that the client has cancelled a request which is not answered here.
+	// Cancel cancels a request that another process may be answering.
 	Cancel(ctx context.Context, id jsonrpc.ID, reason string) error
-	// Deliver passes on a response to a request from another process, and reports whether there is one. The error says
-	// that the process is not known now or the store fails: the client may try again.
+	// Deliver delivers a response to a request of another process, and reports whether there is such a request. After an
+	// error, the client may send the response again.
 	Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
 }
 
-// Place is what requests occupy until they are concluded, where those that bring them may be gone before.
+// Place is a place that requests occupy until they are answered, even if the client has gone before.
 type Place interface {
-	// Retain says that a request has begun.
+	// Retain adds a request to the place.
 	Retain()
-	// Release says that it is concluded.
+	// Release removes an answered request from the place.
 	Release()
-	// Wait makes room for others while a request waits for its client; back takes it again. It reports false if too
-	// many wait.
+	// Wait gives the place to others while a request waits for its client; back takes the place again. Wait reports
+	// false if too many requests wait.
 	Wait() (back func(), ok bool)
 }
 
-// Sink is where that goes which a message leads to: the connection, a batch, or a stream of its own. Frames may be used
-// again after the call.
+// Sink sends frames to the client: on the connection, in a batch, or on a stream of one request. The caller may reuse a
+// frame after the call.
 type Sink interface {
 	// Notify sends a notification.
 	Notify(ctx context.Context, frame []byte) error
-	// Answer is called once for each request.
+	// Answer sends the answer to a request. The core calls Answer once for each request.
 	Answer(ctx context.Context, a Answer) error
-	// Ask sends a request of the server's. It is called only where reach says that the client can be asked.
+	// Ask sends a request of the server. The core calls Ask only if Reach allows it.
 	Ask(ctx context.Context, frame []byte) error
-	// Reach says what the sink can do now.
+	// Reach returns what the sink can do now.
 	Reach() Reach
 }
 
-// Reach is what a sink can do.
+// Reach describes what a sink can do.
 type Reach struct {
-	Asks    bool // a client that waits for what goes there can be sent a request
-	Read    bool // what is sent is read, as far as one can tell
-	Batched bool // what goes there comes in a batch, with others
+	Asks    bool // the server can send requests to the client
+	Read    bool // the client reads the frames, as far as the server knows
+	Batched bool // the answers go into a batch
 }
 
-// Mute is a part of a sink by which no client can be asked.
+// Mute is the part of a sink that cannot send requests of the server.
 type Mute struct{}
 
 func (Mute) Ask(context.Context, []byte) error { return ErrNoStream }
 func (Mute) Reach() Reach                      { return Reach{Read: true} }
 
-// AnsweredInstead is returned by a sink that has sent an error in place of the answer.
+// AnsweredInstead is the error of a sink that has sent the client Err in place of the answer.
 type AnsweredInstead struct{ Err error }
 
 func (e *AnsweredInstead) Error() string { return e.Err.Error() }
 
-// Answer is what a request is answered with.
+// Answer is the answer to a request, or to a frame that breaks the protocol.
 type Answer struct {
-	Frame   []byte // nil for a request that gets no answer
-	Rest    []byte // what follows in the same frame, and then closing; nil for a frame in one piece
-	Err     error  // that is in it, nil for a result
-	Refused bool   // the request was not handled
-	ID      jsonrpc.ID
+	Frame   []byte     // the frame, or its beginning; nil for no answer
+	Rest    []byte     // follows Frame, and Closing follows Rest; nil for a frame in one piece
+	Err     error      // the error in the frame; nil for a result
+	Refused bool       // no handler has handled the request
+	ID      jsonrpc.ID // of the request; zero if it is unknown
 }
 
-// Closing ends a frame that has a rest.
+// Closing ends a frame that has a Rest.
 var Closing = []byte("}")
 
-// Whole returns the frame in one piece, for a sink that cannot send parts.
+// Whole returns the frame in one piece.
 func (a *Answer) Whole() []byte {
 	if a.Rest == nil {
 		return a.Frame
@@ -127,7 +126,7 @@ func (a *Answer) Whole() []byte {
 	return slices.Concat(a.Frame, a.Rest, Closing)
 }
 
-// Size returns that of the frame, in bytes.
+// Size returns the size of the frame in bytes.
 func (a *Answer) Size() int {
 	if a.Rest == nil {
 		return len(a.Frame)
@@ -135,8 +134,8 @@ func (a *Answer) Size() int {
 	return len(a.Frame) + len(a.Rest) + len(Closing)
 }
 
-// WaitForClient makes room for others while a request waits for its client; back takes it again. It reports false if too
-// many wait.
+// WaitForClient gives the place of the exchange to others while a request waits for its client; back takes the place
+// again. WaitForClient reports false if too many requests wait.
 func (x *Exchange) WaitForClient() (back func(), ok bool) {
 	if x.Place == nil {
 		return func() {}, true
@@ -144,7 +143,7 @@ func (x *Exchange) WaitForClient() (back func(), ok bool) {
 	return x.Place.Wait()
 }
 
-// Receive deals with one frame, which it keeps.
+// Receive handles one frame of the client. The exchange keeps the frame.
 func (x *Exchange) Receive(frame []byte) {
 	m, err := jsonrpc.Parse(frame)
 	if err == nil {
@@ -153,19 +152,19 @@ func (x *Exchange) Receive(frame []byte) {
 	}
 	v := jsonrpc.ViolationOf(&m, err)
 	if v.Reason == jsonrpc.BatchFrame && x.Batches() {
-		x.takeBatch(frame)
+		x.receiveBatch(frame)
 		return
 	}
 	x.refuse(v, frame, x.Out)
 }
 
-// route gives a message to what deals with its kind.
+// route handles a message by its kind.
 func (x *Exchange) route(m *jsonrpc.Message, out Sink) {
 	if m.Kind == jsonrpc.Request {
 		x.Request(x.Server.NewCall(), m, out)
 		return
 	}
-	kept := *m // by what it is for, unlike a request: so that one, the caller's, need not be allocated
+	kept := *m // a copy on the heap, so that the message of a request stays on the stack
 	if kept.Kind == jsonrpc.Notification {
 		_ = x.Notification(&kept)
 	} else {
@@ -173,9 +172,9 @@ func (x *Exchange) route(m *jsonrpc.Message, out Sink) {
 	}
 }
 
-// Request begins to answer a request, which c becomes.
+// Request handles a request with the call c, which answers to out.
 func (x *Exchange) Request(c *Call, m *jsonrpc.Message, out Sink) {
-	w := x.stopwatch()
+	w := x.decodeTimer()
 	params, err := m.Params()
 	took := w.stop()
 	if err != nil {
@@ -189,7 +188,8 @@ func (x *Exchange) Request(c *Call, m *jsonrpc.Message, out Sink) {
 	x.Begin(c, m, &params, took, out)
 }
 
-// Begin begins to answer a request whose params have been read, which took so long, zero if that was not measured.
+// Begin is Request for a request whose params the caller has read. took is the time for that, zero if it was not
+// measured.
 func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out Sink) {
 	begun := false
 	defer func() {
@@ -205,11 +205,11 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 	switch {
 	case c.Refused != nil:
 	case !c.Inline:
-		c.Here = c.InOrder || x.Reader.wants(c)
+		c.OnReader = c.InOrder || x.Reader.wants(c)
 		err := x.Calls.Admit(c)
 		if err == nil {
 			c.keepsPlace = c.InOrder
-			c.admitted()
+			c.serveOnReader()
 			return
 		}
 		c.Refused = err
@@ -219,7 +219,8 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 	c.serve()
 }
 
-// Notification deals with a notification. The error says that it is invalid, or that the client may send it again.
+// Notification handles a notification. It returns the violation of an invalid notification, or the error of a valid one
+// that the client may send again.
 func (x *Exchange) Notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
@@ -232,13 +233,13 @@ func (x *Exchange) Notification(m *jsonrpc.Message) error {
 	return x.Server.Notified(m)
 }
 
-// Response gives a response to the handler that waits for it, and counts it if there is none. The error is as for
-// notification.
+// Response delivers a response to the handler that waits for it, and counts a response that no handler waits for. It
+// returns errors as Notification does.
 func (x *Exchange) Response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
 		x.Violation(v, m.Frame, m.Size(), 0)
-		_, _ = x.deliver(m.ID, m) // there will be no other
+		_, _ = x.deliver(m.ID, m) // the client sends no other response
 		return v
 	}
 	if delivered, err := x.deliver(m.ID, m); delivered || err != nil {
@@ -253,7 +254,7 @@ func (x *Exchange) Response(m *jsonrpc.Message) error {
 	return nil
 }
 
-// refuse counts a frame that breaks the protocol, and answers it if it may have been a request.
+// refuse counts a frame that breaks the protocol, and answers a frame that may have been a request.
 func (x *Exchange) refuse(v *jsonrpc.Violation, frame []byte, out Sink) {
 	x.Violation(v, frame, len(frame), 0)
 	switch {
@@ -261,12 +262,12 @@ func (x *Exchange) refuse(v *jsonrpc.Violation, frame []byte, out Sink) {
 		x.answerViolation(v, out)
 		return
 	case v.Response && !v.ID.IsZero():
-		_, _ = x.deliver(v.ID, jsonrpc.Broken(frame)) // there will be no other
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(frame)) // the client sends no other response
 	}
 	_ = out.Answer(x.Work, Answer{})
 }
 
-// answerViolation answers a frame that broke the protocol, by its id as far as that could be read.
+// answerViolation answers a frame that breaks the protocol, with its id if that could be read.
 func (x *Exchange) answerViolation(v *jsonrpc.Violation, out Sink) {
 	err := &mcp.Error{Code: CodeOf(v.Reason), Message: v.Error()}
 	id := v.ID
@@ -280,12 +281,12 @@ func (x *Exchange) answerViolation(v *jsonrpc.Violation, out Sink) {
 	if v.Reason == jsonrpc.FrameTooLarge {
 		reason = names.RefusalTooLarge
 	}
-	x.Server.CountRefused(reason, a, true) // the record of the violation tells of it
-	_ = out.Answer(x.Work, a)              // a client that is gone has no use for it
+	x.Server.CountRefused(reason, a, true) // the violation has a record
+	_ = out.Answer(x.Work, a)              // best effort
 }
 
-// WantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The
-// schemas of later revisions have no null, and leave the id out.
+// WantsNull reports whether an error without an id has the id null, as in JSON-RPC: until revision 2025-06-18. In the
+// schemas of later revisions, the id is absent.
 // (specification 2025-11-25, basic/index, "Error Responses")
 func (x *Exchange) WantsNull() bool {
 	if v := x.Server.Version(); v != "" {
@@ -294,8 +295,8 @@ func (x *Exchange) WantsNull() bool {
 	return x.NullID
 }
 
-// expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response
-// or as a notification, which has a method and no id.
+// expectsAnswer reports whether the client expects an answer to a frame that breaks the protocol: it does not if the
+// frame looks like a response, or like a notification, with a method and without an id.
 func expectsAnswer(v *jsonrpc.Violation) bool {
 	switch {
 	case v.Response:
@@ -306,7 +307,7 @@ func expectsAnswer(v *jsonrpc.Violation) bool {
 	return v.Reason != jsonrpc.InvalidParams && v.Reason != jsonrpc.InvalidVersion
 }
 
-// CodeOf returns the code that answers a frame which breaks a rule. (JSON-RPC 2.0, section 5.1)
+// CodeOf returns the code of the answer to a frame that breaks the protocol. (JSON-RPC 2.0, section 5.1)
 func CodeOf(r jsonrpc.Reason) int64 {
 	switch r {
 	case jsonrpc.InvalidJSON, jsonrpc.TooDeep:
@@ -317,7 +318,7 @@ func CodeOf(r jsonrpc.Reason) int64 {
 	return mcp.CodeInvalidRequest
 }
 
-// Violation counts a frame that breaks the protocol, of which the head, or all, is there.
+// Violation counts and logs a frame that breaks the protocol. head is the frame, or its beginning.
 func (o *Observer) Violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	o.Tel.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,

@@ -12,7 +12,7 @@ import (
 // Errors with which the core answers requests.
 var (
 	ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	// ErrPanicked is the error of a handler that panicked or ended its goroutine, of which there is a record.
+	// ErrPanicked is the error of a handler that panicked or ended its goroutine. A log record has the details.
 	ErrPanicked = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of one client
 	// ErrOverloaded is about the requests of all clients.
@@ -21,20 +21,19 @@ var (
 		Message: "a request with this id is still being answered"}
 )
 
-// Failure is an error for the client with a cause that is not for it.
+// Failure is an error whose cause the client does not see.
 type Failure struct {
 	Wire  *mcp.Error
 	Cause error
 }
 
-// Fail returns an error for the client with a cause that is not for it.
+// Fail returns a Failure with an error for the client and its cause.
 func Fail(wire *mcp.Error, cause error) *Failure { return &Failure{wire, cause} }
 
 func (f *Failure) Error() string   { return f.Cause.Error() }
 func (f *Failure) Unwrap() []error { return []error{f.Wire, f.Cause} }
 
-// WireError returns what the client gets to see of an error: all of an [*mcp.Error], and of any other only that there
-// is one.
+// WireError returns the error that the client sees: an [*mcp.Error] in err, or ErrInternal.
 func WireError(err error) *mcp.Error {
 	if e, ok := errors.AsType[*mcp.Error](err); ok {
 		return e
@@ -42,7 +41,7 @@ func WireError(err error) *mcp.Error {
 	return ErrInternal
 }
 
-// ResultOf describes for telemetry the end of an operation with err, nil for none.
+// ResultOf describes for telemetry the end of an operation with an error, nil for none.
 func ResultOf(err error) instrument.Result {
 	if err == nil {
 		return instrument.Result{}
@@ -51,7 +50,7 @@ func ResultOf(err error) instrument.Result {
 	return instrument.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
 }
 
-// AppendError appends an error response, without an id for the zero one. Data that is no JSON is left out.
+// AppendError appends an error response. It omits a zero id, and data that is not JSON.
 func AppendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
 	frame, err := jsonrpc.AppendError(dst, id, w)
@@ -62,14 +61,15 @@ func AppendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	return frame
 }
 
-// MaxKept is the largest buffer that is kept for the next answer.
+// MaxKept is the size of the largest buffer that is kept, in bytes.
 const MaxKept = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// GetBuffer returns a buffer for an answer.
 func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
-// PutBuffer gives a buffer back that has become frame.
+// PutBuffer returns a buffer, with which frame was made, for the next answer.
 func PutBuffer(buf *[]byte, frame []byte) {
 	if cap(frame) <= MaxKept {
 		*buf = frame[:0]

@@ -16,31 +16,31 @@ import (
 
 // Question is a request of the server to a client.
 type Question interface {
+	// Method returns the method.
 	Method() string
-	// params returns the encoded params, nil for none.
+	// Params returns the encoded params, nil for none.
 	Params() json.RawMessage
-	// Take checks an answer, as long as ctx lets it, and stores it.
+	// Take checks the answer, until ctx ends, and stores it.
 	Take(ctx context.Context, answer json.RawMessage) error
-	// Meta returns the _meta of what is said about the question.
+	// Meta returns the _meta for notifications about the request.
 	Meta() mcp.Meta
 }
 
-// Inquirer sends requests of the server's to a client, and waits for the answers: on behalf of a request that is being
-// handled, or of none.
+// Inquirer sends requests of the server to a client, and waits for the answers.
 type Inquirer struct {
 	Exchange *Exchange
 	Out      Sink
 	Version  mcp.Version
-	Context  context.Context // of what asks: when it ends, no answer is waited for
+	Context  context.Context // of the request for which the server asks, or of the connection; its end ends the waiting
 }
 
-// ErrAnswered ends what waits for a client on behalf of a request that has been answered.
+// ErrAnswered is the error of a question for a request that has been answered.
 var ErrAnswered = errors.New("the request has been answered")
 
-// Settle is how long handlers may take to return when their contexts have ended, and then how long a send may.
+// Settle is how long handlers may take to return after the end of their contexts, and how long a last send may take.
 const Settle = time.Second
 
-// RefusalError is a client's answer to a request of the server: it will not, or cannot.
+// RefusalError is the error with which a client answers a request of the server.
 type RefusalError struct {
 	Method  string // of the request
 	Code    int64
@@ -48,12 +48,12 @@ type RefusalError struct {
 	Data    json.RawMessage // nil for none
 }
 
-// Error says what the client has answered to which request, in its own words.
+// Error returns the method and the client's message and code.
 func (e *RefusalError) Error() string {
 	return fmt.Sprintf("%s: the client answered: %s (%d)", e.Method, e.Message, e.Code)
 }
 
-// Ask asks a client for one thing and waits for the answer.
+// Ask sends a request and waits for the answer.
 func (q *Inquirer) Ask(ctx context.Context, it Question) (json.RawMessage, error) {
 	ctx, op := q.Exchange.Tel.StartRequest(ctx, instrument.Request{Method: it.Method()})
 	defer op.End(BrokenOff)
@@ -67,7 +67,7 @@ func (q *Inquirer) Ask(ctx context.Context, it Question) (json.RawMessage, error
 	return answer, err
 }
 
-// answerTo sends a request and returns the result that the client answers with.
+// answerTo sends a request and returns the result of the answer.
 func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question) (json.RawMessage, error) {
 	if q.Context.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", it.Method(), q.ending())
@@ -87,12 +87,12 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 	case m = <-answer:
 	case <-ctx.Done():
 		left = context.Cause(ctx)
-	case <-q.Context.Done(): // of which ctx may not have been derived
+	case <-q.Context.Done(): // ctx may not be derived from it
 		left = q.ending()
 	}
 	if left != nil {
 		if q.Exchange.Asks.End(id) {
-			q.Exchange.Asks.Bury(id, Tombstone{Lateness(ctx), time.Now(), op.Ref()})
+			q.Exchange.Asks.AddTombstone(id, Tombstone{Lateness(ctx), time.Now(), op.Ref()})
 			q.withdraw(ctx, op, id, it)
 			return nil, left
 		}
@@ -102,7 +102,7 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 		return nil, fmt.Errorf("%s: %w", it.Method(), ErrClosed)
 	}
 	op.Received(m.Size())
-	w := q.Exchange.stopwatch()
+	w := q.Exchange.decodeTimer()
 	result, err := resultIn(m, it.Method())
 	if d := w.stop(); d > 0 && !isRefusal(err) {
 		op.Decoded(d, err)
@@ -110,13 +110,13 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 	return result, err
 }
 
-// isRefusal reports whether err is what the client answers, which was decoded.
+// isRefusal reports whether err is an error of the client, which was decoded.
 func isRefusal(err error) bool {
 	_, ok := errors.AsType[*RefusalError](err)
 	return ok
 }
 
-// Lateness says why the answer to a question is late whose context has ended.
+// Lateness returns why the answer to a request is late, where ctx is the context of the request, which has ended.
 func Lateness(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return names.DropLateTimeout
@@ -124,7 +124,7 @@ func Lateness(ctx context.Context) string {
 	return names.DropLateCancelled
 }
 
-// ending is why what asks has ended.
+// ending returns why q.Context has ended.
 func (q *Inquirer) ending() error {
 	if why := context.Cause(q.Context); why != context.Canceled {
 		return why
@@ -132,7 +132,7 @@ func (q *Inquirer) ending() error {
 	return ErrAnswered
 }
 
-// send sends a request to the client.
+// send sends a request.
 func (q *Inquirer) send(ctx context.Context, op *instrument.Op, id int64, it Question) error {
 	frame, err := jsonrpc.AppendRequest(nil, q.Exchange.Asks.WireID(id), it.Method(), Traced(op, nil), it.Params())
 	if err != nil {
@@ -146,7 +146,7 @@ func (q *Inquirer) send(ctx context.Context, op *instrument.Op, id int64, it Que
 	return nil
 }
 
-// resultIn returns the result in a response.
+// resultIn returns the result in a response to a request by a method.
 func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	switch {
 	case !m.Checked():
@@ -161,7 +161,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	return nil, &RefusalError{Method: method, Code: e.Code, Message: e.Message, Data: e.Data}
 }
 
-// withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
+// withdraw cancels a request of the server. It does not wait long for a client that reads nothing.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64, it Question) {
 	ctx, cancel := context.WithTimeout(within.Values(q.Exchange.Life, ctx), Settle)
@@ -170,8 +170,7 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 		mcp.CancelledParams{RequestID: q.Exchange.Asks.WireID(id), Reason: "not needed any more"})
 }
 
-// Withdraw tells the client that its answer to a request is not wanted any more, if it takes that before ctx ends. meta
-// goes into its _meta.
+// Withdraw sends notifications/cancelled with p for the operation asked. meta goes into its _meta.
 func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
 	p mcp.CancelledParams) {
 	params, err := mcp.AppendParams(nil, p)
@@ -200,17 +199,17 @@ func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked 
 	op.End(instrument.Result{})
 }
 
-// Violation is an answer of the client that breaks the protocol.
+// Violation is the error for an answer of the client that breaks the protocol.
 type Violation struct{ Cause error }
 
 func (v *Violation) Error() string { return v.Cause.Error() }
 
 func (v *Violation) Unwrap() error { return v.Cause }
 
-// ErrorType returns what telemetry calls it.
+// ErrorType returns the value of the attribute error.type.
 func (v *Violation) ErrorType() string { return names.ErrorViolation }
 
-// EndOf describes for telemetry how asking ended.
+// EndOf describes for telemetry the end of a request of the server, where ctx is its context.
 func EndOf(ctx context.Context, err error) instrument.Result {
 	if err == nil {
 		return instrument.Result{}

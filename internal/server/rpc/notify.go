@@ -10,13 +10,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Notify sends a notification on the server's own account. meta goes into its _meta.
+// Notify sends a notification with a span of its own. meta goes into its _meta.
 func (p *Peer) Notify(ctx context.Context, out Sink, v mcp.Version, method string, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.Send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
-// Send sends the notification that r describes to telemetry.
+// Send is Notify for a notification that r describes to telemetry.
 func (p *Peer) Send(ctx context.Context, out Sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.SendFrame(ctx, out, v, r, func(op *instrument.Op) ([]byte, error) {
@@ -24,7 +24,7 @@ func (p *Peer) Send(ctx context.Context, out Sink, v mcp.Version, r instrument.R
 	})
 }
 
-// SendFrame is send for the frame that is made for an operation.
+// SendFrame is Send for a frame that frameOf makes for the operation.
 func (p *Peer) SendFrame(ctx context.Context, out Sink, v mcp.Version, r instrument.Request,
 	frameOf func(*instrument.Op) ([]byte, error)) error {
 	r.Notification, r.Beside = true, true

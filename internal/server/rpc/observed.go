@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ErrNoStream is returned by a sink for a notification for which the client has opened no stream. It is no error of
-// the sender: the client does not want to know.
+// ErrNoStream is the error of a sink for a notification if the client has opened no stream for it. The sender need not
+// know, because the client does not want the notification.
 var ErrNoStream = errors.New("the client has no stream for it")
 
-// SendCounted sends a notification that is counted and has no span of its own.
+// SendCounted sends a notification without a span, and counts it.
 func (o *Observer) SendCounted(ctx context.Context, out Sink, method string, frame []byte) error {
 	err := out.Notify(ctx, frame)
 	switch {
@@ -29,31 +29,30 @@ func (o *Observer) SendCounted(ctx context.Context, out Sink, method string, fra
 	return err
 }
 
-// Observe tells telemetry of a notification that the core deals with, which deal does. The operation is nil without
-// telemetry.
-func (x *Exchange) Observe(m *jsonrpc.Message, deal func(*instrument.Op) error) error {
+// Observe runs handle within the operation of a notification. The operation is nil without telemetry.
+func (x *Exchange) Observe(m *jsonrpc.Message, handle func(*instrument.Op) error) error {
 	if x.Tel == nil {
-		return deal(nil)
+		return handle(nil)
 	}
 	_, op := x.Tel.StartHandler(x.Work, x.Server.Describe(m))
 	defer op.End(BrokenOff)
-	err := deal(&op)
+	err := handle(&op)
 	op.End(ResultOf(err))
 	return err
 }
 
-// stopwatch measures how long decoding takes, if telemetry asks for it.
-type stopwatch struct{ begun time.Time }
+// decodeTimer measures how long decoding takes, if telemetry records that.
+type decodeTimer struct{ begun time.Time }
 
-func (o *Observer) stopwatch() (w stopwatch) {
+func (o *Observer) decodeTimer() (w decodeTimer) {
 	if o.Tel.Decodes() {
 		w.begun = time.Now()
 	}
 	return w
 }
 
-// stop returns the time since the start, zero if it is not measured.
-func (w stopwatch) stop() time.Duration {
+// stop returns the time since the start, zero if telemetry does not record it.
+func (w decodeTimer) stop() time.Duration {
 	if w.begun.IsZero() {
 		return 0
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pace is what is known of how long a handler runs. It decides whether the goroutine that reads may run it the next
-// time. The zero value knows nothing. Of two goroutines that add to it at the same time, one may do so in vain.
+// Pace keeps how long a handler runs. It decides whether the reading goroutine may run the handler the next time. The
+// zero value has no runs. If two goroutines add a run at the same time, one run may be lost.
 type Pace struct{ packed atomic.Uint64 }
 
 func (p *Pace) load() record {
@@ -18,38 +18,38 @@ func (p *Pace) store(r record) {
 	p.packed.Store(uint64(r.mean) | uint64(r.runs)<<32 | uint64(r.doublings)<<48)
 }
 
-// ran notes how long a run has taken.
-func (p *Pace) ran(took time.Duration) { p.store(p.load().ran(took)) }
+// add adds a run.
+func (p *Pace) add(took time.Duration) { p.store(p.load().add(took)) }
 
-// stalled notes that a run has kept others waiting.
+// stalled notes that a run has kept the reader from reading.
 func (p *Pace) stalled() { p.store(p.load().stalled()) }
 
-// quick reports whether the next run will be quick, as far as one can tell.
+// quick reports whether the next run is likely to be quick.
 func (p *Pace) quick() bool { return p.load().quick() }
 
 // record is the state of a pace.
 type record struct {
-	mean      uint32 // of the latest runs, in nanoseconds
-	runs      uint16 // since it was new or stalled, as far as they matter
-	doublings uint16 // of how many runs it takes to be trusted
+	mean      uint32 // time of the latest runs, in nanoseconds
+	runs      uint16 // since the record was new or stalled, as far as they matter
+	doublings uint16 // of the number of runs until the handler is trusted
 }
 
 const (
 	quickRun   = 50 * time.Microsecond
-	window     = 16   // runs that the mean is about
-	FirstTrust = 32   // runs before a handler is trusted
+	window     = 16   // runs of the mean
+	FirstTrust = 32   // runs until a new handler is trusted
 	maxDouble  = 7    // doublings
-	lapse      = 1024 // runs with trust that take one back
+	lapse      = 1024 // trusted runs that undo one doubling
 )
 
-// trust is how many runs are needed.
+// trust returns how many runs are needed.
 func (r record) trust() uint16 { return FirstTrust << r.doublings }
 
-// quick reports whether runs are quick, but for a few.
+// quick reports whether most runs are quick.
 func (r record) quick() bool { return r.runs >= r.trust() && r.mean <= uint32(quickRun) }
 
-// ran returns the record with one run more. One that takes very long counts as one that takes patience.
-func (r record) ran(took time.Duration) record {
+// add returns the record with one more run. A longer run counts as one of Patience.
+func (r record) add(took time.Duration) record {
 	latest := uint32(min(max(took, 0), Patience))
 	if r.runs == 0 && r.doublings == 0 {
 		r.mean = latest
@@ -66,12 +66,12 @@ func (r record) ran(took time.Duration) record {
 	return r
 }
 
-// stalled returns the record of a handler that has lost its trust.
+// stalled returns the record of a handler that is no longer trusted.
 func (r record) stalled() record {
 	return record{r.mean, 0, min(r.doublings+1, maxDouble)}
 }
 
-// OnePace returns the pace of a method whose requests are all alike.
+// OnePace returns the pace for a method whose requests all take about the same time.
 func OnePace() func(string) *Pace {
 	p := new(Pace)
 	return func(string) *Pace { return p }

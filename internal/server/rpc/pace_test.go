@@ -43,7 +43,7 @@ func TestAHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 				if r.took < 0 {
 					p.stalled()
 				} else {
-					p.ran(r.took)
+					p.add(r.took)
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
 				n := rapid.IntRange(1, 3000).Draw(t, "n")
 				took := time.Duration(rapid.Int64Range(0, int64(2*Patience)).Draw(t, "took"))
 				for range n {
-					p.ran(took)
+					p.add(took)
 				}
 				since += n
 				switch {
@@ -99,7 +99,7 @@ func TestSlowRunsTakeNoDoublingBack(t *testing.T) {
 		r = r.stalled()
 	}
 	for range 20_000 {
-		r = r.ran(Patience)
+		r = r.add(Patience)
 	}
 	if r.doublings != 3 {
 		t.Errorf("behind three stalls and many slow runs, %d doublings are left, want 3", r.doublings)

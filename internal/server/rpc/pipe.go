@@ -6,19 +6,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// Conn is a connection to a client. Send accepts one frame, and may wait for the client as long as ctx allows.
+// Conn is a connection to a client. Send sends one frame, and may wait for the client until ctx ends.
 type Conn interface {
 	Send(ctx context.Context, frame []byte) error
 }
 
-// Pipe is the sink that a connection is.
+// Pipe is the sink of a connection.
 type Pipe struct {
 	Conn Conn
 	Observer
 }
 
-// Notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
-// could go.
+// Notify implements [Sink]. A panic of the connection is an error.
 func (p *Pipe) Notify(ctx context.Context, frame []byte) (err error) {
 	return p.send(ctx, func() error { return p.Conn.Send(ctx, frame) })
 }
@@ -31,6 +30,7 @@ func (p *Pipe) send(ctx context.Context, send func() error) (err error) {
 	return err
 }
 
+// Answer implements [Sink].
 func (p *Pipe) Answer(ctx context.Context, a Answer) error {
 	switch {
 	case a.Frame == nil:
@@ -38,18 +38,20 @@ func (p *Pipe) Answer(ctx context.Context, a Answer) error {
 	case a.Rest == nil:
 		return p.Notify(ctx, a.Frame)
 	}
-	if c, ok := p.Conn.(apart); ok {
+	if c, ok := p.Conn.(partsSender); ok {
 		frame, rest := a.Frame, a.Rest
 		return p.send(ctx, func() error { return c.SendParts(ctx, frame, rest, Closing) })
 	}
 	return p.Notify(ctx, a.Whole())
 }
 
-// apart is a connection that sends a frame in parts.
-type apart interface {
+// partsSender is a connection that can send a frame in parts.
+type partsSender interface {
 	SendParts(ctx context.Context, parts ...[]byte) error
 }
 
+// Reach implements [Sink].
 func (p *Pipe) Reach() Reach { return Reach{Asks: true, Read: true} }
 
+// Ask implements [Sink].
 func (p *Pipe) Ask(ctx context.Context, frame []byte) error { return p.Conn.Send(ctx, frame) }

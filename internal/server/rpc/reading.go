@@ -14,42 +14,42 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 )
 
-// Reader takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are
-// likely to be quick: to hand one over wakes a thread, which costs more than most of them do. If one is not quick after
-// all, or wants something from the client, another goroutine reads on.
+// Reader reads the frames of a connection, in one goroutine at a time. That goroutine also serves requests that are
+// likely to be quick: to start a goroutine for a request wakes a thread, which costs more than most requests. If such a
+// request turns out to be slow, or asks the client, another goroutine reads on.
 type Reader struct {
 	x       *Exchange
 	receive func(context.Context) ([]byte, error)
-	life    *keepalive.Watch // of the client; nil for none
+	life    *keepalive.Watch // hears of each frame; nil for none
 	ctx     context.Context  // ends the reading
-	done    chan ReadResult  // gets what ended it
+	done    chan ReadResult  // gets the end of the reading
 
-	buffered func() bool // whether more has come than was received; true where that is not known
+	buffered func() bool // reports whether more has come than was received; true if that is unknown
 
-	turn   atomic.Uint64 // number of the goroutine that reads; changed when another is to
-	latest time.Time     // when the latest request arrived; owned by the goroutine that reads
+	turn   atomic.Uint64 // number of the goroutine that reads; changes when another one takes over
+	latest time.Time     // arrival of the latest request; owned by the goroutine that reads
 
 	mu       sync.Mutex
-	here     *Call       // guarded by mu; that the goroutine which reads is answering, nil if it reads
-	used     bool        // guarded by mu; something was answered here since the last look
-	watching bool        // guarded by mu; a look is to come, as it must while something is answered here
-	timer    *time.Timer // guarded by mu; for that; nil before the first
-	looks    sync.WaitGroup
+	running  *Call       // guarded by mu; served by the goroutine that reads; nil while it reads
+	used     bool        // guarded by mu; a request was served here since the last check
+	checking bool        // guarded by mu; the timer is set, as it is while running is set
+	timer    *time.Timer // guarded by mu; for the next check; nil before the first
+	checks   sync.WaitGroup
 }
 
 const (
-	// Patience is about how long the client is not read for the sake of a request that was thought to be quick.
+	// Patience is about how long a request that seemed quick may keep the reader from reading.
 	Patience = time.Millisecond
-	// steady is the time between two requests below which a look now and then costs less than handing them over.
+	// steady is the time between two requests below which checks cost less than a goroutine for each request.
 	steady = 250 * time.Microsecond
 )
 
-// errReceive is what ends the reading if Receive has ended its goroutine.
+// errReceive ends the reading if receive has ended its goroutine.
 var errReceive = errors.New("receive: it has ended its goroutine")
 
-// Read takes the frames that receive returns until there are no more, which is no error, or ctx ends. A frame that was
-// too large is a [*frameTooLargeError]. buffered reports whether more has come than was received; nil where that is not
-// known. All that comes is a sign of life.
+// Read handles the frames that receive returns until there are no more, which is no error, or ctx ends. receive returns
+// a [*FrameTooLargeError] for a frame above the limit. buffered reports whether more has come than was received; nil if
+// that is unknown. life hears of each frame.
 func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
 	life *keepalive.Watch) ReadResult {
 	if buffered == nil {
@@ -59,25 +59,25 @@ func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]by
 	x.Reader = r
 	x.Group.Start(r)
 	end := <-r.done
-	r.unwatch()
+	r.stopChecks()
 	return end
 }
 
-// ReadResult is what the reading ended with.
+// ReadResult is the end of the reading.
 type ReadResult struct {
 	Err      error
-	Panicked any // with what Receive, or what deals with a frame, has panicked, with its stack; nil if it has not
+	Panicked any // a panic of the reading goroutine, with its stack; nil for none
 }
 
-// Run reads until there is no more, or another goroutine does.
+// Run reads until there are no more frames, or another goroutine reads.
 func (r *Reader) Run() {
-	r.x.Tel.SetLabels(r.ctx) // a handler may have started it
+	r.x.Tel.SetLabels(r.ctx) // a handler may have started this goroutine
 	mine := r.turn.Load()
 	var err error
 	dealing := false
 	defer func() {
 		if r.turn.Load() != mine {
-			return // with its panic, if there is one
+			return // a panic goes on
 		}
 		if v := recover(); v != nil {
 			r.done <- ReadResult{Panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
@@ -87,7 +87,7 @@ func (r *Reader) Run() {
 		case dealing: // a handler has ended this goroutine
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.passOn()
+			r.startAnother()
 		default:
 			r.done <- ReadResult{Err: err}
 		}
@@ -112,7 +112,7 @@ func (r *Reader) Run() {
 	}
 }
 
-// ending returns what the reading ends with when Receive returns err.
+// ending returns the error of the reading after err of receive, nil for the end of the frames.
 func (r *Reader) ending(err error) error {
 	switch {
 	case r.ctx.Err() != nil:
@@ -123,120 +123,120 @@ func (r *Reader) ending(err error) error {
 	return fmt.Errorf("receive: %w", err)
 }
 
-// wants reports whether the reader should answer a request itself. It is called with each, in the goroutine that reads,
-// and nil wants none.
+// wants reports whether the reading goroutine should serve a request. That goroutine calls wants for each request. A
+// nil reader wants none.
 func (r *Reader) wants(c *Call) bool {
 	if r == nil {
 		return false
 	}
 	gap := c.Arrived.Sub(r.latest)
 	r.latest = c.Arrived
-	// where the clock stands still, as in a bubble of a test, the watch does too
+	// if the clock stands still, as in a bubble of a test, there are no checks
 	if c.Pace == nil || gap <= 0 || gap > steady {
 		return false
 	}
-	if c.Out.Reach().Batched { // of which more is to come
+	if c.Out.Reach().Batched { // more messages of the batch follow
 		return false
 	}
 	return !r.buffered() && c.Pace.quick()
 }
 
-// answer answers a request that was admitted, in the goroutine that reads, which it may end.
+// answer serves an admitted request in the goroutine that reads, which the handler may end.
 func (r *Reader) answer(c *Call) {
 	r.mu.Lock()
-	r.here, r.used = c, true
-	if !r.watching {
-		r.watch()
+	r.running, r.used = c, true
+	if !r.checking {
+		r.startChecks()
 	}
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.here == c {
-			r.here = nil
+		if r.running == c {
+			r.running = nil
 		}
 	}()
 	c.Run()
 }
 
-// Release lets another goroutine read if it is for c that none does.
+// Release starts another reading goroutine if the current one serves c.
 func (r *Reader) Release(c *Call) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.here == c {
-		r.passOn()
+	if r.running == c {
+		r.startAnother()
 	}
 }
 
-// passOn lets another goroutine read. This one, or the one that answers a request, does not read any more. mu is held.
-func (r *Reader) passOn() {
-	if r.here != nil {
-		r.here.Pace.stalled()
+// startAnother starts another reading goroutine. The current one reads no more. mu is held.
+func (r *Reader) startAnother() {
+	if r.running != nil {
+		r.running.Pace.stalled()
 	}
-	r.here = nil
+	r.running = nil
 	r.turn.Add(1)
-	r.x.Group.Start(r) // which is not closed while a goroutine reads
+	r.x.Group.Start(r) // it is not closed while a goroutine reads
 }
 
-// watch begins to look now and then. mu is held.
-func (r *Reader) watch() {
-	r.watching = true
-	r.looks.Add(1)
+// startChecks sets the timer. mu is held.
+func (r *Reader) startChecks() {
+	r.checking = true
+	r.checks.Add(1)
 	if r.timer == nil {
-		r.timer = time.AfterFunc(Patience, r.look)
+		r.timer = time.AfterFunc(Patience, r.check)
 	} else {
 		r.timer.Reset(Patience)
 	}
 }
 
-// look lets another goroutine read if none has for too long, and ends the watch if there is no need for it.
-func (r *Reader) look() {
+// check starts another reading goroutine if none has read for Patience, and stops the checks if no request needs them.
+func (r *Reader) check() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := Patience
-	if r.here != nil {
-		if next -= time.Since(r.here.Arrived); next <= 0 {
-			r.passOn()
+	if r.running != nil {
+		if next -= time.Since(r.running.Arrived); next <= 0 {
+			r.startAnother()
 			next = Patience
 		}
 	} else if !r.used {
-		r.watching = false
-		r.looks.Done()
+		r.checking = false
+		r.checks.Done()
 		return
 	}
 	r.used = false
 	r.timer.Reset(next)
 }
 
-// unwatch ends the watch, now that no goroutine reads any more.
-func (r *Reader) unwatch() {
+// stopChecks stops the checks after the reading has ended.
+func (r *Reader) stopChecks() {
 	r.mu.Lock()
 	r.used = false
-	if r.watching && r.timer.Stop() {
-		r.watching = false
-		r.looks.Done()
+	if r.checking && r.timer.Stop() {
+		r.checking = false
+		r.checks.Done()
 	}
 	r.mu.Unlock()
-	r.looks.Wait()
+	r.checks.Wait()
 }
 
-// FrameTooLargeError says that a frame above the limit has been skipped.
+// FrameTooLargeError is the error for a frame above the limit, which was skipped.
 type FrameTooLargeError struct {
 	Size  int    // of the frame, in bytes
 	Limit int    // in bytes
-	Head  []byte // its beginning, as much as was kept
-	Tail  []byte // its end, likewise
+	Head  []byte // the beginning of the frame, as much as was kept
+	Tail  []byte // the end of the frame, as much as was kept
 }
 
-// Error says how large the frame is and how large it may be.
+// Error returns the size of the frame and the limit.
 func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }
 
-// skipped answers a frame that was too large, if it can be told that it was a request and which.
+// skipped answers a frame above the limit, if its ends show that it was a request with an id.
 func (x *Exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e

@@ -8,17 +8,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxStones is how many questions that were given up are remembered, to know a late answer by.
+// maxStones is for how many requests that were given up a late answer is recognized.
 const maxStones = 256
 
-// Tombstone is what is remembered of one.
+// Tombstone stands for a request of the server that was given up.
 type Tombstone struct {
-	Reason string // why its answer is late
-	Since  time.Time
-	Ref    instrument.Ref // of its span
+	Reason string         // why a late answer is dropped
+	Since  time.Time      // when the request was given up
+	Ref    instrument.Ref // the span of the request
 }
 
-// tombstones are those of a client, at most maxStones: the oldest give way. They belong to asks.mu.
+// tombstones has the latest maxStones tombstones of a client. Asks.mu guards it.
 type tombstones struct {
 	byID  map[int64]Tombstone
 	order []int64
@@ -36,14 +36,14 @@ func (t *tombstones) put(id int64, s Tombstone) {
 	t.order = append(t.order, id)
 }
 
-// Bury remembers a question that was given up.
-func (t *Asks) Bury(id int64, s Tombstone) {
+// AddTombstone adds the tombstone of a request that was given up.
+func (t *Asks) AddTombstone(id int64, s Tombstone) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.buried.put(id, s)
+	t.tombstones.put(id, s)
 }
 
-// stray says for telemetry why no question waits for a response.
+// stray describes for telemetry why no request waits for a response.
 func (x *Exchange) stray(id jsonrpc.ID) instrument.Drop {
 	d := instrument.Drop{Reason: names.DropUnexpected, ID: id.String()}
 	if x.Asks == nil {
@@ -52,7 +52,7 @@ func (x *Exchange) stray(id jsonrpc.ID) instrument.Drop {
 	n, ok := x.Asks.number(id)
 	x.Asks.mu.Lock()
 	defer x.Asks.mu.Unlock()
-	s, late := x.Asks.buried.byID[n]
+	s, late := x.Asks.tombstones.byID[n]
 	switch {
 	case !ok || n <= 0 || n > x.Asks.last:
 		d.Reason = names.DropUnknownID

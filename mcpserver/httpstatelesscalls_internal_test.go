@@ -24,8 +24,8 @@ func TestShutdownWaitsForSubscriptionsWhoseClientHasGone(t *testing.T) {
 				s := New(mcp.Implementation{Name: "s", Version: "1"}, &Options{Telemetry: telemetry.Off()})
 				h := s.HTTPHandler(nil)
 				c := &rpc.Call{Exchange: &rpc.Exchange{Work: t.Context()}}
-				h.crowd.live[c] = struct{}{}
-				concluded := time.AfterFunc(test.after, func() { _ = h.crowd.Finish(c) })
+				h.stateless.live[c] = struct{}{}
+				concluded := time.AfterFunc(test.after, func() { _ = h.stateless.Finish(c) })
 				defer concluded.Stop()
 				err := h.Shutdown(t.Context())
 				if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {

@@ -10,17 +10,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
-// crowd are the requests that are answered each by itself, in the goroutine that brings it.
-type crowd struct {
+// statelessCalls admits stateless requests. The goroutine that brings a request serves it.
+type statelessCalls struct {
 	total *quota.Limiter // over all clients
 
 	mu     sync.Mutex
 	live   map[*rpc.Call]struct{} // guarded by mu
-	moved  broadcast.Signal       // guarded by mu; sent when one is answered
+	moved  broadcast.Signal       // guarded by mu; sent when a request is answered
 	closed bool                   // guarded by mu
 }
 
-func (t *crowd) Admit(c *rpc.Call) error {
+func (t *statelessCalls) Admit(c *rpc.Call) error {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -32,17 +32,17 @@ func (t *crowd) Admit(c *rpc.Call) error {
 	}
 	t.live[c] = struct{}{}
 	t.mu.Unlock()
-	c.Here = true
+	c.OnReader = true
 	return nil
 }
 
-func (t *crowd) Release() {
+func (t *statelessCalls) Release() {
 	t.total.Release(1)
 	t.total.StartWaiting()
 }
 
 // dismiss ends the contexts of requests by a method.
-func (t *crowd) dismiss(method string, why error) {
+func (t *statelessCalls) dismiss(method string, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for c := range t.live {
@@ -54,7 +54,7 @@ func (t *crowd) dismiss(method string, why error) {
 
 // Finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
 // context of any other does not end with the connection.
-func (t *crowd) Finish(c *rpc.Call) error {
+func (t *statelessCalls) Finish(c *rpc.Call) error {
 	t.mu.Lock()
 	delete(t.live, c)
 	t.moved.Send()
@@ -66,7 +66,7 @@ func (t *crowd) Finish(c *rpc.Call) error {
 }
 
 // close ends the contexts of those who are left.
-func (t *crowd) close(why error) {
+func (t *statelessCalls) close(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
@@ -77,12 +77,12 @@ func (t *crowd) close(why error) {
 
 // wait waits until all are answered or ctx ends. When a client goes, the goroutine that has brought its subscription
 // may leave a moment before that is concluded.
-func (t *crowd) wait(ctx context.Context) {
+func (t *statelessCalls) wait(ctx context.Context) {
 	_ = t.moved.Await(ctx, &t.mu, func() bool { return len(t.live) == 0 })
 }
 
 // size returns how many there are.
-func (t *crowd) size() int64 {
+func (t *statelessCalls) size() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return int64(len(t.live))
@@ -90,5 +90,5 @@ func (t *crowd) size() int64 {
 
 // What concerns ids means nothing here: they are the client's, and there are many clients.
 
-func (t *crowd) Find(jsonrpc.ID) *rpc.Call { return nil }
-func (t *crowd) Cancel(jsonrpc.ID, error)  {}
+func (t *statelessCalls) Find(jsonrpc.ID) *rpc.Call { return nil }
+func (t *statelessCalls) Cancel(jsonrpc.ID, error)  {}
