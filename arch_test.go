@@ -27,14 +27,18 @@ var leaves = []string{
 var arrows = map[string][]string{
 	"internal/jsonscan/jsontest": {},
 	"internal/workers":           {},
-	"internal/ndjson":            {},
-	"internal/sse":               {},
-	"dashboards":                 {},
-	"internal/jsonrpc":           {},
-	"internal/mirror":            {},
-	"internal/schema":            {},
-	"internal/promname":          {"mcpclient/telemetry/schema"},
-	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
+	"internal/server/quota":      {},
+	"internal/server/rpc": {
+		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/workers", "mcp", "mcpclient/telemetry",
+	},
+	"internal/ndjson":      {},
+	"internal/sse":         {},
+	"dashboards":           {},
+	"internal/jsonrpc":     {},
+	"internal/mirror":      {},
+	"internal/schema":      {},
+	"internal/promname":    {"mcpclient/telemetry/schema"},
+	"internal/schemacheck": {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
 	"internal/otlpcheck": {
 		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema",
 	},
@@ -126,8 +130,8 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/relay", "internal/running", "internal/schema", "internal/sse", "internal/workers", "mcp",
-		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
+		"internal/relay", "internal/running", "internal/schema", "internal/server/quota", "internal/server/rpc", "internal/sse", "internal/workers",
+		"mcp", "mcpclient/telemetry", "internal/instrument", "mcpserver/store",
 	},
 	"mcpproxy": {
 		"internal/recording", "internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "internal/instrument",

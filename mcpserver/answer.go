@@ -3,10 +3,9 @@ package mcpserver
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -33,28 +32,17 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	}
 	if err != nil {
 		err = allowed(r.Version, err)
-		return appendError(dst, r.ID, wireError(err)), err
+		return rpc.AppendError(dst, r.ID, rpc.WireError(err)), err
 	}
 	n := len(dst)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = r.ID.AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
 	if dst, err = (view{s, r.Version, r.Principal()}).encode(dst, result); err != nil {
-		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
-		return appendError(dst[:n], r.ID, errInternal), err
+		err = rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err))
+		return rpc.AppendError(dst[:n], r.ID, rpc.ErrInternal), err
 	}
 	return append(dst, '}'), nil
-}
-
-// appendError appends an error response, without an id for the zero one. Data that is no JSON is left out.
-func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
-	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
-	frame, err := jsonrpc.AppendError(dst, id, w)
-	if err != nil {
-		w.Data = nil
-		frame, _ = jsonrpc.AppendError(dst, id, w)
-	}
-	return frame
 }
 
 // encode does what append does, and takes the panic of a result that cannot be read, such as one with a block of
@@ -98,19 +86,4 @@ func (w view) append(dst []byte, result any) ([]byte, error) {
 		return dst, err
 	}
 	return w.s.signature.append(dst, raw)
-}
-
-// maxKept is the largest buffer that is kept for the next answer.
-const maxKept = 64 << 10
-
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-func takeBuffer() *[]byte { return buffers.Get().(*[]byte) }
-
-// releaseBuffer gives a buffer back that has become frame.
-func releaseBuffer(buf *[]byte, frame []byte) {
-	if cap(frame) <= maxKept {
-		*buf = frame[:0]
-		buffers.Put(buf)
-	}
 }

@@ -49,15 +49,15 @@ type Ask struct {
 
 // question is what one kind of asking has of its own.
 type question interface {
-	method() string
+	Method() string
 	// check says what is wrong with the question itself.
 	check() error
 	// missing adds to need what the client would have to declare besides, and reports whether there is anything.
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
 	// params returns the params as clients of a revision see them.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)
-	// take checks an answer, as long as ctx lets it, and stores it. It may be called again.
-	take(ctx context.Context, answer json.RawMessage) error
+	// Take checks an answer, as long as ctx lets it, and stores it. It may be called again.
+	Take(ctx context.Context, answer json.RawMessage) error
 }
 
 // AskAll asks the client that sent the request of ctx for everything at once, and returns when all answers are there.
@@ -125,7 +125,7 @@ func (c *call) canAsk() error {
 	case c.method.inline:
 		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
 	}
-	if c.x.conn == nil || !c.out.reach().asks {
+	if c.x.conn == nil || !c.Out.Reach().Asks {
 		return fmt.Errorf("%w: there is no way to send it a request: this one came in a batch, or without a session",
 			ErrUnsupported)
 	}
@@ -157,7 +157,7 @@ func (c *client) inquiries(v mcp.Version, asks []*Ask) ([]*inquiry, error) {
 	for i, a := range asks {
 		q := a.question
 		if err := q.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", q.method(), err)
+			return nil, fmt.Errorf("%s: %w", q.Method(), err)
 		}
 		if q.missing(v, &declared, &need) {
 			continue
@@ -168,12 +168,12 @@ func (c *client) inquiries(v mcp.Version, asks []*Ask) ([]*inquiry, error) {
 			items[i].key, err = keyOf(a, &declared)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", q.method(), err)
+			return nil, fmt.Errorf("%s: %w", q.Method(), err)
 		}
 	}
 	for i, it := range items {
 		if it == nil {
-			return nil, undeclared(v, asks[i].question.method(), need)
+			return nil, undeclared(v, asks[i].question.Method(), need)
 		}
 	}
 	return items, nil
@@ -211,7 +211,7 @@ func keyOf(a *Ask, declared *mcp.ClientCapabilities) (string, error) {
 		return a.key, nil
 	}
 	words, err := encodedParams(a.question, mcp.SupportedVersions()[0], declared)
-	kind := keyKinds[a.question.method()]
+	kind := keyKinds[a.question.Method()]
 	if words == nil || err != nil {
 		return kind, err
 	}

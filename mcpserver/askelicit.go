@@ -46,7 +46,7 @@ type elicitQuestion struct {
 	form   *schema.Schema   // nil for a URL
 }
 
-func (*elicitQuestion) method() string { return mcp.MethodElicit }
+func (*elicitQuestion) Method() string { return mcp.MethodElicit }
 
 func (q *elicitQuestion) check() error {
 	switch p := q.asked; {
@@ -135,7 +135,7 @@ func (q *elicitQuestion) params(v mcp.Version, _ *mcp.ClientCapabilities) (any, 
 	return &shown, err
 }
 
-func (q *elicitQuestion) take(ctx context.Context, answer json.RawMessage) error {
+func (q *elicitQuestion) Take(ctx context.Context, answer json.RawMessage) error {
 	var taken mcp.ElicitResult
 	if err := decodeCopy(answer, &taken); err != nil {
 		return err

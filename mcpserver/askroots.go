@@ -24,7 +24,7 @@ func AskListRoots(key string, result *mcp.ListRootsResult) *Ask {
 
 type rootsQuestion struct{ result *mcp.ListRootsResult }
 
-func (*rootsQuestion) method() string { return mcp.MethodListRoots }
+func (*rootsQuestion) Method() string { return mcp.MethodListRoots }
 
 func (*rootsQuestion) check() error { return nil }
 
@@ -38,7 +38,7 @@ func (*rootsQuestion) missing(_ mcp.Version, declared, need *mcp.ClientCapabilit
 
 func (*rootsQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
 
-func (q *rootsQuestion) take(_ context.Context, answer json.RawMessage) error {
+func (q *rootsQuestion) Take(_ context.Context, answer json.RawMessage) error {
 	return takeInto(answer, q.result)
 }
 

@@ -34,7 +34,7 @@ type messageQuestion struct {
 	result *mcp.CreateMessageResult
 }
 
-func (*messageQuestion) method() string { return mcp.MethodCreateMessage }
+func (*messageQuestion) Method() string { return mcp.MethodCreateMessage }
 
 func (q *messageQuestion) check() error {
 	if q.asked == nil || len(q.asked.Messages) == 0 {
@@ -99,7 +99,7 @@ func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
 	return nil
 }
 
-func (q *messageQuestion) take(_ context.Context, answer json.RawMessage) error {
+func (q *messageQuestion) Take(_ context.Context, answer json.RawMessage) error {
 	var taken mcp.CreateMessageResult
 	if err := decodeCopy(answer, &taken); err != nil {
 		return err

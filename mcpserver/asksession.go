@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -45,17 +46,12 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 
 // inquirer returns what asks a client of a revision outside of any request.
 func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
-	if at := c.out.reach(); !at.asks || !at.read {
+	if at := c.Out.Reach(); !at.Asks || !at.Read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
 	}
-	return &inquirer{conn: c, out: c.out, version: v, ctx: c.work}, nil
-}
-
-// isRead reports whether the client reads the stream.
-func (t *stream) isRead() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.reader != nil
+	return &inquirer{
+		Inquirer: rpc.Inquirer{Exchange: &c.Exchange, Out: c.Out, Version: v, Context: c.Work}, sites: c.sites,
+	}, nil
 }
 
 // Close ends the session, and the connection that it is on: the contexts of its handlers end, and [Server.Serve]

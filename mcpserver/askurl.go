@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -62,7 +63,7 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	case err != nil && c.modern():
 		return nil, err
 	case err != nil:
-		return nil, &failure{errNoInput, err}
+		return nil, rpc.Fail(errNoInput, err)
 	case c.modern() && c.rounds.declined(items):
 		return nil, refusal(mcp.CodeInternalError, "%s: the user has not agreed to open the URL", e.message)
 	case c.modern():
@@ -111,7 +112,7 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 func (c *connection) complete(elicitationID string) bool {
 	asked := c.sites.remove(elicitationID)
 	if asked {
-		c.group.Start(visited{c, elicitationID})
+		c.Group.Start(visited{c, elicitationID})
 	}
 	return asked
 }
@@ -122,14 +123,14 @@ type visited struct {
 	id string
 }
 
-func (t visited) run() {
+func (t visited) Run() {
 	params, err := mcp.AppendParams(nil, mcp.ElicitationCompleteParams{ElicitationID: t.id})
 	if err != nil {
 		return
 	}
 	x := t.c.exchange
 	// best effort
-	_ = x.notify(x.work, x.out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
+	_ = x.Notify(x.Work, x.Out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
 }
 
 // sites are the elicitations by URL of one client that may be completed: the latest of them.

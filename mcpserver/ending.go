@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -23,7 +24,7 @@ var endings = []struct {
 	cause error
 	word  string
 }{
-	{errCancelled, names.ErrorCancelled},
+	{rpc.ErrCancelled, names.ErrorCancelled},
 	{relay.ErrLeft, names.ErrorConnectionLost},
 	{ErrSessionSilent, names.ErrorConnectionLost},
 	{ErrSessionTimeout, names.ErrorConnectionLost},
@@ -31,12 +32,12 @@ var endings = []struct {
 	{errTaskExpired, names.ErrorTimeout},
 	{errShuttingDown, names.ErrorShutdown},
 	{errTooOften, names.ErrorRateLimited},
-	{errBusy, names.ErrorOverloaded},
-	{errOverloaded, names.ErrorOverloaded},
+	{rpc.ErrBusy, names.ErrorOverloaded},
+	{rpc.ErrOverloaded, names.ErrorOverloaded},
 	{errNoRoom, names.ErrorOverloaded},
 	{errUnread, names.ErrorOverloaded},
 	{errTooManySessions, names.ErrorOverloaded},
-	{errBatchFull, names.ErrorOverloaded},
+	{rpc.ErrBatchFull, names.ErrorOverloaded},
 }
 
 // endingOf returns the error.type of a request that err ended, empty for an error of the handler or of the client.
@@ -85,7 +86,7 @@ func endCause(reason error) error {
 	default:
 		return errShuttingDown
 	}
-	return &failure{errShuttingDown, reason}
+	return rpc.Fail(errShuttingDown, reason)
 }
 
 // interruption returns the cause of ctx if it had ended before a handler failed, nil otherwise: the cause of the

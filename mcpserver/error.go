@@ -9,26 +9,9 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
-
-// failure is an error for the client with a cause that is not for it.
-type failure struct {
-	wire  *mcp.Error
-	cause error
-}
-
-func (f *failure) Error() string   { return f.cause.Error() }
-func (f *failure) Unwrap() []error { return []error{f.wire, f.cause} }
-
-// wireError returns what the client gets to see of an error: all of an [*mcp.Error], and of any other only that there
-// is one.
-func wireError(err error) *mcp.Error {
-	if e, ok := errors.AsType[*mcp.Error](err); ok {
-		return e
-	}
-	return errInternal
-}
 
 // codeIn returns the code with which an error reaches a client of a revision. Those of 2026-07-28 have codes of their
 // own between -32020 and -32099 and must not get others of that range, nor those of earlier revisions for which there
@@ -56,26 +39,16 @@ func allowed(v mcp.Version, err error) error {
 	if code == e.Code {
 		return err
 	}
-	return &failure{
-		&mcp.Error{Code: code, Message: e.Message, Data: e.Data},
-		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code),
-	}
+	return rpc.Fail(&mcp.Error{Code: code, Message: e.Message, Data: e.Data},
+		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code))
 }
 
 var (
-	errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	// errPanicked is the error of a handler that panicked or ended its goroutine, of which there is a record.
-	errPanicked     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	errShuttingDown = relay.ErrStopping
-	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
-	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
-	// or they take too much memory
-	errNoRoom = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"} // over HTTP
-	errUnread = &mcp.Error{Code: mcp.CodeInternalError,
+	errNoRoom       = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"} // over HTTP
+	errUnread       = &mcp.Error{Code: mcp.CodeInternalError,
 		Message: "the answer was dropped: clients have too many answers waiting that they do not read"}
 	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}
-	errDuplicateID     = &mcp.Error{Code: mcp.CodeInvalidRequest,
-		Message: "a request with this id is still being answered"}
 )
 
 func invalidRequest(format string, args ...any) error {
@@ -89,7 +62,7 @@ func invalidParams(format string, args ...any) error {
 // refusal returns an error of which the client sees everything.
 func refusal(code int64, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return &failure{&mcp.Error{Code: code, Message: err.Error()}, err}
+	return rpc.Fail(&mcp.Error{Code: code, Message: err.Error()}, err)
 }
 
 // unsupportedVersion answers a client whose revision the server does not speak.
@@ -121,10 +94,10 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	if err != nil {
 		return err
 	}
-	return &failure{&mcp.Error{
+	return rpc.Fail(&mcp.Error{
 		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared what this takes: " + string(required),
 		Data: data,
-	}, cause}
+	}, cause)
 }
 
 // ended gives the error of a handler whose context has ended the reason for that, if it is no other error.
@@ -138,8 +111,7 @@ func ended(ctx context.Context, err error) error {
 // outcome describes for telemetry how a request was answered: with err, or else with result.
 func outcome(result any, err error) instrument.Result {
 	if err != nil {
-		e := wireError(err)
-		return instrument.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
+		return rpc.ResultOf(err)
 	}
 	r := instrument.Result{}
 	switch result := result.(type) {

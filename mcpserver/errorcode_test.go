@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -30,7 +31,7 @@ func TestCodesReachOnlyClientsWhoseRevisionAllowsThem(t *testing.T) {
 func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
 	cause := fmt.Errorf("handler: %w", &mcp.Error{Code: -32050, Message: "no such row", Data: []byte(`{"row":1}`)})
 	err := allowed(mcp.Version20260728, cause)
-	if e := wireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" ||
+	if e := rpc.WireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" ||
 		string(e.Data) != `{"row":1}` {
 		t.Errorf("the client gets %+v, want the same with another code", e)
 	}
@@ -62,7 +63,9 @@ func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
 		if test.agreed != "" {
 			of.agreed.Store(&agreement{version: test.agreed})
 		}
-		if got := s.wantsNull(of); got != test.want {
+		x := &exchange{terms: of}
+		x.Server, x.Engine = x, &rpc.Engine{NullID: s.cfg.nullID()}
+		if got := x.WantsNull(); got != test.want {
 			t.Errorf("%v, agreed on %q: got %v, want %v", test.speaks, test.agreed, got, test.want)
 		}
 	}

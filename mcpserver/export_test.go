@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -33,8 +34,8 @@ var ErrNoTask = errors.New("no task to ask in")
 
 // FirstTrust is after how many quick runs the goroutine that reads runs a handler, Patience how long it may keep it.
 const (
-	FirstTrust = firstTrust
-	Patience   = patience
+	FirstTrust = rpc.FirstTrust
+	Patience   = rpc.Patience
 )
 
 // Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or
@@ -44,15 +45,13 @@ type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int 
 // Taken returns what is taken now.
 func (h *HTTPHandler) Taken() (t Taken) {
 	h.gate.mu.Lock()
-	t.Places, t.Accounts = h.gate.places.used, len(h.gate.places.held)
+	t.Places, t.Accounts = h.gate.places.Used, len(h.gate.places.Held)
 	h.gate.mu.Unlock()
-	h.room.mu.Lock()
-	t.Bytes = h.room.bytes.used
-	t.Accounts += len(h.room.bytes.held)
-	h.room.mu.Unlock()
+	t.Bytes, _ = h.room.Usage()
+	t.Accounts += h.room.Accounts()
 	h.sessions.mu.Lock()
-	t.Sessions, t.Introductions = h.sessions.places.used, h.sessions.introductions.used
-	t.Accounts += len(h.sessions.places.held) + len(h.sessions.introductions.held)
+	t.Sessions, t.Introductions = h.sessions.places.Used, h.sessions.introductions.Used
+	t.Accounts += len(h.sessions.places.Held) + len(h.sessions.introductions.Held)
 	h.sessions.mu.Unlock()
 	t.Inside = int(h.gate.inside.Load())
 	return t

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -252,13 +253,13 @@ func (c *connection) introduce(bytes int) bool { return c.introduced == nil || c
 var errRefused = errors.New("the session was refused")
 
 // patience is how long hosts have to clean up after a session before the end of their contexts.
-func (c *config) patience() time.Duration { return max(c.DrainTimeout, settle) }
+func (c *config) patience() time.Duration { return max(c.DrainTimeout, rpc.Settle) }
 
 // farewell is how long it may take to clean up after a session.
 func (s *Server) farewell() time.Duration {
 	hears := func(h *host) bool { return h.terminate != nil }
 	if s.resources.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
-		return s.cfg.patience() + settle
+		return s.cfg.patience() + rpc.Settle
 	}
 	return 0
 }
@@ -273,17 +274,17 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	if reason != nil {
 		c.public.because(reason)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.life), c.s.cfg.patience())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Life), c.s.cfg.patience())
 	defer cancel()
 	done := make(chan struct{})
 	go func() { // ends with the hosts, whose context ends
 		defer close(done)
 		c.unwatchAll(ctx, &c.watched)
 		for _, h := range slices.Backward(hosts) {
-			c.guarded(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, c.public.why()) })
+			c.Guard(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, c.public.why()) })
 		}
 	}()
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.s.cfg.patience()+settle)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.s.cfg.patience()+rpc.Settle)
 	defer stop()
 	select {
 	case <-done:

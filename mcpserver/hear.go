@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -95,7 +96,7 @@ func (x *exchange) hear(m *jsonrpc.Message) bool {
 	if h == nil {
 		return false
 	}
-	n := &heard{handle: h, in: x.arrived(m), size: m.Size()}
+	n := &heard{handle: h, in: x.Describe(m), size: m.Size()}
 	n.Method, n.Params = m.Method, bytes.Clone(m.Middle())
 	if x.conn == nil {
 		x.listenTo(n)
@@ -108,12 +109,12 @@ func (x *exchange) hear(m *jsonrpc.Message) bool {
 
 // listenTo calls the handler of a notification.
 func (x *exchange) listenTo(n *heard) {
-	ctx, op := x.tel.StartHandler(x.work, n.in)
-	defer op.End(brokenOff)
+	ctx, op := x.Tel.StartHandler(x.Work, n.in)
+	defer op.End(rpc.BrokenOff)
 	usercode.Run(func() {
 		op.Labelled(ctx, func(ctx context.Context) { n.handle(ctx, &n.Notification) })
 		op.End(instrument.Result{})
-	}, x.failed(ctx, n.Method))
+	}, x.Failed(ctx, n.Method))
 }
 
 // heard is a notification on the way to its handler.
@@ -160,9 +161,9 @@ func (q *hearing) add(n *heard) {
 	}
 	q.mu.Unlock()
 	for _, n := range lost {
-		q.x.tel.Notification(telemetry.Received, n.Method)
-		q.x.tel.MessageSize(telemetry.Received, instrument.KindNotification, n.size)
-		q.x.tel.NotificationDropped(n.Method, reason)
+		q.x.Tel.Notification(telemetry.Received, n.Method)
+		q.x.Tel.MessageSize(telemetry.Received, instrument.KindNotification, n.size)
+		q.x.Tel.NotificationDropped(n.Method, reason)
 	}
 }
 
@@ -179,12 +180,12 @@ func (q *hearing) pop() *heard {
 // begin starts the task if there is need for it. mu is held.
 func (q *hearing) begin() {
 	if !q.running && len(q.waiting) > 0 {
-		q.running = q.x.group.Start(q)
+		q.running = q.x.Group.Start(q)
 	}
 }
 
-// run calls handlers until nothing waits.
-func (q *hearing) run() {
+// Run calls handlers until nothing waits.
+func (q *hearing) Run() {
 	usercode.Pass(func() {
 		for n := q.next(); n != nil; n = q.next() {
 			q.x.listenTo(n)
@@ -196,7 +197,7 @@ func (q *hearing) run() {
 func (q *hearing) next() (n *heard) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 && q.x.work.Err() == nil {
+	if len(q.waiting) > 0 && q.x.Work.Err() == nil {
 		n = q.pop()
 	}
 	q.running = n != nil

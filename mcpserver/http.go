@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -32,21 +34,24 @@ import (
 // there is no other span, and the message names none, headers such as traceparent say what the client's is.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
-	engine // of what is answered by itself
-	cfg    HTTPOptions
-	guard  guard
+	engine   rpc.Engine // of what is answered by itself
+	s        *Server
+	role     role      // for what is answered by itself
+	audience *audience // likewise
+	cfg      HTTPOptions
+	guard    guard
 
-	gate     gate
-	room     room
-	crowd    crowd // of those who are answered by themselves
-	watching *watchRoom
-	sessions sessions
-	rates    rateBooks
-	fleet    *fleet // nil if sessions are known in this process only
+	gate      gate
+	room      *quota.Memory  // for bodies: those that are being read, and those of requests that are being answered
+	stateless statelessCalls // of those who are answered by themselves
+	watching  *quota.Memory  // for what sessions and subscriptions watch
+	sessions  sessions
+	rates     rateBooks
+	fleet     *fleet // nil if sessions are known in this process only
 
 	none         terms                  // of modern clients
 	assumed      map[mcp.Version]*terms // of legacy clients without sessions
-	http1, http2 observer
+	http1, http2 rpc.Observer
 
 	life context.Context // of sessions
 	kill context.CancelFunc
@@ -61,32 +66,33 @@ type HTTPHandler struct {
 // mistakes in the program, and HTTPHandler panics.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
-	if err == nil && s.receiver != nil && (cfg.Stateless || cfg.Sessions != nil) {
-		err = errors.New("options: a relay has no use for Stateless and Sessions")
+	if err == nil {
+		err = s.roles.checkHTTP(&cfg)
 	}
 	if err != nil {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
 	h := &HTTPHandler{
-		cfg:      s.guardStores(cfg),
-		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
-		gate:     gate{places: newShares(cfg.MaxRequests), waits: newShares(cfg.MaxWaiting)},
-		room:     room{bytes: newShares(cfg.MaxBodies)},
-		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
-		watching: newWatchRoom(cfg.MaxWatchedBytes),
+		s: s, audience: newAudience(cfg.MaxSubscriptions),
+		cfg:       s.guardStores(cfg),
+		guard:     guard{cfg.AllowedOrigins, cfg.AllowedHosts},
+		gate:      gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
+		room:      quota.NewMemory(cfg.MaxBodies),
+		stateless: statelessCalls{total: s.total, live: map[*rpc.Call]struct{}{}},
+		watching:  quota.NewMemory(cfg.MaxWatchedBytes),
 		sessions: sessions{
-			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes),
+			places: quota.NewShares(cfg.MaxSessions), introductions: quota.NewShares(cfg.MaxIntroductionBytes),
 			byID: map[string]*httpSession{},
 		},
 		assumed: map[mcp.Version]*terms{},
 	}
-	h.gate.room = &h.room
-	h.engine = engine{s: s, calls: &h.crowd, group: newGroup(maxSpare), audience: newAudience(cfg.MaxSubscriptions)}
+	h.gate.room = h.room
+	h.engine = rpc.Engine{
+		Calls: &h.stateless, Group: rpc.NewGroup(rpc.MaxSpare), FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(),
+	}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
-	if s.receiver != nil {
-		h.front = &front{tel: h.http1.tel, unread: room{bytes: newShares(unreadFrames * s.cfg.FrameLimit)}}
-	}
+	h.role = s.roles.forHTTP(h)
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(terms)
 		h.assumed[v].agreed.Store(&agreement{version: v})
@@ -145,7 +151,7 @@ func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
 func (h *HTTPHandler) hasSessions() bool { return !h.cfg.Stateless && len(h.s.cfg.legacy) > 0 }
 
 // observer returns the one for clients of the HTTP version of r.
-func (h *HTTPHandler) observer(r *http.Request) observer {
+func (h *HTTPHandler) observer(r *http.Request) rpc.Observer {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	switch {
 	case unix:
@@ -170,15 +176,13 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	delete(h.s.fleets, h.fleet)
 	h.s.mu.Unlock()
 	h.audience.close()
-	if h.front != nil {
-		h.crowd.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
-	}
+	h.role.endStreams()
 	h.gate.waitPosts(ctx)
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
-			s.asks.close() // no answer is let in any more
-			s.group.Wait(ctx)
+			s.Asks.Close() // no answer is let in any more
+			s.Group.Wait(ctx)
 			s.public.because(ErrShutdown)
 			h.end(s)
 		})
@@ -186,30 +190,28 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	drained.Wait()
 	var err error
 	if h.gate.waitAll(ctx) {
-		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
+		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), rpc.Settle)
 		defer cancel()
-		h.crowd.wait(concluded)
+		h.stateless.wait(concluded)
 	} else {
 		err = context.Cause(ctx)
-		h.crowd.close(errShuttingDown)
+		h.stateless.close(errShuttingDown)
 		// sessions take that without one
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle+h.s.farewell())
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*rpc.Settle+h.s.farewell())
 		defer cancel()
 		h.gate.waitAll(last)
 	}
-	if left := h.stray.Swap(0) + h.crowd.size(); left > 0 {
+	if left := h.stray.Swap(0) + h.stateless.size(); left > 0 {
 		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
 	}
 	if h.fleet != nil {
 		h.fleet.leave(context.WithoutCancel(ctx))
 	}
-	if h.front != nil {
-		h.http1.guarded(context.WithoutCancel(ctx), mcp.MethodInitialize, func() { h.s.receiver.Gone(h.front) })
-	}
+	h.role.close(context.WithoutCancel(ctx))
 	h.gone()
 	h.kill()
-	waitAtMost(h.group, settle)
-	closeGroup(h.group)
+	rpc.Wait(h.engine.Group, rpc.Settle)
+	rpc.CloseGroup(h.engine.Group)
 	h.s.flush(ctx, h.s.everyObserver()...)
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()

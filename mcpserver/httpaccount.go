@@ -6,28 +6,30 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
 // account returns on whose account a request goes.
-func (h *HTTPHandler) account(r *http.Request) account {
+func (h *HTTPHandler) account(r *http.Request) quota.Account {
 	if h.cfg.Account != nil {
-		return account{name: h.cfg.Account(r)}
+		return quota.Account{Name: h.cfg.Account(r)}
 	}
 	if who := h.cfg.Principal(r); who != "" {
-		return account{name: who}
+		return quota.Account{Name: who}
 	}
-	return account{from: network(r.RemoteAddr)}
+	return quota.Account{From: network(r.RemoteAddr)}
 }
 
 // recognize makes p the client behind a principal and an account.
-func (h *HTTPHandler) recognize(p *peer, o observer, principal string, who account) {
-	p.observer, p.principal, p.who, p.watching = o, principal, who, h.watching
-	p.untrusted, p.rates = h.cfg.distrusts(principal), h.ratesOf(who)
+func (h *HTTPHandler) recognize(p *peer, o rpc.Observer, principal string, who quota.Account) {
+	p.Observer, p.principal, p.who, p.watching = o, principal, who, h.watching
+	p.Untrusted, p.rates = h.cfg.distrusts(principal), h.ratesOf(who)
 }
 
 // ratesOf returns what an account has used of its rates, nil for none.
-func (h *HTTPHandler) ratesOf(who account) *rateBook {
-	if who == (account{}) {
+func (h *HTTPHandler) ratesOf(who quota.Account) *rateBook {
+	if who == (quota.Account{}) {
 		return nil
 	}
 	return h.rates.of(who, &h.s.cfg.rates, time.Now())

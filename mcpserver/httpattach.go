@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -21,7 +23,7 @@ func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, er
 		s, err = f.take(r, id, principal, raw, revision)
 	}
 	if err != nil && err != errTooManySessions {
-		err = &failure{errStore, err}
+		err = rpc.Fail(errStore, err)
 	}
 	return s, err
 }
@@ -98,13 +100,13 @@ func (sh *shared) await() error {
 }
 
 // restore returns a session as a record has it, held, which is yet to be entered.
-func (f *fleet) restore(id string, record sessionRecord, who account, o observer) *httpSession {
+func (f *fleet) restore(id string, record sessionRecord, who quota.Account, o rpc.Observer) *httpSession {
 	p := new(peer)
 	f.h.recognize(p, o, record.Principal, who)
 	s := f.h.makeSession(id, p, nil)
 	s.met = true
 	f.share(s, record)
-	p.enter(record.Version, id)
+	p.EnterSession(record.Version, id)
 	s.connection.since = record.Created
 	s.notices.hold() // until the client reads here
 	s.away.Store(true)

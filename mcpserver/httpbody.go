@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -27,7 +28,7 @@ func (c *HTTPOptions) bodyPatience() time.Duration {
 }
 
 // readBody reads the body of a request, which then belongs to the caller. It refuses the request if that fails.
-func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
+func (h *HTTPHandler) readBody(p *httpPost) (ok bool) {
 	patience := h.cfg.bodyPatience()
 	if patience > 0 {
 		until := time.Now().Add(patience)
@@ -60,14 +61,14 @@ func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 
 // closeBody says that all of the body has been read. Otherwise net/http, for HTTP/1, looks for more of it before it
 // sends headers: a fortieth of what it allocates for a request.
-func (p *parcel) closeBody() {
+func (p *httpPost) closeBody() {
 	if p.pump == nil && p.r.ProtoMajor == 1 {
 		_ = p.r.Body.Close()
 	}
 }
 
 // body returns what to read the body from.
-func (p *parcel) body() io.Reader {
+func (p *httpPost) body() io.Reader {
 	if p.pump != nil {
 		return p.pump
 	}
@@ -75,7 +76,7 @@ func (p *parcel) body() io.Reader {
 }
 
 // allow gives the body time until then; the zero time is for ever.
-func (p *parcel) allow(until time.Time) {
+func (p *httpPost) allow(until time.Time) {
 	if p.pump != nil {
 		p.pump.until = until
 		return
@@ -87,22 +88,22 @@ func (p *parcel) allow(until time.Time) {
 func (h *HTTPHandler) noDeadlines(r *http.Request, err error) {
 	if errors.Is(err, http.ErrNotSupported) && !h.warned.Swap(true) {
 		o := h.observer(r)
-		o.tel.NoDeadlines()
+		o.Tel.NoDeadlines()
 	}
 }
 
 // upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It
 // is used by the goroutine of its request.
 type upload struct {
-	*parcel
+	*httpPost
 	cfg   *HTTPOptions
-	room  *room
+	room  *quota.Memory
 	begun time.Time
 	came  int // in this window
 }
 
-func (h *HTTPHandler) readLarge(p *parcel) ([]byte, error) {
-	u := &upload{parcel: p, cfg: &h.cfg, room: &h.room, begun: time.Now()}
+func (h *HTTPHandler) readLarge(p *httpPost) ([]byte, error) {
+	u := &upload{httpPost: p, cfg: &h.cfg, room: h.room, begun: time.Now()}
 	b := grow.Body{Announced: p.r.ContentLength, Limit: h.s.cfg.FrameLimit, Grow: u.grow}
 	return b.Read(u)
 }
@@ -128,17 +129,20 @@ func (u *upload) extend(d time.Duration) {
 
 // grow takes room for a larger buffer. Until the request has been answered, what it needs is the visit's.
 func (u *upload) grow(from, to int) (grown func(), err error) {
-	if !u.room.try(u.visit.who, to) && !u.await(to) {
+	if !u.room.ReservePart(u.visit.who, to) && !u.await(to) {
 		return nil, errNoRoom
 	}
 	u.visit.bytes += to
 	return func() {
 		if from > grow.First {
 			u.visit.bytes -= from
-			u.room.give(u.visit.who, from)
+			u.room.Change(u.visit.who, -from)
 		}
 	}, nil
 }
+
+// roomWait is how long a body waits for memory.
+const roomWait = 5 * time.Second
 
 // await waits for room. Meanwhile nothing is read, so the time does not count.
 func (u *upload) await(n int) bool {
@@ -149,7 +153,7 @@ func (u *upload) await(n int) bool {
 	}
 	ctx, cancel := context.WithTimeout(u.r.Context(), roomWait)
 	defer cancel()
-	return u.room.wait(ctx, u.visit.who, n)
+	return u.room.WaitPart(ctx, u.visit.who, n)
 }
 
 // bodyRefusal returns the refusal of a request whose body could not be read.

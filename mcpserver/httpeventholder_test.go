@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -19,9 +20,9 @@ func TestASessionOverHTTPKeepsItsEventsOnItsAccount(t *testing.T) {
 		send := func(id, name string, size int) *httpSession {
 			t.Helper()
 			p := new(peer)
-			h.recognize(p, h.http1, name, account{name: name})
+			h.recognize(p, h.http1, name, quota.Account{Name: name})
 			s := h.makeSession(id, p, nil)
-			if err := s.general.notify(t.Context(), make([]byte, size)); err != nil {
+			if err := s.general.Notify(t.Context(), make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}
 			return s
@@ -52,11 +53,11 @@ func TestASessionOverHTTPKeepsItsEventsOnItsAccount(t *testing.T) {
 
 func TestWhatIsWatchedIsGivenBackToTheRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		room := newWatchRoom(5000)
+		room := quota.NewMemory(5000)
 		lists := make([]*watchlist, 3)
 		for i := range lists {
 			lists[i] = new(watchlist)
-			lists[i].join(room, account{name: fmt.Sprint(i % 2)})
+			lists[i].join(room, quota.Account{Name: fmt.Sprint(i % 2)})
 		}
 		list := func(t *rapid.T) *watchlist { return rapid.SampledFrom(lists).Draw(t, "list") }
 		uri := rapid.SampledFrom([]string{"a", "b", "aa", "ab", "ba", "bb", strings.Repeat("c", 500)})
@@ -81,8 +82,8 @@ func TestWhatIsWatchedIsGivenBackToTheRoom(t *testing.T) {
 						want += len(uri) + watchCost
 					}
 				}
-				if room.bytes.used != want {
-					t.Fatalf("%d bytes of the room are taken, want %d", room.bytes.used, want)
+				if used, _ := room.Usage(); used != want {
+					t.Fatalf("%d bytes of the room are taken, want %d", used, want)
 				}
 			},
 		})
@@ -90,8 +91,8 @@ func TestWhatIsWatchedIsGivenBackToTheRoom(t *testing.T) {
 			w.release()
 			w.remove("a")
 		}
-		if room.bytes.used != 0 || len(room.bytes.held) != 0 {
-			t.Fatalf("afterwards %d bytes are taken, want none", room.bytes.used)
+		if used, _ := room.Usage(); used != 0 || room.Accounts() != 0 {
+			t.Fatalf("afterwards %d bytes are taken, want none", used)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -57,7 +58,7 @@ func newFleet(h *HTTPHandler) *fleet {
 func (f *fleet) leave(ctx context.Context) {
 	f.stop()
 	f.runs.Wait()
-	ctx, cancel := context.WithTimeout(ctx, settle)
+	ctx, cancel := context.WithTimeout(ctx, rpc.Settle)
 	defer cancel()
 	_ = f.store.Beat(ctx, f.self, 0) // it will be noticed
 }
@@ -68,7 +69,7 @@ func ttl(lasts time.Duration) time.Duration {
 	if lasts < 0 {
 		return 0
 	}
-	return lasts + lasts/8 + settle
+	return lasts + lasts/8 + rpc.Settle
 }
 
 // bounded returns a context for one thing that is asked of the store.
@@ -208,7 +209,7 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 		f.missed(ctx, position)
 	case sig.Kind == signalCancelled:
 		if s := f.h.sessions.known(sig.Session); s != nil {
-			s.table.cancel(sig.Request, cancellation(sig.Reason))
+			s.table.Cancel(sig.Request, rpc.Cancellation(sig.Reason))
 		}
 	case sig.Kind == signalEnded:
 		f.forget(sig.Session)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -20,11 +21,11 @@ import (
 // board is the sink of what belongs to no request in a session whose events are in a store for all processes. Who reads
 // the stream does so from there. Only the process that had the reader last writes to it.
 type board struct {
-	mute
+	rpc.Mute
 	s *httpSession
 }
 
-func (b board) notify(ctx context.Context, frame []byte) error {
+func (b board) Notify(ctx context.Context, frame []byte) error {
 	sh := b.s.shared
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -34,8 +35,8 @@ func (b board) notify(ctx context.Context, frame []byte) error {
 	return b.s.append(ctx, sh.f.events, store.Event{Data: frame}) // as the next one
 }
 
-// answer has nothing to do: requests have streams of their own.
-func (b board) answer(context.Context, answer) error { return nil }
+// Answer has nothing to do: requests have streams of their own.
+func (b board) Answer(context.Context, rpc.Answer) error { return nil }
 
 // streamNote is what the processes know of each other's streams.
 type streamNote struct {
@@ -78,7 +79,7 @@ func askedBy(m *jsonrpc.Message, frame []byte) asked {
 	}
 	a := asked{Batch: true}
 	for data := range batch {
-		if m, err := jsonrpc.Parse(data); err == nil && m.Kind == jsonrpc.Request && len(a.Requests) < maxBatch {
+		if m, err := jsonrpc.Parse(data); err == nil && m.Kind == jsonrpc.Request && len(a.Requests) < rpc.MaxBatch {
 			a.Requests = append(a.Requests, m.ID)
 		}
 	}
@@ -106,7 +107,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 			f.h.unavailable(w, r)
 			return
 		}
-		defer s.tel.StreamOpened(names.StreamGet)()
+		defer s.Tel.StreamOpened(names.StreamGet)()
 		t.serve(r.Context(), resp)
 		return
 	}
@@ -120,7 +121,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	case err != nil:
 		f.h.unavailable(w, r)
 	default:
-		defer s.tel.StreamOpened(names.StreamGet)()
+		defer s.Tel.StreamOpened(names.StreamGet)()
 		c.serve(ctx, missed)
 	}
 }
@@ -305,7 +306,7 @@ func (a *asked) fail(e *mcp.Error) (data []byte) {
 		if i > 0 {
 			data = append(data, ',')
 		}
-		data = appendError(data, id, e)
+		data = rpc.AppendError(data, id, e)
 	}
 	if a.Batch {
 		data = slices.Concat([]byte("["), data, []byte("]"))
@@ -373,7 +374,7 @@ func (f *fleet) read(sig *signal) {
 		return
 	}
 	if t := s.stream(sig.Stream); t != nil {
-		s.group.Start(yielding{t})
+		s.Group.Start(yielding{t})
 	}
 	s.shared.readElsewhere(sig.Stream)
 }
@@ -381,7 +382,7 @@ func (f *fleet) read(sig *signal) {
 // yielding is the task in which a stream lets go of its reader, who may be slow.
 type yielding struct{ t *stream }
 
-func (y yielding) run() { y.t.yield() }
+func (y yielding) Run() { y.t.yield() }
 
 // readHere notes that all processes know of a reader. From now on it gets what belongs to no request.
 func (sh *shared) readHere(stream, number int64) {

@@ -6,19 +6,21 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // gate counts the HTTP requests that are inside, and has places for POSTs whose body is there.
 type gate struct {
-	room *room // for bodies
+	room *quota.Memory // for bodies
 
 	inside atomic.Int64 // HTTP requests, and what else keeps the gate from being empty
 	closed atomic.Bool
 
 	mu     sync.Mutex
-	places shares           // guarded by mu; those that are taken belong to POSTs that do not linger
-	waits  shares           // guarded by mu; handlers that wait for their clients
+	places quota.Shares     // guarded by mu; those that are taken belong to POSTs that do not linger
+	waits  quota.Shares     // guarded by mu; handlers that wait for their clients
 	moved  broadcast.Signal // guarded by mu; sent when something leaves
 }
 
@@ -26,7 +28,7 @@ type gate struct {
 // bytes until they are concluded, though the request may be gone: they are what takes time and memory.
 type visit struct {
 	gate *gate
-	who  account
+	who  quota.Account
 	refs atomic.Int32 // the request, and the calls that it has led to
 
 	bytes     int  // of room; owned by the request's goroutine until there is a call, then constant
@@ -55,31 +57,26 @@ func (v *visit) place() *mcp.Error {
 	switch {
 	case g.closed.Load():
 		return errShuttingDown
-	case !g.places.affords(v.who, 1):
-		return errBusy
+	case !g.places.Affords(v.who, 1):
+		return rpc.ErrBusy
 	}
-	g.places.take(v.who, 1)
+	g.places.Reserve(v.who, 1)
 	v.placed = true
 	return nil
 }
 
-// retain says that the request has led to a call, which drops it when it is concluded. A nil visit is that of what
-// comes by no HTTP request, or waits in its goroutine.
-func (v *visit) retain() {
-	if v != nil {
-		v.refs.Add(1)
-	}
-}
+// Retain says that the request has led to a call, which drops it when it is concluded. It implements rpcPlace.
+func (v *visit) Retain() { v.refs.Add(1) }
 
-// drop says that such a call is concluded.
-func (v *visit) drop() {
-	if v == nil || v.refs.Add(-1) > 0 {
+// Release says that such a call is concluded.
+func (v *visit) Release() {
+	if v.refs.Add(-1) > 0 {
 		return
 	}
 	v.gate.mu.Lock()
 	v.vacate()
 	v.gate.mu.Unlock()
-	v.gate.room.give(v.who, v.bytes)
+	v.gate.room.Change(v.who, -v.bytes)
 }
 
 // leave lets the request out.
@@ -94,14 +91,14 @@ func (v *visit) leave() {
 	g.moved.Send()
 	g.mu.Unlock()
 	if last {
-		g.room.give(v.who, v.bytes)
+		g.room.Change(v.who, -v.bytes)
 	}
 }
 
 // vacate gives the place back. gate.mu is held.
 func (v *visit) vacate() {
 	if v.placed && v.lingering == 0 {
-		v.gate.places.give(v.who, 1)
+		v.gate.places.Release(v.who, 1)
 	}
 	v.gone = true
 	v.gate.moved.Send()
@@ -113,27 +110,24 @@ func (v *visit) linger() (back func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if v.lingering++; v.lingering == 1 && v.placed && !v.gone {
-		g.places.give(v.who, 1)
+		g.places.Release(v.who, 1)
 		g.moved.Send()
 	}
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if v.lingering--; v.lingering == 0 && v.placed && !v.gone {
-			g.places.take(v.who, 1)
+			g.places.Reserve(v.who, 1)
 		}
 	}
 }
 
-// await is linger for a handler that waits for its client. It reports false if too many do.
-func (v *visit) await() (back func(), ok bool) {
-	if v == nil {
-		return func() {}, true
-	}
+// Wait is linger for a handler that waits for its client. It reports false if too many do.
+func (v *visit) Wait() (back func(), ok bool) {
 	g := v.gate
 	g.mu.Lock()
-	if ok = g.waits.affords(v.who, 1); ok {
-		g.waits.take(v.who, 1)
+	if ok = g.waits.Affords(v.who, 1); ok {
+		g.waits.Reserve(v.who, 1)
 	}
 	g.mu.Unlock()
 	if !ok {
@@ -144,7 +138,7 @@ func (v *visit) await() (back func(), ok bool) {
 		stay()
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.waits.give(v.who, 1)
+		g.waits.Release(v.who, 1)
 	}, true
 }
 
@@ -167,7 +161,7 @@ func (g *gate) close() {
 
 // waitPosts waits until no place is taken, or ctx ends.
 func (g *gate) waitPosts(ctx context.Context) {
-	g.wait(ctx, func() bool { return g.places.used == 0 })
+	g.wait(ctx, func() bool { return g.places.Used == 0 })
 }
 
 // waitAll waits until nothing is inside or ctx ends, and reports whether nothing is.

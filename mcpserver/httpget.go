@@ -33,7 +33,7 @@ func (h *HTTPHandler) get(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, badRequest(names.RefusalHeader, "the header "+headerSession+" is missing"))
 		return
 	}
-	p := parcel{w: w, r: r}
+	p := httpPost{w: w, r: r}
 	if len(versions) > 0 {
 		p.version = mcp.Version(versions[0])
 	}
@@ -63,7 +63,7 @@ func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSess
 		h.refuse(w, r, badRequest(names.RefusalHeader, err.Error()))
 		return
 	}
-	defer s.tel.StreamOpened(names.StreamGet)()
+	defer s.Tel.StreamOpened(names.StreamGet)()
 	t.serve(r.Context(), resp)
 }
 

@@ -54,13 +54,13 @@ func (h *handed) add(frame []byte) {
 		h.bytes += len(frame)
 	}
 	if !h.taking {
-		h.taking = h.s.group.Start(h)
+		h.taking = h.s.Group.Start(h)
 	}
 }
 
-func (h *handed) run() {
+func (h *handed) Run() {
 	for frame := h.next(); frame != nil; frame = h.next() {
-		h.s.take(frame)
+		h.s.Receive(frame)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -74,7 +75,7 @@ func (h headers) check(c *call, p *jsonrpc.Params) error {
 	if h == nil {
 		return nil
 	}
-	if err := h.checkName(c, p); err != nil {
+	if err := h.checkName(c.method.target(c.info.Version), p, c.params); err != nil {
 		return err
 	}
 	if c.method.name != mcp.MethodCallTool {
@@ -89,9 +90,9 @@ func (h headers) check(c *call, p *jsonrpc.Params) error {
 
 // checkName compares Mcp-Name with what the request is about. One that does not say so needs no header, but must not
 // have one either.
-func (h headers) checkName(c *call, p *jsonrpc.Params) error {
+func (h headers) checkName(about mcp.Target, p *jsonrpc.Params, params json.RawMessage) error {
 	var raw []byte
-	switch member := c.method.target(c.info.Version).Member(); member {
+	switch member := about.Member(); member {
 	case "":
 		return nil
 	case "name":
@@ -99,7 +100,7 @@ func (h headers) checkName(c *call, p *jsonrpc.Params) error {
 	case "uri":
 		raw = p.URI
 	default:
-		raw, _ = mcp.Object(c.params).Lookup(member)
+		raw, _ = mcp.Object(params).Lookup(member)
 	}
 	if raw == nil && len(h[headerName]) == 0 {
 		return nil

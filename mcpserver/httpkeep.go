@@ -39,7 +39,7 @@ func (t *stream) keep(ctx context.Context, e store.Event) error {
 		if err := t.put(ctx, e); err == nil || errors.Is(err, errGone) {
 			return err
 		}
-		if !t.s.group.Start(filling{t}) {
+		if !t.s.Group.Start(filling{t}) {
 			return errGone
 		}
 	}
@@ -80,8 +80,8 @@ func (t *stream) put(ctx context.Context, e store.Event) error {
 // filling is the task that retries the events that a store did not take.
 type filling struct{ t *stream }
 
-func (f filling) run() {
-	work := f.t.s.work
+func (f filling) Run() {
+	work := f.t.s.Work
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		select {
 		case <-time.After(pause):
@@ -99,7 +99,7 @@ func (t *stream) fill() bool {
 	defer t.mu.Unlock()
 	for len(t.unkept.events) > 0 {
 		e := t.unkept.events[0]
-		switch err := t.put(context.WithoutCancel(t.s.work), e); {
+		switch err := t.put(context.WithoutCancel(t.s.Work), e); {
 		case errors.Is(err, errGone):
 			t.abandon()
 			return true

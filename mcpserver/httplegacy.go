@@ -8,13 +8,14 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // postAlone answers a message of a legacy client without a session, by the revision that its header names.
 // (specification 2025-06-18, basic/transports, "Protocol Version Header")
-func (h *HTTPHandler) postAlone(p *parcel) {
+func (h *HTTPHandler) postAlone(p *httpPost) {
 	v := p.version
 	if v == "" {
 		v = mcp.Version20250326
@@ -26,16 +27,16 @@ func (h *HTTPHandler) postAlone(p *parcel) {
 }
 
 // serveLegacy answers a message by itself. A client that leaves does not cancel it.
-func (h *HTTPHandler) serveLegacy(p *parcel, t *terms) {
-	x := h.alone(p, len(h.s.cfg.legacy) == 0)
-	x.work = context.WithoutCancel(p.r.Context())
-	x.life = x.work
+func (h *HTTPHandler) serveLegacy(p *httpPost, t *terms) {
+	x := h.newExchange(p, len(h.s.cfg.legacy) == 0)
+	x.Work = context.WithoutCancel(p.r.Context())
+	x.Life = x.Work
 	x.terms = t
-	h.serveAlone(p, x)
+	h.serveStateless(p, x)
 }
 
 // initialize answers the request that opens a session.
-func (h *HTTPHandler) initialize(p *parcel) {
+func (h *HTTPHandler) initialize(p *httpPost) {
 	if !h.hasSessions() {
 		h.serveLegacy(p, new(terms))
 		return
@@ -54,8 +55,8 @@ func (h *HTTPHandler) initialize(p *parcel) {
 		}
 		s.release()
 	}()
-	p.lead(func() { p.begin(s.serving(p.r), out, new(call)) }, func() {})
-	if h.front != nil {
+	p.lead(func() { p.begin(s.serving(p.r), out) }, func() {})
+	if !out.isOver() { // a request that is passed on
 		select {
 		case <-out.done():
 		case <-p.r.Context().Done():
@@ -88,13 +89,13 @@ func (o *opening) leave() (opened bool) {
 	return o.opened
 }
 
-func (o *opening) answer(ctx context.Context, a answer) error {
+func (o *opening) Answer(ctx context.Context, a rpc.Answer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left {
 		return errGone
 	}
-	if a.frame != nil && a.err == nil {
+	if a.Frame != nil && a.Err == nil {
 		opened, err := o.h.agree(o.work, o.s)
 		if opened {
 			o.opened = true
@@ -105,15 +106,15 @@ func (o *opening) answer(ctx context.Context, a answer) error {
 			if errors.Is(err, errRecordTooLarge) {
 				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the client says too much about itself"}
 			}
-			a = answer{frame: appendError(nil, a.id, e), err: e, refused: true}
-			return cmp.Or(o.reply.answer(ctx, a), error(&answeredInstead{&failure{e, err}}))
+			a = rpc.Answer{Frame: rpc.AppendError(nil, a.ID, e), Err: e, Refused: true}
+			return cmp.Or(o.reply.Answer(ctx, a), error(&rpc.AnsweredInstead{Err: rpc.Fail(e, err)}))
 		}
 	}
-	return o.reply.answer(ctx, a)
+	return o.reply.Answer(ctx, a)
 }
 
 // postSession takes a message that belongs to a session.
-func (h *HTTPHandler) postSession(p *parcel) {
+func (h *HTTPHandler) postSession(p *httpPost) {
 	s := h.session(p.w, p.r, p.r.Header.Get(headerSession), false)
 	if s == nil {
 		return
@@ -123,13 +124,13 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	switch {
 	case !h.knownVersion(p):
 		return
-	case p.broken != nil && !x.terms.batches():
+	case p.broken != nil && !x.Batches():
 		h.violation(p, p.broken)
 		return
 	case h.takes(p, x):
 		return
 	}
-	x.visit = p.visit
+	x.Place = p.visit
 	resp := &response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}
 	st := s.newStream(resp)
 	if s.shared != nil {
@@ -138,10 +139,10 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	respond := func() { st.serve(p.r.Context(), resp) }
 	p.lead(func() {
 		if p.broken != nil {
-			x.out = st
-			x.take(p.frame)
+			x.Out = st
+			x.Receive(p.frame)
 		} else {
-			p.begin(x, st, new(call))
+			p.begin(x, st)
 		}
 	}, respond)
 	respond()

@@ -158,13 +158,13 @@ func (o *outbox) add(sig signal) {
 	o.signals = append(o.signals, sig)
 	o.bytes += len(sig.Frame)
 	if !o.sending {
-		o.sending = o.f.h.group.Start(o)
+		o.sending = o.f.h.engine.Group.Start(o)
 	}
 }
 
-// run sends the signals. While the store takes none, the clients of this process are told by themselves; a log message
+// Run sends the signals. While the store takes none, the clients of this process are told by themselves; a log message
 // is lost to the others then, and all else is sent again.
-func (o *outbox) run() {
+func (o *outbox) Run() {
 	life := o.f.h.life
 	for sig, ok := o.next(); ok; sig, ok = o.next() {
 		if o.f.tell(life, "", sig) == nil {

@@ -7,29 +7,30 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// parcel is a POST that has been read: one message, or a batch.
-type parcel struct {
-	w       http.ResponseWriter
-	r       *http.Request
-	visit   *visit
-	ctl     http.ResponseController
-	lone    *lone // of which it is a part; nil if it is none
-	pump    *pump // reads the body where ctl has no deadlines; nil otherwise
-	accept  accept
-	frame   []byte
-	m       jsonrpc.Message
-	params  *jsonrpc.Params    // nil unless they were read
-	broken  *jsonrpc.Violation // why the frame is no message; a batch is none
-	version mcp.Version        // by the header, empty if there is none
+// httpPost is a POST that has been read: one message, or a batch.
+type httpPost struct {
+	w         http.ResponseWriter
+	r         *http.Request
+	visit     *visit
+	ctl       http.ResponseController
+	stateless *statelessRequest // of which it is a part; nil if it is none
+	pump      *pump             // reads the body where ctl has no deadlines; nil otherwise
+	accept    accept
+	frame     []byte
+	m         jsonrpc.Message
+	params    *jsonrpc.Params    // nil unless they were read
+	broken    *jsonrpc.Violation // why the frame is no message; a batch is none
+	version   mcp.Version        // by the header, empty if there is none
 }
 
-// post takes a message that a client sends. The parcel is a part of x, unless that is nil.
-func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit, x *lone) {
-	p := x.ownParcel()
+// post handles a POST. It uses the memory of x for the request, unless x is nil.
+func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit, x *statelessRequest) {
+	p := x.ownPost()
 	p.w, p.r, p.visit, p.ctl, p.accept = w, r, v, *http.NewResponseController(w), accepted(r.Header)
 	v.who = h.account(r)
 	switch {
@@ -63,7 +64,7 @@ func notAcceptable(id jsonrpc.ID, types string) httpRefusal {
 
 // dispatch decides by which rules a message is answered.
 // (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
-func (h *HTTPHandler) dispatch(p *parcel) {
+func (h *HTTPHandler) dispatch(p *httpPost) {
 	versions := p.r.Header[headerVersion]
 	if len(versions) > 0 {
 		p.version = mcp.Version(versions[0])
@@ -83,7 +84,7 @@ func (h *HTTPHandler) dispatch(p *parcel) {
 }
 
 // undeclared deals with a message of which the headers do not say enough.
-func (h *HTTPHandler) undeclared(p *parcel) {
+func (h *HTTPHandler) undeclared(p *httpPost) {
 	legacy := len(h.s.cfg.legacy) > 0
 	if p.broken == nil && p.m.Kind == jsonrpc.Request {
 		params, err := p.m.Params()
@@ -116,7 +117,7 @@ func (h *HTTPHandler) undeclared(p *parcel) {
 
 // knownVersion refuses a message of a legacy client whose header names a revision that the server does not speak.
 // (specification 2025-11-25, basic/transports, "Protocol Version Header")
-func (h *HTTPHandler) knownVersion(p *parcel) bool {
+func (h *HTTPHandler) knownVersion(p *httpPost) bool {
 	if p.version == "" || slices.Contains(h.s.cfg.legacy, p.version) {
 		return true
 	}
@@ -125,8 +126,8 @@ func (h *HTTPHandler) knownVersion(p *parcel) bool {
 }
 
 // refuseVersion answers a client whose revision the server does not speak: in the way of modern servers if it is one.
-func (h *HTTPHandler) refuseVersion(p *parcel) {
-	e := wireError(h.s.unsupported(p.version))
+func (h *HTTPHandler) refuseVersion(p *httpPost) {
+	e := rpc.WireError(h.s.unsupported(p.version))
 	if len(h.s.cfg.modern) == 0 {
 		e = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: e.Message}
 	}
@@ -134,20 +135,20 @@ func (h *HTTPHandler) refuseVersion(p *parcel) {
 }
 
 // violation answers a body that is no message.
-func (h *HTTPHandler) violation(p *parcel, v *jsonrpc.Violation) {
+func (h *HTTPHandler) violation(p *httpPost, v *jsonrpc.Violation) {
 	o := h.observer(p.r)
-	o.violation(v, p.frame, len(p.frame), 0)
+	o.Violation(v, p.frame, len(p.frame), 0)
 	h.refuseViolation(p, v)
 }
 
 // refuseViolation answers a body that is no message, after it has been counted.
-func (h *HTTPHandler) refuseViolation(p *parcel, v *jsonrpc.Violation) {
+func (h *HTTPHandler) refuseViolation(p *httpPost, v *jsonrpc.Violation) {
 	h.refuse(p.w, p.r, httpRefusal{reason: names.RefusalInvalid, status: http.StatusBadRequest, id: v.ID, told: true,
-		err: &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}})
+		err: &mcp.Error{Code: rpc.CodeOf(v.Reason), Message: v.Error()}})
 }
 
 // modern answers a message of the modern era, by itself.
-func (h *HTTPHandler) modern(p *parcel) {
+func (h *HTTPHandler) modern(p *httpPost) {
 	switch {
 	case len(h.s.cfg.modern) == 0:
 		h.refuseVersion(p)
@@ -164,16 +165,16 @@ func (h *HTTPHandler) modern(p *parcel) {
 	case p.m.Method == mcp.MethodSubscriptionsListen:
 		defer p.visit.linger()()
 	}
-	x := h.alone(p, true)
+	x := h.newExchange(p, true)
 	x.headers = headers(p.r.Header)
-	x.work = p.r.Context()
-	x.life = x.work
+	x.Work = p.r.Context()
+	x.Life = x.Work
 	x.terms = &h.none
-	h.serveAlone(p, x)
+	h.serveStateless(p, x)
 }
 
 // accept answers what is no request, of which err says that it is invalid or that a store has failed.
-func (h *HTTPHandler) accept(p *parcel, err error) {
+func (h *HTTPHandler) accept(p *httpPost, err error) {
 	switch {
 	case errors.Is(err, errStore):
 		h.unavailable(p.w, p.r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -24,7 +25,7 @@ type httpRefusal struct {
 // refuse answers an HTTP request with a refusal, and counts and logs it. Every refusal of the handler passes here.
 func (h *HTTPHandler) refuse(w http.ResponseWriter, r *http.Request, f httpRefusal) {
 	o := h.observer(r)
-	o.tel.Refused(r.Context(), instrument.Refusal{
+	o.Tel.Refused(r.Context(), instrument.Refusal{
 		Reason: f.reason, Status: f.status, Err: errors.New(f.err.Message), RemoteAddr: r.RemoteAddr, Told: f.told,
 	})
 	if f.status == http.StatusServiceUnavailable {
@@ -32,7 +33,7 @@ func (h *HTTPHandler) refuse(w http.ResponseWriter, r *http.Request, f httpRefus
 	}
 	w.Header()["Content-Type"] = jsonType
 	w.WriteHeader(f.status)
-	_, _ = w.Write(appendError(nil, f.id, f.err)) // who is gone has no use for it
+	_, _ = w.Write(rpc.AppendError(nil, f.id, f.err)) // who is gone has no use for it
 }
 
 // turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
@@ -75,24 +76,6 @@ func refusalReason(err error) string {
 	return ""
 }
 
-// countRefusal counts a request that was refused with err: for lack of room, because the server stops,
-// or because a store of sessions fails. told says that
-// another record tells of it.
-func (x *exchange) countRefusal(err error, told bool) {
-	if reason := refusalReason(err); reason != "" {
-		x.countRefused(reason, answer{err: err, refused: true}, told)
-	}
-}
-
-// countRefused counts a request that was refused with an answer.
-func (x *exchange) countRefused(reason string, a answer, told bool) {
-	r := instrument.Refusal{Reason: reason, Err: a.err, Told: told}
-	if x.httpRequest != nil {
-		r.Status, r.RemoteAddr = statusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
-	}
-	x.tel.Refused(x.work, r)
-}
-
 // Refused counts and logs a request that a middleware in front of h has refused with a status, so that it is seen
 // beside those that h refuses itself: in the metric mcp_server.request.refused, and in records of that name at a
 // limited rate. The middleware of package bearer calls it. 401 and 403 have the reason unauthorized, 429 has
@@ -106,5 +89,5 @@ func (h *HTTPHandler) Refused(r *http.Request, status int, err error) {
 		reason = names.RefusalRateLimited
 	}
 	o := h.observer(r)
-	o.tel.Refused(r.Context(), instrument.Refusal{Reason: reason, Status: status, Err: err, RemoteAddr: r.RemoteAddr})
+	o.Tel.Refused(r.Context(), instrument.Refusal{Reason: reason, Status: status, Err: err, RemoteAddr: r.RemoteAddr})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -12,32 +13,32 @@ import (
 // reply is the sink of what leads to one response and to no other: JSON if there is nothing but the answer, a stream of
 // events if a notification comes first.
 type reply struct {
-	mute
+	rpc.Mute
 	response
 	modern bool
 }
 
-func (r *reply) notify(ctx context.Context, frame []byte) error {
+func (r *reply) Notify(ctx context.Context, frame []byte) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !r.accept.stream:
-		return errNoPlace
+		return rpc.ErrNoStream
 	}
 	return r.event(message(frame))
 }
 
-func (r *reply) answer(_ context.Context, a answer) error {
+func (r *reply) Answer(_ context.Context, a rpc.Answer) error {
 	status := statusOf(a, r.modern)
 	switch {
-	case a.frame == nil && r.modern: // its client has left
+	case a.Frame == nil && r.modern: // its client has left
 		r.end(http.StatusServiceUnavailable)
 		return nil
-	case a.frame == nil:
+	case a.Frame == nil:
 		r.end(http.StatusAccepted)
 		return nil
 	case r.isOpen() || status == http.StatusOK && !r.accept.json:
-		return r.last(message(a.whole()))
+		return r.last(message(a.Whole()))
 	}
 	return r.document(status, a)
 }
@@ -48,27 +49,27 @@ func message(frame []byte) sse.Event { return sse.Event{Data: frame, HasData: tr
 // statusOf returns the status of a response that is one answer. Legacy clients take most errors from the body only: a
 // 404 would tell them that their session is gone.
 // (specification 2026-07-28, basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
-func statusOf(a answer, modern bool) int {
-	e, ok := errors.AsType[*mcp.Error](a.err)
+func statusOf(a rpc.Answer, modern bool) int {
+	e, ok := errors.AsType[*mcp.Error](a.Err)
 	switch {
-	case a.err == nil || !ok && !a.refused:
+	case a.Err == nil || !ok && !a.Refused:
 		return http.StatusOK
-	case e == errBusy, e == errTooOften:
+	case e == rpc.ErrBusy, e == errTooOften:
 		return http.StatusTooManyRequests
 	case e == errTooManySessions && !modern:
 		return http.StatusServiceUnavailable
-	case (e == errShuttingDown || e == errOverloaded || e == errStore) && a.refused:
+	case (e == errShuttingDown || e == rpc.ErrOverloaded || e == errStore) && a.Refused:
 		return http.StatusServiceUnavailable
 	}
-	code := wireError(a.err).Code
+	code := rpc.WireError(a.Err).Code
 	switch {
-	case !modern && a.refused && (code == mcp.CodeParseError || code == mcp.CodeInvalidRequest):
+	case !modern && a.Refused && (code == mcp.CodeParseError || code == mcp.CodeInvalidRequest):
 		return http.StatusBadRequest
 	case !modern:
 		return http.StatusOK
 	case code == mcp.CodeMethodNotFound:
 		return http.StatusNotFound
-	case a.refused, code <= mcp.CodeHeaderMismatch && code >= mcp.CodeUnsupportedVersion:
+	case a.Refused, code <= mcp.CodeHeaderMismatch && code >= mcp.CodeUnsupportedVersion:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
@@ -38,7 +39,7 @@ var (
 )
 
 // document writes the whole response: JSON, the frame of an answer.
-func (r *response) document(status int, a answer) error {
+func (r *response) document(status int, a rpc.Answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over.is() {
@@ -50,15 +51,15 @@ func (r *response) document(status int, a answer) error {
 		h["Retry-After"] = retryAfter
 	}
 	h["Content-Type"] = jsonType
-	r.length[0] = decimal(a.size())
+	r.length[0] = decimal(a.Size())
 	h["Content-Length"] = r.length[:]
 	r.setDeadline()
 	r.w.WriteHeader(status)
-	_, err := r.w.Write(a.frame)
-	if err == nil && a.rest != nil {
-		_, err = r.w.Write(a.rest)
+	_, err := r.w.Write(a.Frame)
+	if err == nil && a.Rest != nil {
+		_, err = r.w.Write(a.Rest)
 		if err == nil {
-			_, err = r.w.Write(closing)
+			_, err = r.w.Write(rpc.Closing)
 		}
 	}
 	return err
@@ -133,7 +134,7 @@ func (r *response) keepAlive() {
 
 // write writes what has been appended to buf. mu is held.
 func (r *response) write(b []byte) error {
-	if cap(b) <= maxKept {
+	if cap(b) <= rpc.MaxKept {
 		r.buf = b
 	}
 	r.setDeadline()

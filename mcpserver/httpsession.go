@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/within"
 )
 
@@ -58,7 +60,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		if channel != nil {
 			process = h.fleet.self
 		}
-		h.fleet.share(s, h.fleet.newRecord(s.principal, process))
+		h.fleet.share(s, h.fleet.newRecord(s.client.principal, process))
 	}
 	return s
 }
@@ -66,13 +68,13 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 // makeSession makes a session of p, held, whose account has its place.
 func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSession {
 	s := &httpSession{id: id, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
-	if p.who != (account{}) {
+	if p.who != (quota.Account{}) {
 		s.holder = p.who
 	}
 	if p.rates == nil {
 		p.rates = new(rateBook)
 	}
-	var out sink = sseSink{channel}
+	var out rpc.Sink = sseSink{channel}
 	switch {
 	case channel != nil:
 	case h.fleet != nil && h.fleet.events != nil:
@@ -82,7 +84,7 @@ func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSe
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, p, out, 0, nil)
-	s.table.confine(max(fewest, h.cfg.MaxRequests/2))
+	s.table.Confine(max(fewest, h.cfg.MaxRequests/2))
 	s.introduced = func(bytes int) bool {
 		evicted, ok := h.sessions.introduce(s, bytes)
 		h.evict(evicted)
@@ -159,10 +161,8 @@ func (h *HTTPHandler) end(s *httpSession) {
 
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
-	s.asks.close()
-	if s.front != nil {
-		s.leaveRelay(s.public.why())
-	}
+	s.Asks.Close()
+	s.role.leave(s.public.why())
 	s.stop(s.public.why())
 	if s.general != nil {
 		s.general.close()
@@ -187,7 +187,7 @@ func (s *httpSession) shut() (left int) {
 // agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
 // is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
-	s.peer.enter(s.version(), s.id)
+	s.Peer.EnterSession(s.Version(), s.id)
 	if s.shared != nil {
 		if err := s.shared.create(ctx); err != nil {
 			return false, err
@@ -310,7 +310,7 @@ func (s *httpSession) patience() time.Duration {
 func (s *httpSession) isHeld() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.ended && (s.held > 0 || s.table.busy(s.asks.waiting()))
+	return !s.ended && (s.held > 0 || s.table.Busy(s.Asks.Paused()))
 }
 
 // expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
@@ -321,7 +321,7 @@ func (s *httpSession) expired() bool {
 	switch {
 	case s.ended || s.held > 0 && s.met:
 		return false
-	case s.table.busy(s.asks.waiting()):
+	case s.table.Busy(s.Asks.Paused()):
 		s.rest()
 		return false
 	}
@@ -331,7 +331,8 @@ func (s *httpSession) expired() bool {
 // serving returns the exchange for the messages of one HTTP request.
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
-	x.work = within.Values(s.work, r.Context())
+	x.Server = &x
+	x.Work = within.Values(s.Work, r.Context())
 	x.httpRequest = r
 	return &x
 }

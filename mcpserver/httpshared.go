@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -46,7 +47,7 @@ func (f *fleet) share(s *httpSession, record sessionRecord) {
 	s.connection.passing.Store(record.Process == "")
 	if record.Process == "" {
 		s.others = s.shared
-		s.asks.process = f.self
+		s.Asks.Process = f.self
 	}
 }
 
@@ -113,14 +114,14 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	for _, uri := range after {
 		if h := x.s.resources.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
 			// the client has been promised it
-			x.guarded(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
+			x.Guard(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
 		}
 	}
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
 			sh.s.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
 			// an error could be told to no client
-			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
+			x.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
 }
@@ -128,8 +129,8 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 // enter makes a session of the store one of this process: its hosts hear of it. saving is held.
 func (sh *shared) enter(ctx context.Context, revision int64) error {
 	x := sh.s.exchange
-	err := error(errInternal) // of a host that panics
-	x.guarded(ctx, mcp.MethodInitialize, func() { err = sh.s.welcome(ctx, sh.record.agreement()) })
+	err := error(rpc.ErrInternal) // of a host that panics
+	x.Guard(ctx, mcp.MethodInitialize, func() { err = sh.s.welcome(ctx, sh.record.agreement()) })
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (sh *shared) amend(ctx context.Context, change func()) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if err := sh.replace(ctx, change); err != nil {
-		return &failure{errStore, err}
+		return rpc.Fail(errStore, err)
 	}
 	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // they learn it with the next request
 	return nil
@@ -204,24 +205,24 @@ func (f *fleet) newRecord(principal, process string) sessionRecord {
 	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.at.Load(), Process: process}
 }
 
-// cancel tells the other processes of a cancellation.
-func (sh *shared) cancel(ctx context.Context, id jsonrpc.ID, reason string) error {
+// Cancel tells the other processes of a cancellation.
+func (sh *shared) Cancel(ctx context.Context, id jsonrpc.ID, reason string) error {
 	err := sh.f.tell(ctx, "", signal{Kind: signalCancelled, Session: sh.s.id, Request: id,
 		Reason: reason[:min(len(reason), maxReason)]})
 	if err != nil {
-		return &failure{errStore, err}
+		return rpc.Fail(errStore, err)
 	}
 	return nil
 }
 
-// deliver gives a response to the process that has sent the request.
-func (sh *shared) deliver(ctx context.Context, m *jsonrpc.Message) (bool, error) {
-	process, ok := askedFrom(m.ID)
+// Deliver gives a response to the process that has sent the request.
+func (sh *shared) Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error) {
+	process, ok := rpc.ProcessOf(m.ID)
 	if !ok || process == sh.f.self {
 		return false, nil
 	}
 	if err := sh.f.tell(ctx, process, signal{Kind: signalFrame, Session: sh.s.id, Frame: m.Frame}); err != nil {
-		return false, &failure{errStore, err}
+		return false, rpc.Fail(errStore, err)
 	}
 	return true, nil
 }

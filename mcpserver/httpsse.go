@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -42,7 +43,7 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 	}
 	s.await()
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
-		ended := s.tel.StreamOpened(names.StreamSSE)
+		ended := s.Tel.StreamOpened(names.StreamSSE)
 		select {
 		case <-resp.done():
 		case <-r.Context().Done():
@@ -63,7 +64,7 @@ func endpoint(u *url.URL, session string) []byte {
 }
 
 // postSSE takes a message that belongs to a session of HTTP+SSE. What it leads to goes to the session's stream.
-func (h *HTTPHandler) postSSE(p *parcel) {
+func (h *HTTPHandler) postSSE(p *httpPost) {
 	id := p.r.URL.Query().Get(sessionParameter)
 	if h.fleet != nil && h.sessions.known(id) == nil {
 		h.postElsewhere(p, id)
@@ -75,9 +76,9 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	}
 	defer s.release()
 	x := s.serving(p.r)
-	x.visit = p.visit
+	x.Place = p.visit
 	switch {
-	case p.broken != nil && !x.terms.batches():
+	case p.broken != nil && !x.Batches():
 		h.violation(p, p.broken)
 		return
 	case h.takes(p, x):
@@ -89,16 +90,16 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	}
 	p.lead(func() {
 		if p.broken != nil {
-			x.take(p.frame)
+			x.Receive(p.frame)
 		} else {
-			x.request(new(call), &p.m, x.out)
+			x.Request(x.NewCall(), &p.m, x.Out)
 		}
 	}, accepted)
 	accepted()
 }
 
 // postElsewhere gives a message to the process that has the stream of its session.
-func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
+func (h *HTTPHandler) postElsewhere(p *httpPost, id string) {
 	switch err := h.fleet.handOver(p.r, id, h.cfg.Principal(p.r), p.frame); {
 	case errors.Is(err, store.ErrNoSession):
 		h.sessionNotFound(p.w, p.r)
@@ -112,13 +113,17 @@ func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
 // sseSink is the sink of a session of HTTP+SSE.
 type sseSink struct{ channel *response }
 
-func (b sseSink) notify(_ context.Context, frame []byte) error {
+func (b sseSink) Notify(_ context.Context, frame []byte) error {
 	return b.channel.event(sse.Event{Name: "message", Data: frame})
 }
 
-func (b sseSink) answer(ctx context.Context, a answer) error {
-	if a.frame == nil {
+func (b sseSink) Answer(ctx context.Context, a rpc.Answer) error {
+	if a.Frame == nil {
 		return nil
 	}
-	return b.notify(ctx, a.whole())
+	return b.Notify(ctx, a.Whole())
 }
+
+func (b sseSink) Reach() rpc.Reach { return rpc.Reach{Asks: true, Read: true} }
+
+func (b sseSink) Ask(ctx context.Context, frame []byte) error { return b.Notify(ctx, frame) }

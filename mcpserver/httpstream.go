@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
@@ -29,9 +30,9 @@ func CloseStream(ctx context.Context, retry time.Duration) error {
 	if r == nil || r.call == nil {
 		return ErrNotResumable
 	}
-	out := r.call.out
-	if b, ok := out.(*batch); ok {
-		out = b.out
+	out := r.call.Out
+	if b, ok := out.(*rpc.Batch); ok {
+		out = b.Out
 	}
 	if st, ok := out.(*stream); ok {
 		return st.pause(ctx, retry)
@@ -58,7 +59,7 @@ type stream struct {
 	unkept  unkept // guarded by mu
 }
 
-func (t *stream) notify(ctx context.Context, frame []byte) error {
+func (t *stream) Notify(ctx context.Context, frame []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -67,7 +68,7 @@ func (t *stream) notify(ctx context.Context, frame []byte) error {
 	case t.over:
 		return errGone
 	case t.reader != nil && !t.reader.accept.stream:
-		return errNoPlace
+		return rpc.ErrNoStream
 	case !t.affords(len(frame)):
 		return errStore
 	}
@@ -75,8 +76,32 @@ func (t *stream) notify(ctx context.Context, frame []byte) error {
 	return t.append(ctx, frame, false)
 }
 
-// answer ends the stream.
-func (t *stream) answer(ctx context.Context, a answer) error {
+func (t *stream) Reach() rpc.Reach {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return rpc.Reach{Asks: true, Read: t.reader != nil, Resumable: t.wasRead && t.events != nil}
+}
+
+// Ask makes the response a stream. A client that is not there at the moment gets the request when it comes back.
+func (t *stream) Ask(ctx context.Context, frame []byte) error {
+	t.mu.Lock()
+	deaf := t.reader != nil && !t.reader.accept.stream
+	t.mu.Unlock()
+	if deaf {
+		return fmt.Errorf("%w: it does not accept %s", ErrUnsupported, typeStream)
+	}
+	return t.Notify(ctx, frame)
+}
+
+// isRead reports whether the client reads the stream.
+func (t *stream) isRead() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reader != nil
+}
+
+// Answer ends the stream.
+func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -89,7 +114,7 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 		}
 	}()
 	switch {
-	case a.frame == nil:
+	case a.Frame == nil:
 		t.endWithout(ctx)
 		return nil
 	case t.begun:
@@ -100,7 +125,7 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 	default:
 		t.begin(ctx)
 	}
-	err := t.append(ctx, a.whole(), true)
+	err := t.append(ctx, a.Whole(), true)
 	if t.reader != nil {
 		t.reader.close()
 	}
@@ -137,7 +162,7 @@ func (t *stream) primes() bool { return t.events != nil && t.s.primes() }
 // primes reports whether the first event of a new stream is empty: with its id the client can go on if the connection
 // breaks. Only revision 2025-11-25 has such events.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
-func (s *httpSession) primes() bool { return s.cfg.Events != nil && s.version() == mcp.Version20251125 }
+func (s *httpSession) primes() bool { return s.cfg.Events != nil && s.Version() == mcp.Version20251125 }
 
 // priming returns that first event, with the id of the event behind which the stream begins.
 func (s *httpSession) priming(id string) sse.Event {

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"container/list"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
 // sessions are those of an HTTP handler. A session takes a place from before it is opened, and memory from its
@@ -11,14 +13,14 @@ import (
 type sessions struct {
 	mu            sync.Mutex
 	byID          map[string]*httpSession // guarded by mu; nil for one that is being opened
-	places        shares                  // guarded by mu
-	introductions shares                  // guarded by mu; the memory of what clients say about themselves, in bytes
+	places        quota.Shares            // guarded by mu
+	introductions quota.Shares            // guarded by mu; the memory of what clients say about themselves, in bytes
 	newcomers     list.List               // guarded by mu; of *httpSession, the oldest first
 	closed        bool                    // guarded by mu
 }
 
 // reserve takes the place of a session, false if there is none. Newcomers that gave way are to be ended.
-func (t *sessions) reserve(id string, who account) (evicted []*httpSession, ok bool) {
+func (t *sessions) reserve(id string, who quota.Account) (evicted []*httpSession, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -26,7 +28,7 @@ func (t *sessions) reserve(id string, who account) (evicted []*httpSession, ok b
 	}
 	if evicted, ok = t.clear(&t.places, who, 1, onePlace); ok {
 		t.byID[id] = nil
-		t.places.take(who, 1)
+		t.places.Reserve(who, 1)
 	}
 	return evicted, ok
 }
@@ -39,12 +41,12 @@ func (t *sessions) introduce(s *httpSession, bytes int) (evicted []*httpSession,
 	if !t.has(s) {
 		return nil, false
 	}
-	t.introductions.give(s.who, s.weight)
+	t.introductions.Release(s.client.who, s.weight)
 	if s.weight = 0; bytes == 0 {
 		return nil, true
 	}
-	if evicted, ok = t.clear(&t.introductions, s.who, bytes, weightOfSession); ok {
-		t.introductions.take(s.who, bytes)
+	if evicted, ok = t.clear(&t.introductions, s.client.who, bytes, weightOfSession); ok {
+		t.introductions.Reserve(s.client.who, bytes)
 		s.weight = bytes
 	}
 	return evicted, ok
@@ -58,15 +60,15 @@ func weightOfSession(s *httpSession) int { return s.weight } // sessions.mu is h
 // oldest first: those of the same account, so that what one does is at its own expense. Otherwise newcomers count as
 // free. If that is not enough, none gives way. mu is held.
 func (t *sessions) clear(
-	of *shares, who account, n int, takes func(*httpSession) int,
+	of *quota.Shares, who quota.Account, n int, takes func(*httpSession) int,
 ) (evicted []*httpSession, ok bool) {
 	freed, others := 0, 0
-	enough := func() bool { return freed >= n || of.affordsWithout(who, n, freed) }
+	enough := func() bool { return freed >= n || of.AffordsWithout(who, n, freed) }
 	for e := t.newcomers.Front(); e != nil && !enough(); e = e.Next() {
 		s := e.Value.(*httpSession)
 		switch has := takes(s); {
 		case has == 0:
-		case who != (account{}) && s.who == who:
+		case who != (quota.Account{}) && s.client.who == who:
 			evicted = append(evicted, s)
 			freed += has
 		default:
@@ -74,11 +76,11 @@ func (t *sessions) clear(
 		}
 	}
 	if !enough() {
-		if left := of.free() + freed + others; n > left || !of.fair(who, n, freed, left) {
+		if left := of.Free() + freed + others; n > left || !of.Fair(who, n, freed, left) {
 			return nil, false
 		}
-		for e := t.newcomers.Front(); n > of.free()+freed; e = e.Next() {
-			if s := e.Value.(*httpSession); takes(s) > 0 && (s.who != who || who == (account{})) {
+		for e := t.newcomers.Front(); n > of.Free()+freed; e = e.Next() {
+			if s := e.Value.(*httpSession); takes(s) > 0 && (s.client.who != who || who == (quota.Account{})) {
 				evicted = append(evicted, s)
 				freed += takes(s)
 			}
@@ -104,7 +106,7 @@ func (t *sessions) open(s *httpSession) (ok bool) {
 // attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place.
 // Newcomers that gave way are to be ended.
 func (t *sessions) attach(
-	id string, who account, fresh func() *httpSession,
+	id string, who quota.Account, fresh func() *httpSession,
 ) (s *httpSession, isFresh bool, evicted []*httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +124,7 @@ func (t *sessions) attach(
 	if !ok {
 		return nil, false, evicted
 	}
-	t.places.take(who, 1)
+	t.places.Reserve(who, 1)
 	s = fresh()
 	t.byID[id] = s
 	return s, true, evicted
@@ -152,7 +154,7 @@ func (t *sessions) find(id, principal string, sse bool) *httpSession {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.byID[id]
-	if s == nil || s.principal != principal || sse != (s.channel != nil) || !s.hold() {
+	if s == nil || s.client.principal != principal || sse != (s.channel != nil) || !s.hold() {
 		return nil
 	}
 	t.meet(s)
@@ -177,8 +179,8 @@ func (t *sessions) has(s *httpSession) bool {
 // drop takes a session off the table, which has it. mu is held.
 func (t *sessions) drop(s *httpSession) {
 	delete(t.byID, s.id)
-	t.places.give(s.who, 1)
-	t.introductions.give(s.who, s.weight)
+	t.places.Release(s.client.who, 1)
+	t.introductions.Release(s.client.who, s.weight)
 	s.weight = 0
 	t.meet(s)
 }

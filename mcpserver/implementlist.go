@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -36,7 +37,7 @@ func listed[R, T any](
 	all := make([]*T, len(*entries))
 	for i, e := range *entries {
 		if e == nil {
-			return nil, &failure{errInternal, fmt.Errorf("entry %d of the list is nil", i)}
+			return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("entry %d of the list is nil", i))
 		}
 		all[i] = inRevision(e, members, c.info.Version)
 	}
@@ -49,6 +50,6 @@ func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
 	if c.info.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}
 	}
-	usual := c.x.s.cfg.cacheHint(c.x.principal)
+	usual := c.x.s.cfg.cacheHint(c.x.client.principal)
 	return mcp.CacheHint{TTLMs: cmp.Or(h.TTLMs, usual.TTLMs), CacheScope: cmp.Or(h.CacheScope, usual.CacheScope)}
 }

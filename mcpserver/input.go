@@ -101,7 +101,7 @@ func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*i
 			left = append(left, it)
 			continue
 		}
-		if err := it.take(ctx, answer); err != nil {
+		if err := it.Take(ctx, answer); err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -159,7 +159,7 @@ func (r *rounds) require(items []*inquiry) error {
 		r.asked = mcp.InputRequests{}
 	}
 	for _, it := range items {
-		r.asked[it.key] = mcp.InputRequest{Method: it.method(), Params: it.encoded}
+		r.asked[it.key] = mcp.InputRequest{Method: it.Method(), Params: it.encoded}
 	}
 	return &inputRequired{}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -119,10 +120,10 @@ func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error)
 		case !ok || c.modern():
 			return c.required(err)
 		case round == maxInputRounds:
-			return nil, &failure{errNoInput, fmt.Errorf("input was required %d times", round)}
+			return nil, rpc.Fail(errNoInput, fmt.Errorf("input was required %d times", round))
 		}
 		if err := c.fulfil(ctx, e, comeBack<<round); err != nil {
-			return nil, &failure{errNoInput, err}
+			return nil, rpc.Fail(errNoInput, err)
 		}
 	}
 }

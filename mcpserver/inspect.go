@@ -8,6 +8,8 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
 // Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
@@ -42,7 +44,7 @@ func (s *Server) Inspect() inspect.Server {
 			MaxConcurrent: s.cfg.MaxConcurrent, MaxQueued: s.cfg.MaxQueued, MaxTotal: s.cfg.MaxTotal,
 			RequestTimeout: s.cfg.RequestTimeout, FrameLimit: s.cfg.FrameLimit,
 		},
-		Places: s.total.inspect(),
+		Places: placesOf(s.total),
 	}
 	s.mu.Lock()
 	conns, handlers := slices.Collect(maps.Keys(s.conns)), slices.Collect(maps.Keys(s.handlers))
@@ -78,7 +80,7 @@ type inspector struct {
 
 // seenCall is a call as it was when it was looked at, for it belongs to another.
 type seenCall struct {
-	*call
+	*rpc.Call
 	conn      uint64
 	waiting   bool
 	cancelled bool
@@ -86,7 +88,7 @@ type seenCall struct {
 
 func (in *inspector) add(c seenCall) {
 	in.InFlight++
-	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.arrived.Compare(b.arrived) })
+	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.Arrived.Compare(b.Arrived) })
 }
 
 // among puts v into its place among the first [inspect.MaxListed] there are, if it is one of them.
@@ -111,26 +113,26 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 		Subscriptions: h.audience.len(),
 	}
 	h.gate.mu.Lock()
-	state.Inside, state.Requests, state.Closing = int(h.gate.inside.Load()), h.gate.places.used, h.gate.closed.Load()
+	state.Inside, state.Requests, state.Closing = int(h.gate.inside.Load()), h.gate.places.Used, h.gate.closed.Load()
 	h.gate.mu.Unlock()
 	open := h.sessions.all()
 	state.Sessions = len(open)
 	for _, s := range open {
 		sessions[s.connection] = s.id
 	}
-	h.crowd.mu.Lock()
-	for c := range h.crowd.live {
-		in.add(seenCall{call: c})
+	h.stateless.mu.Lock()
+	for c := range h.stateless.live {
+		in.add(seenCall{Call: c})
 	}
-	h.crowd.mu.Unlock()
+	h.stateless.mu.Unlock()
 	in.Handlers = append(in.Handlers, state)
 }
 
 func (in *inspector) connection(c *connection, session string) {
 	see := inspect.Connection{
-		Number: c.number, Transport: c.network.Transport, Protocol: c.network.Protocol, Since: c.since,
+		Number: c.number, Transport: c.Network.Transport, Protocol: c.Network.Protocol, Since: c.since,
 		Age:    in.Time.Sub(c.since),
-		Asking: c.asks.len(), Watching: c.watched.len(),
+		Asking: c.Asks.Len(), Watching: c.watched.len(),
 	}
 	if session != "" {
 		see.Session = session[:min(len(session), shownSession)] + "…"
@@ -138,17 +140,9 @@ func (in *inspector) connection(c *connection, session string) {
 	if a := c.terms.agreed.Load(); a != nil {
 		see.Client, see.ClientVersion, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
 	}
-	t := c.table
-	t.mu.Lock()
-	see.Running, see.Waiting, see.Bytes = t.running, len(t.waiting), t.bytes
-	waiting := make(map[*call]bool, len(t.waiting))
-	for _, w := range t.waiting {
-		waiting[w] = true
-	}
-	for _, live := range t.live {
-		in.add(seenCall{live, c.number, waiting[live], live.cancelled != nil})
-	}
-	t.mu.Unlock()
+	see.Running, see.Waiting, see.Bytes = c.table.Each(func(live *rpc.Call, waiting, cancelled bool) {
+		in.add(seenCall{live, c.number, waiting, cancelled})
+	})
 	in.Connected++
 	in.Connections = among(in.Connections, see, func(a, b inspect.Connection) int {
 		if load := (b.Running + b.Waiting) - (a.Running + a.Waiting); load != 0 {
@@ -177,10 +171,10 @@ func (in *inspector) tasks(k *taskKeeper) {
 	}
 }
 
-func (in *inspector) network(o observer) {
+func (in *inspector) network(o rpc.Observer) {
 	see := inspect.Network{
-		Transport: o.network.Transport, Protocol: o.network.Protocol, Version: o.network.ProtocolVersion,
-		Operations: o.tel.Operations(), Recent: o.tel.FlightRecord(),
+		Transport: o.Network.Transport, Protocol: o.Network.Protocol, Version: o.Network.ProtocolVersion,
+		Operations: o.Tel.Operations(), Recent: o.Tel.FlightRecord(),
 	}
 	if len(see.Operations)+len(see.Recent) > 0 {
 		in.Networks = append(in.Networks, see)
@@ -190,11 +184,13 @@ func (in *inspector) network(o observer) {
 // done writes down the requests, and puts what has no order of its own into one.
 func (in *inspector) done() inspect.Server {
 	for _, c := range in.calls {
-		ref := c.op.Ref() // it never changes
+		ref := c.Op.Ref() // it never changes
+		method, _ := c.Handler.About()
+		target, uri := c.Handler.(aboutTarget).aboutTarget()
 		in.Requests = append(in.Requests, inspect.Request{
-			Connection: c.conn, ID: shortID(c.info.ID.String()), Method: excerpt(c.info.Method), Target: excerpt(c.target),
-			URI:   excerpt(c.uri),
-			Since: c.arrived, Age: in.Time.Sub(c.arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
+			Connection: c.conn, ID: shortID(c.ID.String()), Method: excerpt(method), Target: excerpt(target),
+			URI:   excerpt(uri),
+			Since: c.Arrived, Age: in.Time.Sub(c.Arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
 		})
 	}
 	slices.SortFunc(in.Networks, func(a, b inspect.Network) int {
@@ -228,16 +224,6 @@ func (a *audience) len() int {
 	return len(a.subs)
 }
 
-// len returns how many requests the client has yet to answer; nil has none.
-func (a *asks) len() int {
-	if a == nil {
-		return 0
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.open)
-}
-
 // len returns how many there are on the list; nil has none.
 func (w *watchlist) len() int {
 	if w == nil {
@@ -248,12 +234,14 @@ func (w *watchlist) len() int {
 	return len(w.uris)
 }
 
-// inspect returns how the places are used; nil has none.
-func (l *limiter) inspect() inspect.Places {
-	if l == nil {
-		return inspect.Places{}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return inspect.Places{Used: l.used, Holders: l.holders, Hungry: len(l.hungry), Scarce: time.Now().Before(l.scarce)}
+// placesOf returns how the places of a limiter are used; nil has none.
+func placesOf(l *quota.Limiter) inspect.Places {
+	u := l.Usage()
+	return inspect.Places{Used: u.Used, Holders: u.Holders, Hungry: u.Waiting, Scarce: u.Scarce}
 }
+
+// aboutTarget is the handler of a call that knows what its method is about.
+type aboutTarget interface{ aboutTarget() (target, uri string) }
+
+func (c *call) aboutTarget() (target, uri string)        { return c.target, c.uri }
+func (r *relayedCall) aboutTarget() (target, uri string) { return r.target, r.uri }

@@ -31,7 +31,7 @@ func (c *connection) ping(patience time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	return c.group.Start(pinging{q, patience})
+	return c.Group.Start(pinging{q, patience})
 }
 
 // pinging is the task that asks. Whatever the answer is, it is heard where messages come in.
@@ -40,8 +40,8 @@ type pinging struct {
 	patience time.Duration
 }
 
-func (p pinging) run() {
-	ctx, cancel := context.WithTimeout(p.q.ctx, p.patience)
+func (p pinging) Run() {
+	ctx, cancel := context.WithTimeout(p.q.Context, p.patience)
 	defer cancel()
 	_ = p.q.inquire(ctx, &inquiry{question: pingQuestion{}, key: mcp.MethodPing})
 }
@@ -49,7 +49,7 @@ func (p pinging) run() {
 // pingQuestion asks for a sign of life.
 type pingQuestion struct{}
 
-func (pingQuestion) method() string { return mcp.MethodPing }
+func (pingQuestion) Method() string { return mcp.MethodPing }
 
 func (pingQuestion) check() error { return nil }
 
@@ -57,4 +57,4 @@ func (pingQuestion) missing(_ mcp.Version, _, _ *mcp.ClientCapabilities) bool { 
 
 func (pingQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
 
-func (pingQuestion) take(context.Context, json.RawMessage) error { return nil }
+func (pingQuestion) Take(context.Context, json.RawMessage) error { return nil }

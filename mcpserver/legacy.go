@@ -57,7 +57,7 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	known := max(0, slices.Index(s.cfg.legacy, p.ProtocolVersion))
 	a := &agreement{version: s.cfg.legacy[known], client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
 	a.declared = s.capabilities(a.version)
-	s.tasks.declareList(&a.declared, c.x.principal)
+	s.tasks.declareList(&a.declared, c.x.client.principal)
 	if c.x.conn == nil {
 		silence(&a.declared)
 	}

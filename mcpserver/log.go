@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -85,7 +86,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	if p.LogLevel == nil || c.info.Version.Era() != mcp.Modern {
 		return nil
 	}
-	c.logLevel = mcp.LoggingLevel(text(p.LogLevel))
+	c.logLevel = mcp.LoggingLevel(rpc.Text(p.LogLevel))
 	if !c.logLevel.Defined() {
 		return invalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
 	}
@@ -99,25 +100,25 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 		return err
 	}
 	if ctx.Done() == nil {
-		ctx = c.ctx
+		ctx = c.Context()
 	}
-	v := c.speak()
-	if err := v.take(ctx); err != nil {
+	v := c.callLogger()
+	if err := v.lock(ctx); err != nil {
 		return err
 	}
-	defer v.leave()
+	defer v.unlock()
 	switch {
 	case v.over:
 		return ErrAnswered
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case c.ctx.Err() != nil:
-		return context.Cause(c.ctx)
+	case c.Context().Err() != nil:
+		return context.Cause(c.Context())
 	}
 	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
 		return nil
 	}
-	if err := c.x.tellQuietly(ctx, c.out, mcp.NotificationMessage, frame); err != nil {
+	if err := c.x.SendCounted(ctx, c.Out, mcp.NotificationMessage, frame); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil
@@ -143,40 +144,40 @@ func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([
 	return frame, nil
 }
 
-// voice lets the log messages of one request be sent one after the other, and none behind the answer. Most requests
-// have none: it is made for the first message.
-type voice struct {
+// callLogger sends the log messages of one request one after the other, and none after the answer. It is made for the
+// first message, because most requests have none.
+type callLogger struct {
 	turn lock.Mutex
 	over bool // guarded by turn
 }
 
-// hushed is the voice of a request that was answered before it said anything.
-var hushed = &voice{over: true}
+// stoppedLogger is the logger of a request that was answered before it logged anything.
+var stoppedLogger = &callLogger{over: true}
 
-// speak returns the voice of the request.
-func (c *call) speak() *voice {
-	if v := c.voice.Load(); v != nil {
+// callLogger returns the logger of the request.
+func (c *call) callLogger() *callLogger {
+	if v := c.logger.Load(); v != nil {
 		return v
 	}
-	c.voice.CompareAndSwap(nil, new(voice))
-	return c.voice.Load()
+	c.logger.CompareAndSwap(nil, new(callLogger))
+	return c.logger.Load()
 }
 
-// hush waits for a message that is being sent and lets no other follow.
-func (c *call) hush() {
-	if v := c.voice.Swap(hushed); v != nil && v != hushed {
+// stopLogging waits for a message that is being sent, and lets no other follow it.
+func (c *call) stopLogging() {
+	if v := c.logger.Swap(stoppedLogger); v != nil && v != stoppedLogger {
 		v.turn.Lock()
 		v.over = true
 		v.turn.Unlock()
 	}
 }
 
-// take takes the turn, unless ctx ends before.
-func (v *voice) take(ctx context.Context) error {
-	if v == hushed {
+// lock locks the turn, unless ctx ends before.
+func (v *callLogger) lock(ctx context.Context) error {
+	if v == stoppedLogger {
 		return ErrAnswered
 	}
 	return v.turn.LockContext(ctx)
 }
 
-func (v *voice) leave() { v.turn.Unlock() }
+func (v *callLogger) unlock() { v.turn.Unlock() }

@@ -47,7 +47,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 	if c.hears(level) && !c.away.Load() {
 		for range c.logs.add(frame) {
-			c.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
+			c.Tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
 		c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 	}
@@ -63,7 +63,7 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 // tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
-		if c.tellQuietly(c.work, c.out, mcp.NotificationMessage, frame) != nil {
+		if c.SendCounted(c.Work, c.Out, mcp.NotificationMessage, frame) != nil {
 			if !c.logs.empty() {
 				c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 			}

@@ -33,7 +33,7 @@ type logHandler struct {
 
 // Enabled reports whether the client wants messages of the level.
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
-	return h.request.logs(mcp.LoggingLevelOf(level)) && h.request.call.voice.Load() != hushed
+	return h.request.logs(mcp.LoggingLevelOf(level)) && h.request.call.logger.Load() != stoppedLogger
 }
 
 // Handle sends a record.

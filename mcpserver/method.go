@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -31,7 +32,7 @@ type method struct {
 	rate  rated // how often a client may use it
 
 	// of what its requests are about, nil if they are never to be answered where they are read
-	pace func(target string) *pace
+	pace func(target string) *rpc.Pace
 
 	rows []mcp.Method // what the protocol says about it; nil for a method of the user's own
 	own  bool         // the handler is the user's, and reads the params
@@ -127,7 +128,7 @@ func (s *Server) HandleRequest(name string, h RequestHandler) error {
 	added := !slices.Contains(toolMethods, name) && s.methods.add(feature{methods: []*method{{
 		name: name,
 		own:  true,
-		pace: alone(),
+		pace: rpc.OnePace(),
 		handle: func(ctx context.Context, c *call) (any, error) {
 			result, err := h(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -19,14 +20,10 @@ func answered(ctx context.Context, r *Request) (any, error) {
 	if r == nil || r.RequestInfo == nil || r.call == nil {
 		return nil, errForeign
 	}
-	result, err := r.call.handleRounds(ctx)
-	if _, later := result.(standing); later {
-		r.call.stands = true
-	}
-	return result, err
+	return r.call.handleRounds(ctx)
 }
 
-var errForeign = &failure{errInternal, errors.New("middleware has passed on a request that is none of the server's")}
+var errForeign = rpc.Fail(rpc.ErrInternal, errors.New("middleware has passed on a request that is none of the server's"))
 
 // wrapped returns the handler of all requests, nil if there is no middleware.
 func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
@@ -46,8 +43,8 @@ func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 	})
 	switch {
-	case c.stands: // whatever the middleware makes of that, there is a subscription
-		return standing{}, nil
+	case c.Deferred: // whatever the middleware makes of that, there is a subscription
+		return nil, nil
 	case err != nil:
 		return nil, err
 	case result == nil || ours(reflect.TypeOf(result)):

@@ -64,7 +64,7 @@ func (s *Server) unsupported(requested mcp.Version) error {
 // discover answers server/discover. (specification 2026-07-28, server/discover)
 func (s *Server) discover(_ context.Context, c *call) (any, error) {
 	return &mcp.DiscoverResult{
-		CacheHint:         s.cfg.cacheHint(c.x.principal),
+		CacheHint:         s.cfg.cacheHint(c.x.client.principal),
 		SupportedVersions: s.cfg.versions,
 		Capabilities:      s.capabilities(c.info.Version),
 		Instructions:      s.cfg.Instructions,

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -73,7 +73,7 @@ func (b *backlog) drop(n notice) {
 // notices are those that one client has yet to be sent: a client which takes nothing gets one for all that changes
 // meanwhile in a list or a resource. A task of the group sends them.
 type notices struct {
-	group *group
+	group *rpc.Group
 	send  func(n queuedNotice)
 
 	coalesced func(n notice) // hears of a notice like one that is waiting; may be nil
@@ -124,8 +124,8 @@ func (n *notices) begin() {
 	}
 }
 
-// run sends what is pending.
-func (n *notices) run() {
+// Run sends what is pending.
+func (n *notices) Run() {
 	usercode.Pass(func() {
 		for one, ok := n.next(); ok; one, ok = n.next() {
 			n.send(one)
@@ -205,7 +205,7 @@ func (c *connection) announce(some []notice) {
 func (c *connection) announceChanges(some []change) {
 	for i := range some {
 		if n := &some[i]; c.wants(n.notice) {
-			c.notices.add(n.notice, n.parent(c.tel))
+			c.notices.add(n.notice, n.parent(c.Tel))
 		}
 	}
 }
@@ -223,7 +223,7 @@ func (c *connection) tell(n queuedNotice) {
 		c.tellTaskProgress(n.uri)
 		return
 	}
-	_ = c.inform(c.work, c.out, c.terms.agreed.Load().version, n, nil) // a client that is gone need not know
+	_ = c.inform(c.Work, c.Out, c.terms.agreed.Load().version, n, nil) // a client that is gone need not know
 }
 
 // silence takes out of c what a client without a session cannot be sent.
@@ -259,50 +259,19 @@ var lists = map[string]struct {
 	},
 }
 
+// coalesced counts a notice like one that is waiting. Some methods stand for what is kept elsewhere: a log message, the
+// news of a task.
+func (c *exchange) coalesced(n notice) {
+	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
+		c.Tel.NotificationDropped(n.method, names.DropCoalesced)
+	}
+}
+
 // inform sends a notice. meta goes into its _meta.
-func (p *peer) inform(ctx context.Context, out sink, v mcp.Version, n queuedNotice, meta mcp.Meta) error {
+func (x *exchange) inform(ctx context.Context, out rpc.Sink, v mcp.Version, n queuedNotice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {
 		return err
 	}
-	return p.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri, Parent: n.parent}, meta, params)
-}
-
-// notify sends a notification on the server's own account. meta goes into its _meta.
-func (p *peer) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
-	params json.RawMessage) error {
-	return p.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
-}
-
-// send sends the notification that r describes to telemetry.
-func (p *peer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
-	params json.RawMessage) error {
-	return p.sendFrame(ctx, out, v, r, func(op *instrument.Op) ([]byte, error) {
-		return jsonrpc.AppendNotification(nil, r.Method, traced(op, meta), params)
-	})
-}
-
-// sendFrame is send for the frame that is made for an operation.
-func (p *peer) sendFrame(ctx context.Context, out sink, v mcp.Version, r instrument.Request,
-	frameOf func(*instrument.Op) ([]byte, error)) error {
-	r.Notification, r.Beside = true, true
-	ctx, op := p.tel.StartRequest(ctx, r)
-	defer op.End(brokenOff)
-	op.Admit(p.seen(v), 0)
-	var result instrument.Result
-	frame, err := frameOf(&op)
-	if err == nil {
-		err = out.notify(ctx, frame)
-	}
-	switch {
-	case err == errNoPlace:
-		p.tel.NotificationDropped(r.Method, names.DropNoStream)
-		result, err = instrument.Result{ErrorType: names.ErrorNotReady}, nil
-	case err != nil:
-		result = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err}
-	default:
-		op.Sent(len(frame))
-	}
-	op.End(result)
-	return err
+	return x.Send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri, Parent: n.parent}, meta, params)
 }

@@ -205,6 +205,13 @@ func (c *config) sortVersions() error {
 	return nil
 }
 
+// nullID reports whether an error for what has no id has the id null before a revision is agreed on: as JSON-RPC has
+// it, until 2025-06-18. The schemas of later revisions have no null, and leave the id out.
+// (specification 2025-11-25, basic/index, "Error Responses")
+func (c *config) nullID() bool {
+	return len(c.modern) == 0 && !slices.Contains(c.legacy, mcp.Version20251125)
+}
+
 // cacheHint is what goes into every result for a principal, empty for none, that a modern client may keep.
 // (specification 2026-07-28, server/utilities/caching)
 func (c *config) cacheHint(principal string) mcp.CacheHint {

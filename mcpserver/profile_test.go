@@ -20,7 +20,7 @@ import (
 const ofTool = `{"gen_ai.tool.name":"tool", "mcp.method.name":"tools/call", "span_id":"`
 
 // reads are the functions that a goroutine which reads for a connection has on its stack.
-const reads = "mcpserver.(*reading).run"
+const reads = "rpc.(*Reader).Run"
 
 // TestTheGoroutineThatReadsIsLabelledWhileItRunsATool looks at the goroutines that read while a quick tool keeps one of
 // them, by time or by a question, and when it has returned.

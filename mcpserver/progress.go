@@ -2,18 +2,18 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something,
 // after the request has been answered.
-var ErrAnswered = errors.New("the request has been answered")
+var ErrAnswered = rpc.ErrAnswered
 
 // Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a
 // message for people, if it is not empty. It does nothing if the client has not asked for progress, and for a value
@@ -71,8 +71,8 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 		return ErrAnswered
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case c.ctx.Err() != nil:
-		return context.Cause(c.ctx)
+	case c.Context().Err() != nil:
+		return context.Cause(c.Context())
 	case value <= p.last:
 		return nil
 	}
@@ -83,7 +83,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	if err != nil {
 		return err
 	}
-	if err := c.x.tellQuietly(ctx, c.out, mcp.NotificationProgress, frame); err != nil {
+	if err := c.x.SendCounted(ctx, c.Out, mcp.NotificationProgress, frame); err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
 	p.last = value

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -111,7 +112,7 @@ type prompts struct {
 // offer makes the server answer the methods of prompts, once there are some.
 func (p *prompts) offer() error {
 	return p.offered.offer(&p.s.methods, feature{declare: declarePrompts, methods: []*method{
-		{name: mcp.MethodListPrompts, handle: p.list, pace: alone()},
+		{name: mcp.MethodListPrompts, handle: p.list, pace: rpc.OnePace()},
 		{name: mcp.MethodGetPrompt, handle: p.get, kind: instrument.Prompt, find: p.find},
 	}})
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/tokens"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -123,11 +124,11 @@ const maxRateBooks = 10_000
 // rateBooks are those of the accounts of an HTTP handler.
 type rateBooks struct {
 	mu    sync.Mutex
-	books map[account]*rateBook // guarded by mu
+	books map[quota.Account]*rateBook // guarded by mu
 }
 
 // of returns the book of an account. Where there are too many, those that are untouched go, or else any.
-func (r *rateBooks) of(who account, limits *rates, now time.Time) *rateBook {
+func (r *rateBooks) of(who quota.Account, limits *rates, now time.Time) *rateBook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b := r.books[who]; b != nil {
@@ -137,7 +138,7 @@ func (r *rateBooks) of(who account, limits *rates, now time.Time) *rateBook {
 		r.clear(limits, now)
 	}
 	if r.books == nil {
-		r.books = map[account]*rateBook{}
+		r.books = map[quota.Account]*rateBook{}
 	}
 	b := new(rateBook)
 	r.books[who] = b
@@ -164,7 +165,7 @@ func (x *exchange) allows(what rated) bool {
 	if what == unrated || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // without a look at the clock
 	}
-	return x.rates.allow(what, &x.s.cfg.rates, time.Now())
+	return x.client.rates.allow(what, &x.s.cfg.rates, time.Now())
 }
 
 // mayTell reports whether the client may be sent a notification of a handler's now. One that it may not is counted.
@@ -172,7 +173,7 @@ func (x *exchange) mayTell(what rated, method string) bool {
 	if x.allows(what) {
 		return true
 	}
-	x.tel.NotificationDropped(method, names.DropRateLimited)
+	x.Tel.NotificationDropped(method, names.DropRateLimited)
 	return false
 }
 

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
 func TestTheRatesInForce(t *testing.T) {
@@ -39,7 +41,7 @@ func TestBooksOfRatesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := func(i int) account { return account{name: fmt.Sprint(i), from: netip.Addr{}} }
+	who := func(i int) quota.Account { return quota.Account{Name: fmt.Sprint(i), From: netip.Addr{}} }
 	var all rateBooks
 	now := time.Unix(1_000_000, 0)
 	for i := range maxRateBooks {

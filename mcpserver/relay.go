@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -36,7 +38,7 @@ func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.receiver = r
+	s.roles = relaying{r}
 	return s, nil
 }
 
@@ -62,9 +64,60 @@ func relayless(o *Options) func(yield func(string) bool) {
 	}
 }
 
-// leaveRelay ends what the client has left behind: its requests, and then what is known of it elsewhere. The reason is
-// nil if the client has left.
-func (c *connection) leaveRelay(reason error) {
+// relaying gives the clients of a server to a receiver.
+type relaying struct{ receiver relay.Receiver }
+
+func (r relaying) forConnection(c *connection) role {
+	return &front{conn: c, receiver: r.receiver, observer: c.Observer}
+}
+
+func (r relaying) forHTTP(h *HTTPHandler) role {
+	return &front{
+		handler: h, receiver: r.receiver, observer: h.http1, unread: quota.NewMemory(unreadFrames * h.s.cfg.FrameLimit),
+	}
+}
+
+func (relaying) checkHTTP(o *HTTPOptions) error {
+	if o.Stateless || o.Sessions != nil {
+		return errors.New("options: a relay has no use for Stateless and Sessions")
+	}
+	return nil
+}
+
+func (f *front) newCall(x *exchange) *rpc.Call { return new(relayedCall).of(f, x) }
+
+// relayedStateless is a stateless request with its call, for a relay.
+type relayedStateless struct {
+	request statelessRequest
+	call    relayedCall
+}
+
+func (f *front) newStateless() *statelessRequest {
+	x := new(relayedStateless)
+	x.request.first = x.call.of(f, &x.request.exchange)
+	return &x.request
+}
+
+// cancellation keeps the client's own words, which go on as they are.
+func (f *front) cancellation(reason string) error {
+	if reason == "" {
+		return rpc.ErrCancelled
+	}
+	return clientReason(reason)
+}
+
+// clientReason is a cancellation in the client's own words.
+type clientReason string
+
+func (r clientReason) Error() string { return string(r) }
+func (r clientReason) Unwrap() error { return rpc.ErrCancelled }
+
+func (f *front) drain() { f.conn.table.Drain(f.conn.s.cfg.DrainTimeout) }
+
+// leave ends what the client has left behind: its requests, and then what is known of it elsewhere. The reason is nil
+// if the client has left.
+func (f *front) leave(reason error) {
+	c := f.conn
 	why := reason
 	switch reason {
 	case nil:
@@ -73,18 +126,30 @@ func (c *connection) leaveRelay(reason error) {
 	default:
 		why = errShuttingDown
 	}
-	for _, left := range c.table.all() {
-		left.cancel(why)
+	for _, left := range c.table.All() {
+		left.Cancel(why)
 	}
-	c.guarded(c.life, mcp.MethodInitialize, func() { c.s.receiver.Gone(c.front) })
-	if c.table.drain(settle) {
+	f.close(c.Life)
+	if c.table.Drain(rpc.Settle) {
 		return
 	}
 	c.cut()
-	for _, left := range c.table.all() {
-		left.relayed.giveUp(why)
+	for _, left := range c.table.All() {
+		if r, ok := left.Handler.(*relayedCall); ok {
+			r.abort(why)
+		}
 	}
-	c.table.drain(settle)
+	c.table.Drain(rpc.Settle)
+}
+
+// endStreams ends the subscriptions of modern clients.
+func (f *front) endStreams() {
+	f.handler.stateless.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
+}
+
+// close says that the client is gone.
+func (f *front) close(ctx context.Context) {
+	f.observer.Guard(ctx, mcp.MethodInitialize, func() { f.receiver.Gone(f) })
 }
 
 // joint returns a context that ends with ctx and with end.

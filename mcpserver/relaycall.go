@@ -15,21 +15,35 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// relayedCall is a request that a receiver answers.
+// relayedCall is a request that a receiver answers, and the handler of it.
 type relayedCall struct {
-	call  *call
+	rpc.Call
+	x       *exchange
+	front   *front
+	name    string // of the method
+	method  *method
+	version mcp.Version     // by which it is answered, as far as that is known
+	agreed  *agreement      // nil for a client without a session
+	said    json.RawMessage // by a modern client about itself
+	target  string          // what the method is about
+	uri     string          // of the resource that the method is about
+	params  json.RawMessage
+
+	header map[string]string // Mcp-Param-…, by name; nil for a request without headers
+
 	hello *agreement // what initialize says; nil for any other request
 	over  atomic.Bool
 	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
-	mu    sync.Mutex
-	ended func() // guarded by mu; tells telemetry that a subscription is over; nil before it is acknowledged
+	mu      sync.Mutex
+	stopped func() // guarded by mu; tells telemetry that a subscription is over; nil before it is acknowledged
 }
 
 // relayedMethods are those of the protocol, for what telemetry says of their requests.
@@ -64,39 +78,68 @@ var (
 	earlyPing = &method{name: mcp.MethodPing, handle: ping, inline: true, own: true}
 )
 
-// readRelayed finds out what telemetry is to say of a request, which nothing else depends on.
-func (c *call) readRelayed(p *jsonrpc.Params) {
-	agreed := c.x.terms.agreed.Load()
-	if c.info.Method == mcp.MethodPing && agreed == nil && c.x.headers == nil && !modern(p) {
-		c.method = earlyPing
-		return
+// of makes r the handler of a request that x brings.
+func (r *relayedCall) of(f *front, x *exchange) *rpc.Call {
+	r.x, r.front, r.Handler = x, f, r
+	return &r.Call
+}
+
+// Begin finds out what telemetry is to say of a request, which nothing else depends on.
+func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
+	r.name, r.params, r.agreed = method, raw, r.x.terms.agreed.Load()
+	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !modern(&p)
+	if early {
+		r.method, r.Inline = earlyPing, true
+	} else {
+		r.InOrder, r.Foreign = true, true
+		r.identify(&p)
 	}
-	c.relayed, c.info.Meta = &relayedCall{call: c}, nil
-	if c.method = relayedMethods[c.info.Method]; c.method == nil {
-		c.method = anyMethod
+	known := false
+	r.target, known = r.method.targetOf(&p, raw)
+	if r.method.byURI {
+		r.uri = rpc.Text(p.URI)
 	}
+	var in instrument.Incoming
+	if r.x.Tel != nil {
+		in = r.x.incoming(&r.Call, &p, r.method, r.target, r.uri)
+		in.Known, in.TargetKnown = early, known
+		in.ClientName, in.ClientVersion = r.x.introduced(r.name, client{agreed: r.agreed, info: r.said}, raw)
+	}
+	r.Start(&in)
+}
+
+// identify finds out by which method and for whom the request is, as far as it says so.
+func (r *relayedCall) identify(p *jsonrpc.Params) {
+	if r.method = relayedMethods[r.name]; r.method == nil {
+		r.method = anyMethod
+	}
+	agreed := r.agreed
+	r.agreed = nil
 	switch {
-	case c.x.headers != nil:
-		c.refused = c.readHeaders(p)
-	case c.info.Method == mcp.MethodInitialize:
-		c.relayed.hello = c.x.s.greeting(c.params)
+	case r.x.headers != nil:
+		r.Refused = r.readHeaders(p)
+	case r.name == mcp.MethodInitialize:
+		r.hello = r.x.s.greeting(r.params)
 	case modern(p):
-		c.info.Version, _ = c.x.s.speaks(p.ProtocolVersion)
-		c.info.from.info = p.ClientInfo
+		r.version, _ = r.x.s.speaks(p.ProtocolVersion)
+		r.said = p.ClientInfo
 	case agreed != nil:
-		c.info.Version, c.info.from.agreed = agreed.version, agreed
+		r.version, r.agreed = agreed.version, agreed
 	}
 }
 
 // readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body. A revision
 // that is not known here is one for the server behind the receiver.
-func (c *call) readHeaders(p *jsonrpc.Params) (err error) {
-	h := c.x.headers
-	c.info.from.info = p.ClientInfo
-	if c.info.Version, _, err = h.terms(c.x.s, c.info.Method, p); wireError(err).Code == mcp.CodeUnsupportedVersion {
-		c.info.Version, err = "", h.mirrors(headerMethod, c.info.Method)
+func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
+	h := r.x.headers
+	r.said = p.ClientInfo
+	if r.version, _, err = h.terms(r.x.s, r.name, p); rpc.WireError(err).Code == mcp.CodeUnsupportedVersion {
+		r.version, err = "", h.mirrors(headerMethod, r.name)
 	}
-	return cmp.Or(err, h.checkName(c, p))
+	if err = cmp.Or(err, h.checkName(r.method.target(r.version), p, r.params)); err == nil {
+		r.header, err = h.params()
+	}
+	return err
 }
 
 // greeting returns what the params of initialize say of the client, as far as that can be read.
@@ -113,28 +156,25 @@ func (s *Server) greeting(params json.RawMessage) *agreement {
 	return a
 }
 
-// handOn hands the request to the receiver. The frame is not kept.
-func (r *relayedCall) handOn() {
-	c := r.call
-	m := relay.Message{ID: c.info.ID.AppendJSON(nil), Method: c.info.Method, Params: oneLine(c.params)}
-	c.params, c.arguments, c.task, c.info.from.info, c.here = nil, nil, nil, nil, true
-	if m.Header, c.refused = c.x.headers.params(); c.refused == nil {
-		c.refused = c.x.calls.admit(c)
+// Handle hands the request to the receiver. The frame is not kept.
+func (r *relayedCall) Handle(ctx context.Context) (any, error) {
+	if r.Inline {
+		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
 	}
-	if c.refused != nil {
-		r.conclude(nil, c.refused)
-		return
-	}
-	err := c.x.front.receive(c.ctx, func() {
-		usercode.Run(func() { c.x.s.receiver.ReceiveRequest(c.ctx, m, c.x.front, r.answered) },
+	m := relay.Message{ID: r.ID.AppendJSON(nil), Method: r.name, Params: oneLine(r.params), Header: r.header}
+	r.params, r.said, r.header = nil, nil, nil
+	r.Deferred = true
+	err := r.front.receive(ctx, func() {
+		usercode.Run(func() { r.front.receiver.ReceiveRequest(ctx, m, r.front, r.answered) },
 			func(f *usercode.Failure) {
-				c.x.failed(c.ctx, m.Method)(f)
-				r.answered(nil, errPanicked)
+				r.x.Failed(ctx, m.Method)(f)
+				r.answered(nil, rpc.ErrPanicked)
 			})
 	})
 	if err != nil {
 		r.answered(nil, err)
 	}
+	return nil, nil
 }
 
 // receive lets the receiver take a message. Those of a session come one after the other, also where HTTP requests bring
@@ -155,10 +195,10 @@ func (f *front) receive(ctx context.Context, take func()) error {
 func (r *relayedCall) acknowledged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended == nil && !r.over.Load() {
-		r.call.op.Sending()
-		r.call.op.End(instrument.Result{})
-		r.ended = r.call.x.tel.StreamOpened(names.StreamListen)
+	if r.stopped == nil && !r.over.Load() {
+		r.Op.Sending()
+		r.Op.End(instrument.Result{})
+		r.stopped = r.x.Tel.StreamOpened(names.StreamListen)
 	}
 }
 
@@ -169,8 +209,8 @@ func (r *relayedCall) close() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended != nil {
-		r.ended()
+	if r.stopped != nil {
+		r.stopped()
 	}
 	return true
 }
@@ -180,55 +220,73 @@ func (r *relayedCall) answered(result json.RawMessage, err error) {
 	if !r.close() {
 		return
 	}
-	conclude := func() {
-		defer r.call.x.calls.release()
-		r.conclude(result, err)
-	}
+	conclude := func() { r.finish(result, err) }
 	size := len(result)
 	if passed, ok := errors.AsType[*relay.Error](err); ok {
 		size = len(passed.Object)
 	}
-	if !r.call.x.front.post(r.call, size, 0, conclude) {
+	if !r.front.post(r, size, 0, conclude) {
 		result, err = nil, errUnread
 		r.box.Put(0, 0, conclude)
 	}
 }
 
-// giveUp ends the request without an answer, unless there is one.
-func (r *relayedCall) giveUp(why error) {
+// abort ends the request without an answer, unless there is one.
+func (r *relayedCall) abort(why error) {
 	if r.close() {
-		defer r.call.x.calls.release()
-		r.call.x.calls.finish(r.call)
-		r.call.leave(why)
+		r.GiveUp(why, nil)
 	}
 }
 
-// conclude answers the request, unless the client has cancelled it.
-func (r *relayedCall) conclude(result json.RawMessage, err error) {
-	c := r.call
-	if cancelled := c.x.calls.finish(c); cancelled != nil {
-		c.leave(cancelled)
-		return
-	}
+// finish answers the request, unless the client has cancelled it.
+func (r *relayedCall) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
-		if conn := c.x.conn; conn != nil {
-			conn.withdraw(within.Values(c.x.life, c.ctx), c.out, c.info.Version, &c.op, nil,
-				mcp.CancelledParams{RequestID: c.info.ID, Reason: none.Reason})
-		}
-		c.leave(err)
+		r.GiveUp(err, func() {
+			if r.x.conn != nil {
+				r.x.Withdraw(within.Values(r.x.Life, r.Context()), r.Out, r.version, &r.Op, nil,
+					mcp.CancelledParams{RequestID: r.ID, Reason: none.Reason})
+			}
+		})
 		return
 	}
 	if _, coded := errors.AsType[*mcp.Error](err); err != nil && !coded {
-		err = &failure{&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}, err}
+		err = rpc.Fail(&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}, err)
 	}
-	if r.hello != nil && err == nil {
-		c.x.conn.adopt(r.hello, result)
-	}
-	c.ended = interruption(c.ctx, nil, err)
-	v := verbatim{of: c.method, raw: result, apart: len(result) > maxKept}
-	buf := takeBuffer()
-	c.reply(buf, v.appendAnswer((*buf)[:0], c.info.ID, err), v, err)
+	r.Ended = interruption(r.Context(), nil, err)
+	r.Conclude(verbatim{of: r.method, raw: result, apart: len(result) > rpc.MaxKept}, err)
 }
+
+func (r *relayedCall) Close(error) {}
+
+// Encode makes the answer what the receiver says. That of initialize says what the terms of the session are.
+func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
+	v, _ := result.(verbatim)
+	if r.hello != nil && err == nil {
+		r.x.conn.adopt(r.hello, v.raw)
+	}
+	if v.apart && err == nil {
+		rest = v.raw
+	}
+	return v.appendAnswer(dst, r.ID, err), rest, err
+}
+
+func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
+	if r.name == mcp.MethodInitialize {
+		if v := r.x.Version(); v != "" { // what the answer says
+			r.Op.Meet(r.x.Seen(v))
+		}
+	}
+	return r.x.outcomeOf(&r.Call, result, err, lost)
+}
+
+func (r *relayedCall) Left(why error) instrument.Result { return outcomeWithout(why) }
+
+func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
+
+func (r *relayedCall) Value() any { return r }
+
+// wait sends what waits for a client that shares its receiver with others.
+func (r *relayedCall) wait(over <-chan struct{}) { r.box.Run(over) }
 
 // verbatim is the result of a request by a method, as a peer wrote it.
 type verbatim struct {
@@ -244,7 +302,7 @@ func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	case ofPeer:
 		return jsonrpc.AppendAnswer(dst, id, "error", passed.Object)
 	case err != nil:
-		return appendError(dst, id, wireError(err))
+		return rpc.AppendError(dst, id, rpc.WireError(err))
 	case v.apart:
 		return append(id.AppendJSON(append(dst, `{"jsonrpc":"2.0","id":`...)), `,"result":`...)
 	}
@@ -274,7 +332,7 @@ func (v verbatim) outcome() (r instrument.Result) {
 // adopt makes what the client has said, and what it has been answered, the terms of the session.
 func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
-	if v := mcp.Version(text(raw)); slices.Contains(c.s.cfg.versions, v) {
+	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.s.cfg.versions, v) {
 		a.version = v
 	}
 	if !c.introduce(a.weight) {
@@ -286,18 +344,19 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	c.terms.agreed.Store(a)
 }
 
-// handOnNotification hands a notification to the receiver.
-func (x *exchange) handOnNotification(m *jsonrpc.Message) {
-	in := x.arrived(m)
+// notified hands a notification to the receiver.
+func (f *front) notified(x *exchange, m *jsonrpc.Message) error {
+	in := x.Describe(m)
 	in.Known = false
-	ctx, op := x.tel.StartHandler(x.work, in)
-	defer op.End(brokenOff)
-	err := x.front.receive(ctx, func() {
+	ctx, op := x.Tel.StartHandler(x.Work, in)
+	defer op.End(rpc.BrokenOff)
+	err := f.receive(ctx, func() {
 		usercode.Run(func() {
-			x.s.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, x.front)
-		}, x.failed(ctx, m.Method))
+			f.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, f)
+		}, x.Failed(ctx, m.Method))
 	})
 	op.End(instrument.Result{Err: err})
+	return nil
 }
 
 // oneLine returns raw, valid JSON, without line breaks.

@@ -12,6 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/within"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -19,11 +21,13 @@ import (
 
 // front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
 type front struct {
-	conn *connection // nil for modern clients over HTTP
-	tel  *instrument.Server
-	turn lock.Mutex // held while the receiver takes a message of the connection
+	conn     *connection  // nil for modern clients over HTTP
+	handler  *HTTPHandler // of those; nil for a connection
+	receiver relay.Receiver
+	observer rpc.Observer
+	turn     lock.Mutex // held while the receiver takes a message of the connection
 
-	unread room // memory of messages for modern clients over HTTP, until they have read them
+	unread *quota.Memory // memory of messages for modern clients over HTTP, until they have read them
 }
 
 // A modern client over HTTP that does not read may have so many bytes of notifications waiting, for each request.
@@ -36,29 +40,29 @@ const unreadFrames = 16
 // received the message: it only queues the message, for the goroutine of the client's own request, so that a client
 // which does not read delays no other. post reports false, and sends nothing, if the queue of the request would take
 // more than limit bytes, 0 for any number, or the queues of all requests more than unreadFrames.
-func (f *front) post(by *call, n, limit int, send func()) bool {
+func (f *front) post(by *relayedCall, n, limit int, send func()) bool {
 	if f.conn != nil {
 		send()
 		return true
 	}
-	who := by.x.who
-	if !f.unread.try(who, n) {
+	who := by.x.client.who
+	if !f.unread.ReservePart(who, n) {
 		return false
 	}
-	queued := by.relayed.box.Put(n, limit, func() {
-		defer f.unread.give(who, n)
+	queued := by.box.Put(n, limit, func() {
+		defer f.unread.Change(who, -n)
 		send()
 	})
 	if !queued {
-		f.unread.give(who, n)
+		f.unread.Change(who, -n)
 	}
 	return queued
 }
 
 // during returns the request of the client that ctx belongs to, nil for none, or if it has been answered.
-func (f *front) during(ctx context.Context) *call {
-	if r := RequestFrom(ctx); r != nil && r.call != nil && r.call.x.front == f && !r.call.relayed.over.Load() {
-		return r.call
+func (f *front) during(ctx context.Context) *relayedCall {
+	if r, ok := ctx.Value(rpc.InfoKey{}).(*relayedCall); ok && r.front == f && !r.over.Load() {
+		return r
 	}
 	return nil
 }
@@ -66,12 +70,12 @@ func (f *front) during(ctx context.Context) *call {
 // way returns the request of the client by whose stream to send a question that belongs to ctx, nil for the way of what
 // belongs to no request. Where that is not read, it is the request that came last: a server behind a pipe cannot say
 // which one it speaks of, and a client need not read any other stream.
-func (f *front) way(ctx context.Context) *call {
+func (f *front) way(ctx context.Context) *relayedCall {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
 		return by
 	}
-	if at := f.conn.out.reach(); at.asks && at.read {
+	if at := f.conn.Out.Reach(); at.Asks && at.Read {
 		return nil
 	}
 	return f.latest()
@@ -80,12 +84,12 @@ func (f *front) way(ctx context.Context) *call {
 // noticeWay is way for a notification. It waits on the stream of the session for a client that has read that stream and
 // can resume it. A change concerns the session, whatever ctx says: with the stream of a request that the client gives
 // up, the change would be lost.
-func (f *front) noticeWay(ctx context.Context, method string) *call {
+func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
 	by := f.during(ctx)
-	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.version() == "") {
+	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.Version() == "") {
 		return by
 	}
-	if at := f.conn.out.reach(); at.asks && (at.read || at.resumable) {
+	if at := f.conn.Out.Reach(); at.Asks && (at.Read || at.Resumable) {
 		return nil
 	}
 	if by != nil {
@@ -101,10 +105,10 @@ func aboutChange(method string) bool {
 }
 
 // latest returns the request that came last among those whose clients read a stream, nil for none.
-func (f *front) latest() (by *call) {
-	for _, c := range f.conn.table.all() {
-		if c.out.reach().asks && (by == nil || c.arrived.After(by.arrived)) {
-			by = c
+func (f *front) latest() (by *relayedCall) {
+	for _, c := range f.conn.table.All() {
+		if r, ok := c.Handler.(*relayedCall); ok && c.Out.Reach().Asks && (by == nil || c.Arrived.After(by.Arrived)) {
+			by = r
 		}
 	}
 	return by
@@ -125,62 +129,53 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	r := instrument.Request{Method: m.Method, Foreign: true}
 	if m.Method == mcp.NotificationResourceUpdated {
 		uri, _ := mcp.Object(m.Params).Lookup("uri")
-		r.URI = text(uri)
+		r.URI = rpc.Text(uri)
 	}
 	by := f.noticeWay(ctx, m.Method)
 	switch {
 	case by == nil && f.conn != nil:
-		return f.send(ctx, f.conn.exchange, f.conn.out, f.conn.version(), r, m)
+		return f.send(ctx, f.conn.exchange, f.conn.Out, f.conn.Version(), r, m)
 	case by == nil:
-		f.tel.NotificationDropped(m.Method, names.DropNoStream)
+		f.observer.Tel.NotificationDropped(m.Method, names.DropNoStream)
 		return nil
 	case f.conn != nil:
-		return f.send(ctx, by.x, by.out, by.info.Version, r, m)
+		return f.send(ctx, by.x, by.Out, by.version, r, m)
 	}
 	m.Params = bytes.Clone(m.Params)
-	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, by.x, by.out, by.info.Version, r, m) }) {
-		f.tel.NotificationDropped(m.Method, names.DropQueueFull)
+	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, by.x, by.Out, by.version, r, m) }) {
+		f.observer.Tel.NotificationDropped(m.Method, names.DropQueueFull)
 	}
 	return nil
 }
 
 // send sends a notification by a sink of x.
-func (f *front) send(ctx context.Context, x *exchange, out sink, v mcp.Version, r instrument.Request,
+func (f *front) send(ctx context.Context, x *exchange, out rpc.Sink, v mcp.Version, r instrument.Request,
 	m relay.Message) error {
-	ctx, cancel := joint(ctx, x.life)
+	ctx, cancel := joint(ctx, x.Life)
 	defer cancel()
-	buf := takeBuffer()
+	buf := rpc.GetBuffer()
 	frame := appendMessage((*buf)[:0], jsonrpc.ID{}, m)
-	defer releaseBuffer(buf, frame)
+	defer rpc.PutBuffer(buf, frame)
 	if m.Method == mcp.NotificationSubscriptionsAcknowledged {
 		defer f.acknowledge(f.during(ctx), m.Params)
 	}
-	return x.sendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
+	return x.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
 }
 
 // acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
 // unknown, or the one that the params name.
-func (f *front) acknowledge(by *call, params json.RawMessage) {
+func (f *front) acknowledge(by *relayedCall, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")
 		raw, _ := mcp.Object(meta).Lookup(mcp.MetaSubscriptionID)
 		id, _ := jsonrpc.ParseID(raw)
-		by = f.conn.table.find(id)
+		if c := f.conn.table.Find(id); c != nil {
+			by, _ = c.Handler.(*relayedCall)
+		}
 	}
-	if by != nil && by.info.Method == mcp.MethodSubscriptionsListen {
-		by.relayed.acknowledged()
+	if by != nil && by.name == mcp.MethodSubscriptionsListen {
+		by.acknowledged()
 	}
-}
-
-// version returns the revision of the session, empty before there is one.
-func (c *connection) version() mcp.Version {
-	if c == nil {
-		return ""
-	}
-	if a := c.terms.agreed.Load(); a != nil {
-		return a.version
-	}
-	return ""
 }
 
 // appendMessage appends a message as it is, with an id unless that is zero.
@@ -207,19 +202,19 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 		return
 	}
 	q := &relayedAsk{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
-	q.ctx, q.op = c.tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
+	q.ctx, q.op = c.Tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
 	err := q.find(f.way(ctx))
 	if err == nil {
-		q.id, err = c.asks.enter(q, maxRelayed)
+		q.id, err = c.Asks.Enter(q, maxRelayed)
 	}
 	if err != nil {
 		q.conclude(nil, err)
 		return
 	}
-	q.op.Admit(c.seen(c.version()), q.id)
-	q.stop = context.AfterFunc(ctx, func() { c.group.Start(withdrawing{q}) })
+	q.op.Admit(c.Seen(c.Version()), q.id)
+	q.stop = context.AfterFunc(ctx, func() { c.Group.Start(withdrawing{q}) })
 	err = q.send(m)
-	unanswered := err != nil && c.asks.end(q.id)
+	unanswered := err != nil && c.Asks.End(q.id)
 	close(q.sent)
 	if unanswered {
 		q.conclude(nil, err)
@@ -228,26 +223,26 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 
 // find finds the way to the client: where it waits for the answer to a request, nil for none, or else the one for what
 // belongs to no request.
-func (q *relayedAsk) find(by *call) (err error) {
-	if by != nil && by.out.reach().asks {
-		back, ok := by.x.visit.await()
+func (q *relayedAsk) find(by *relayedCall) (err error) {
+	if by != nil && by.Out.Reach().Asks {
+		back, ok := by.x.WaitForClient()
 		if !ok {
-			return errBusy
+			return rpc.ErrBusy
 		}
-		q.out, q.back = by.out, back
+		q.out, q.back = by.Out, back
 		return nil
 	}
-	if at := q.conn.out.reach(); !at.asks || !at.read {
+	if at := q.conn.Out.Reach(); !at.Asks || !at.Read {
 		return errNoWay
 	}
-	q.out = q.conn.out
+	q.out = q.conn.Out
 	return nil
 }
 
 // relayedAsk is a request to the client that was handed on, until its answer.
 type relayedAsk struct {
 	conn   *connection
-	out    sink
+	out    rpc.Sink
 	method string
 	answer relay.Answer
 	id     int64
@@ -260,27 +255,27 @@ type relayedAsk struct {
 
 // send sends the request, with the trace context in its _meta if there is one.
 func (q *relayedAsk) send(m relay.Message) (err error) {
-	buf := takeBuffer()
-	frame, id := (*buf)[:0], q.conn.asks.id(q.id)
-	defer func() { releaseBuffer(buf, frame) }()
+	buf := rpc.GetBuffer()
+	frame, id := (*buf)[:0], q.conn.Asks.WireID(q.id)
+	defer func() { rpc.PutBuffer(buf, frame) }()
 	if t := q.op.TraceContext(); t.Traceparent == "" && t.Tracestate == "" && t.Baggage == "" && len(t.Others) == 0 {
 		frame = appendMessage(frame, id, m)
-	} else if frame, err = jsonrpc.AppendRequest(frame, id, m.Method, traced(&q.op, nil), m.Params); err != nil {
+	} else if frame, err = jsonrpc.AppendRequest(frame, id, m.Method, rpc.Traced(&q.op, nil), m.Params); err != nil {
 		return err
 	}
-	ctx, cancel := joint(q.ctx, q.conn.work)
+	ctx, cancel := joint(q.ctx, q.conn.Work)
 	defer cancel()
 	q.op.Sending()
-	if err = q.out.inquire(ctx, frame); err == nil {
+	if err = q.out.Ask(ctx, frame); err == nil {
 		q.op.Sent(len(frame))
 	}
 	return err
 }
 
-// give implements [awaiter]. An answer is passed on in the goroutine that reads, before the client's next message.
-func (q *relayedAsk) give(m *jsonrpc.Message) {
+// Give implements [awaiter]. An answer is passed on in the goroutine that reads, before the client's next message.
+func (q *relayedAsk) Give(m *jsonrpc.Message) {
 	if m == nil {
-		q.conn.group.Start(leaving{q})
+		q.conn.Group.Start(leaving{q})
 		return
 	}
 	<-q.sent
@@ -290,7 +285,7 @@ func (q *relayedAsk) give(m *jsonrpc.Message) {
 // leaving is the task that ends a request whose client has left.
 type leaving struct{ *relayedAsk }
 
-func (q leaving) run() {
+func (q leaving) Run() {
 	<-q.sent
 	q.conclude(nil, relay.ErrLeft)
 }
@@ -298,28 +293,28 @@ func (q leaving) run() {
 // withdrawing is the task that tells the client that an answer is not wanted any more, unless it is there.
 type withdrawing struct{ *relayedAsk }
 
-func (q withdrawing) run() {
+func (q withdrawing) Run() {
 	<-q.sent
-	if !q.conn.asks.end(q.id) {
+	if !q.conn.Asks.End(q.id) {
 		return
 	}
 	why := context.Cause(q.ctx)
-	q.conn.asks.bury(q.id, stone{lateness(q.ctx), time.Now(), q.op.Ref()})
-	q.conn.withdraw(within.Values(q.conn.life, q.ctx), q.out, q.conn.version(), &q.op, nil,
-		mcp.CancelledParams{RequestID: q.conn.asks.id(q.id), Reason: relay.ReasonOf(q.ctx)})
+	q.conn.Asks.AddTombstone(q.id, rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
+	q.conn.Withdraw(within.Values(q.conn.Life, q.ctx), q.out, q.conn.Version(), &q.op, nil,
+		mcp.CancelledParams{RequestID: q.conn.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)
 }
 
 // conclude passes on the answer, m, or why there is none.
 func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
-	defer q.op.End(brokenOff)
+	defer q.op.End(rpc.BrokenOff)
 	if q.stop != nil {
 		q.stop()
 	}
 	if q.back != nil {
 		q.back()
 	}
-	if err == errOver {
+	if err == rpc.ErrClosed {
 		err = relay.ErrLeft
 	}
 	if m != nil {
@@ -328,9 +323,9 @@ func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
 			q.passOn(m)
 			return
 		}
-		err = &violation{errors.New(q.method + ": the client's answer is broken")}
+		err = &rpc.Violation{Cause: errors.New(q.method + ": the client's answer is broken")}
 	}
-	q.op.End(endOf(q.ctx, err))
+	q.op.End(rpc.EndOf(q.ctx, err))
 	q.answer(nil, err)
 }
 

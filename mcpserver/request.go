@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -27,11 +28,9 @@ type RequestInfo struct {
 // RequestFrom returns the request that a handler is answering, from the context that the handler was called with or one
 // derived from it; nil from any other context.
 func RequestFrom(ctx context.Context) *RequestInfo {
-	r, _ := ctx.Value(requestKey{}).(*RequestInfo)
+	r, _ := ctx.Value(rpc.InfoKey{}).(*RequestInfo)
 	return r
 }
-
-type requestKey struct{}
 
 // Client returns who sent the request, by the client's own account. It is for display and logs, not for decisions.
 func (r *RequestInfo) Client() mcp.Implementation {
@@ -47,7 +46,7 @@ func (r *RequestInfo) Principal() string {
 	if r == nil || r.call == nil {
 		return ""
 	}
-	return r.call.x.principal
+	return r.call.x.client.principal
 }
 
 // Session returns the session that the request belongs to, nil for a modern request, and for one of a legacy client of

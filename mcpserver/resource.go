@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -116,8 +117,8 @@ type resources struct {
 // offer makes the server answer the methods of resources, once there are some or a template for them.
 func (r *resources) offer() error {
 	return r.offered.offer(&r.s.methods, feature{declare: declareResources, methods: []*method{
-		{name: mcp.MethodListResources, handle: r.list, pace: alone()},
-		{name: mcp.MethodListResourceTemplates, handle: r.listTemplates, pace: alone()},
+		{name: mcp.MethodListResources, handle: r.list, pace: rpc.OnePace()},
+		{name: mcp.MethodListResourceTemplates, handle: r.listTemplates, pace: rpc.OnePace()},
 		{name: mcp.MethodReadResource, handle: r.read, byURI: true},
 		{name: mcp.MethodSubscribe, handle: r.subscribe, byURI: true, inline: true}, // in the order in which they come
 		{name: mcp.MethodUnsubscribe, handle: r.unsubscribe, byURI: true, inline: true},
@@ -237,7 +238,7 @@ func (e *notFoundError) in(v mcp.Version) error {
 	if v.Era() == mcp.Modern {
 		wire.Code = mcp.CodeInvalidParams
 	}
-	return &failure{wire, e}
+	return rpc.Fail(wire, e)
 }
 
 func cloneAnnotations(a *mcp.Annotations) *mcp.Annotations {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -14,6 +15,13 @@ import (
 const (
 	maxWatched      = 1024      // URIs
 	maxWatchedBytes = 256 << 10 // in all of them together
+)
+
+const (
+	// maxWatchedAlone bounds the memory for watched URIs on a connection that is not over HTTP, in bytes.
+	maxWatchedAlone = 16 << 20
+	// watchCost is about how many bytes of memory a watched URI takes besides its text.
+	watchCost = 128
 )
 
 // ResourceUpdated tells the clients that watch the resource with this URI that it should be read again: those that have
@@ -38,13 +46,13 @@ type watchlist struct {
 	uris   map[string]struct{} // guarded by mu
 	bytes  int                 // guarded by mu; in all URIs together
 	closed bool                // guarded by mu; nothing is added any more
-	room   *watchRoom          // guarded by mu; nil for as much as there is
-	who    account             // guarded by mu; that takes of it
+	room   *quota.Memory       // guarded by mu; nil for as much as there is
+	who    quota.Account       // guarded by mu; that takes of it
 	taken  int                 // guarded by mu; of room
 }
 
 // join makes an account take the memory for the list of a room.
-func (w *watchlist) join(room *watchRoom, who account) {
+func (w *watchlist) join(room *quota.Memory, who quota.Account) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.room, w.who = room, who
@@ -62,7 +70,7 @@ func (w *watchlist) take(n int) bool {
 	switch {
 	case w.room == nil:
 		return true
-	case !w.room.take(w.who, n):
+	case !w.room.Reserve(w.who, n):
 		return false
 	}
 	w.taken += n
@@ -74,7 +82,7 @@ func (w *watchlist) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.room != nil {
-		w.room.change(w.who, -w.taken)
+		w.room.Change(w.who, -w.taken)
 		w.room, w.taken = nil, 0
 	}
 }
@@ -106,7 +114,7 @@ func (w *watchlist) remove(uri string) bool {
 		delete(w.uris, uri)
 		w.bytes -= len(uri)
 		if w.room != nil {
-			w.room.change(w.who, -len(uri)-watchCost)
+			w.room.Change(w.who, -len(uri)-watchCost)
 			w.taken -= len(uri) + watchCost
 		}
 	}
@@ -134,7 +142,7 @@ func (w *watchlist) replace(uris []string) {
 	}
 	if w.room != nil {
 		takes := w.bytes + len(uris)*watchCost
-		w.room.change(w.who, takes-w.taken)
+		w.room.Change(w.who, takes-w.taken)
 		w.taken = takes
 	}
 }
@@ -198,7 +206,7 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	for _, uri := range w.snapshot() {
 		if w.remove(uri) {
 			// an error could be told to no client
-			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
+			x.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
 }

@@ -8,14 +8,11 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/keepalive"
-	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
-
-// settle is how long handlers may take to return when their contexts have ended, and then how long a send may.
-const settle = time.Second
 
 // Serve answers one client over c until the client has sent its last message, then closes c and returns nil: handlers
 // that run then have [Options.DrainTimeout] to finish, and their answers are sent. The end of ctx ends it early: the
@@ -30,29 +27,24 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
 		network = n.Network()
 	}
-	p := &peer{observer: s.observer(network), rates: new(rateBook), watching: newWatchRoom(maxWatchedAlone)}
+	p := &peer{rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
+	p.Observer = s.observer(network)
 	var queued func() int
-	if m, ok := c.(measured); ok && p.tel != nil {
-		queued = m.measure(p.tel.QueueWait)
+	if m, ok := c.(measured); ok && p.Tel != nil {
+		queued = m.measure(p.Tel.QueueWait)
 	}
 	ctx, quit := context.WithCancelCause(ctx)
 	defer quit(nil)
-	conn, stop := s.open(ctx, p, &pipe{c, p.observer}, maxSpare, queued)
+	conn, stop := s.open(ctx, p, &rpc.Pipe{Conn: c, Observer: p.Observer}, rpc.MaxSpare, queued)
 	conn.quit = quit
 	conn.watchOver()
-	end := conn.read(ctx, c)
-	err, lost := end.err, end.err != nil || end.panicked != nil
-	conn.asks.close()
-	switch { // a client that has closed its end may still read
-	case lost:
-	case conn.front != nil:
-		conn.table.drain(s.cfg.DrainTimeout)
-	default:
-		waitAtMost(conn.group, s.cfg.DrainTimeout)
+	end := conn.Read(ctx, framesOf(c), bufferedOf(c), conn.alive)
+	err, lost := end.Err, end.Err != nil || end.Panicked != nil
+	conn.Asks.Close()
+	if !lost { // a client that has closed its end may still read
+		conn.role.drain()
 	}
-	if conn.front != nil {
-		conn.leaveRelay(context.Cause(ctx))
-	}
+	conn.role.leave(context.Cause(ctx))
 	stop(context.Cause(ctx))
 	conn.public.because(err)
 	left := conn.close(lost && ctx.Err() == nil)
@@ -60,9 +52,9 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
 		closed = failed
 	}
-	s.flush(ctx, p.observer)
-	if end.panicked != nil {
-		panic(end.panicked) // the caller of Serve may recover from it
+	s.flush(ctx, p.Observer)
+	if end.Panicked != nil {
+		panic(end.Panicked) // the caller of Serve may recover from it
 	}
 	if err == nil && closed != nil {
 		err = fmt.Errorf("close: %w", closed)
@@ -76,13 +68,12 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 // connection is one client, on one connection or in one session over HTTP.
 type connection struct {
 	*exchange
-	table *calls
+	table *rpc.Calls
 
 	public  *Session  // as handlers see it
 	watched watchlist // resources that the client of a session watches
 	others  others    // that know the session too; nil if it is known in this process only
 
-	asks    *asks     // that a legacy client has yet to answer
 	sites   *sites    // where it was sent
 	notices *notices  // that the client of a session is yet to be sent
 	logs    *logQueue // likewise, of what belongs to no request
@@ -109,28 +100,30 @@ type connection struct {
 // how many messages wait to be sent, nil for none. stop ends the contexts of handlers for a reason, nil if the client
 // has left.
 func (s *Server) open(
-	ctx context.Context, p *peer, out sink, spare int, queued func() int,
+	ctx context.Context, p *peer, out rpc.Sink, spare int, queued func() int,
 ) (_ *connection, stop func(reason error)) {
-	g := newGroup(spare)
+	g := rpc.NewGroup(spare)
 	conn := &connection{
-		table: newCalls(&s.cfg, g, s.total), since: time.Now(),
-		public: new(Session), asks: newAsks(), sites: new(sites), logs: new(logQueue),
+		table: rpc.NewCalls(s.cfg.MaxConcurrent, s.cfg.MaxQueued, s.cfg.FrameLimit, g, s.total), since: time.Now(),
+		public: new(Session), sites: new(sites), logs: new(logQueue),
 	}
 	conn.exchange = &exchange{
-		engine: &engine{s: s, calls: conn.table, group: g, audience: newAudience(maxListening)},
-		peer:   p, terms: new(terms), conn: conn, out: out,
+		Exchange: rpc.Exchange{
+			Engine: &rpc.Engine{Calls: conn.table, Group: g, FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID()},
+			Peer:   &p.Peer, Asks: rpc.NewAsks(), Out: out,
+		},
+		s: s, client: p, terms: new(terms), conn: conn, audience: newAudience(maxListening),
 	}
+	conn.Server = conn.exchange
+	conn.role = s.roles.forConnection(conn)
 	conn.heard = &hearing{x: conn.exchange}
-	if s.receiver != nil {
-		conn.front = &front{conn: conn, tel: p.tel}
-	}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
-	conn.gone = p.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
-	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
-	work, end := context.WithCancelCause(conn.life)
-	conn.work = work
+	conn.gone = p.Tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
+	conn.Life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
+	work, end := context.WithCancelCause(conn.Life)
+	conn.Work = work
 	unwatch := context.AfterFunc(ctx, func() { end(endCause(context.Cause(ctx))) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,20 +138,6 @@ func (s *Server) open(
 	}
 }
 
-// skipped answers a frame that was too large, if it can be told that it was a request and which.
-func (x *exchange) skipped(e *FrameTooLargeError) {
-	v := jsonrpc.TooLarge(e.Head, e.Tail)
-	v.Cause = e
-	x.violation(v, e.Head, e.Size, e.Limit)
-	switch {
-	case v.ID.IsZero():
-	case v.Response:
-		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
-	default:
-		x.answerViolation(v, x.out)
-	}
-}
-
 // close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that
 // the connection broke.
 func (c *connection) close(lost bool) (left int) {
@@ -169,13 +148,13 @@ func (c *connection) close(lost bool) (left int) {
 	c.s.enlist()
 	c.s.mu.Unlock()
 	c.audience.close()
-	c.asks.close()
-	if waitAtMost(c.group, settle) > 0 {
+	c.Asks.Close()
+	if rpc.Wait(c.Group, rpc.Settle) > 0 {
 		c.cut()
-		left = waitAtMost(c.group, settle)
+		left = rpc.Wait(c.Group, rpc.Settle)
 	}
-	c.table.close(context.Cause(c.work))
-	closeGroup(c.group)
+	c.table.Close(context.Cause(c.Work), errShuttingDown)
+	rpc.CloseGroup(c.Group)
 	c.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.public.end(), nil)
 	c.watched.release()
@@ -192,49 +171,41 @@ func (c *connection) ended(lost bool) {
 		if lost {
 			errorType = names.ErrorConnectionLost
 		}
-		c.seen(a.version).SessionEnd(time.Since(c.since), errorType)
+		c.Seen(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	if lost {
-		c.tel.ConnectionFailed(names.ErrorConnectionLost)
+		c.Tel.ConnectionFailed(names.ErrorConnectionLost)
 	}
-	c.tel.Close()
+	c.Tel.Close()
 }
 
-// pipe is the sink that a connection is.
-type pipe struct {
-	conn Conn
-	observer
+// inSession reports whether a session is open on the connection.
+func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
+
+// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from
+// then on, the connection calls waited, and queued tells how many wait.
+type measured interface {
+	measure(waited func(time.Duration)) (queued func() int)
 }
 
-// notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
-// could go.
-func (p *pipe) notify(ctx context.Context, frame []byte) (err error) {
-	return p.send(ctx, func() error { return p.conn.Send(ctx, frame) })
-}
-
-func (p *pipe) send(ctx context.Context, send func() error) (err error) {
-	usercode.Run(func() { err = send() }, func(f *usercode.Failure) {
-		p.failed(ctx, "Conn.Send")(f)
-		err = f
-	})
-	return err
-}
-
-func (p *pipe) answer(ctx context.Context, a answer) error {
-	switch {
-	case a.frame == nil:
-		return nil
-	case a.rest == nil:
-		return p.notify(ctx, a.frame)
+// framesOf returns what receives the frames of a connection. A frame that was too large is the core's error.
+func framesOf(c Conn) func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) {
+		frame, err := c.Receive(ctx)
+		if err == nil {
+			return frame, nil
+		}
+		if large, ok := errors.AsType[*FrameTooLargeError](err); ok {
+			return nil, (*rpc.FrameTooLargeError)(large)
+		}
+		return nil, err
 	}
-	if c, ok := p.conn.(apart); ok {
-		frame, rest := a.frame, a.rest
-		return p.send(ctx, func() error { return c.sendParts(ctx, frame, rest, closing) })
-	}
-	return p.notify(ctx, a.whole())
 }
 
-// apart is a connection that sends a frame in parts.
-type apart interface {
-	sendParts(ctx context.Context, parts ...[]byte) error
+// bufferedOf returns what reports whether more has come than a connection has received, nil for one that does not know.
+func bufferedOf(c Conn) func() bool {
+	if b, ok := c.(interface{ Buffered() bool }); ok {
+		return b.Buffered
+	}
+	return nil
 }

@@ -9,8 +9,9 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -22,9 +23,9 @@ type Server struct {
 	cfg       config
 	number    uint64 // among those of the process
 
-	total      *limiter       // over all clients; nil for none
+	total      *quota.Limiter // over all clients; nil for none
 	middleware RequestHandler // around the handlers of all requests; nil for none
-	receiver   relay.Receiver // that gets what clients send; nil for a server that answers by itself
+	roles      roles
 
 	methods methods
 	hears   hearers
@@ -43,12 +44,12 @@ type Server struct {
 	tasks       *taskKeeper
 
 	mu        sync.Mutex
-	conns     map[*connection]struct{}        // guarded by mu; open ones, but for those of fleets
-	audiences map[*audience]struct{}          // guarded by mu; those who may listen now
-	fleets    map[*fleet]struct{}             // guarded by mu; of the handlers that share a store of sessions
-	handlers  map[*HTTPHandler]struct{}       // guarded by mu; that are not shut down
-	lastConn  uint64                          // guarded by mu; number of the latest connection
-	observers map[instrument.Network]observer // guarded by mu
+	conns     map[*connection]struct{}            // guarded by mu; open ones, but for those of fleets
+	audiences map[*audience]struct{}              // guarded by mu; those who may listen now
+	fleets    map[*fleet]struct{}                 // guarded by mu; of the handlers that share a store of sessions
+	handlers  map[*HTTPHandler]struct{}           // guarded by mu; that are not shut down
+	lastConn  uint64                              // guarded by mu; number of the latest connection
+	observers map[instrument.Network]rpc.Observer // guarded by mu
 }
 
 // New returns a server that calls itself info and offers nothing yet. Like a wrong pattern for an HTTP handler, an
@@ -86,9 +87,10 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 		audiences: map[*audience]struct{}{},
 		fleets:    map[*fleet]struct{}{},
 		handlers:  map[*HTTPHandler]struct{}{},
-		observers: map[instrument.Network]observer{},
+		observers: map[instrument.Network]rpc.Observer{},
 
-		total:      newLimiter(cfg.MaxTotal),
+		roles:      answering{},
+		total:      quota.NewLimiter(cfg.MaxTotal),
 		middleware: wrapped(cfg.Middleware),
 	}
 	if err := cmp.Or(given.Check(info), given.Check(cfg.Capabilities)); err != nil {

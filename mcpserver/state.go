@@ -129,7 +129,7 @@ func (c *call) binding() ([]byte, error) {
 		return nil, invalidParams("params: %w", err)
 	}
 	hash := sha256.New()
-	for _, part := range [][]byte{[]byte(c.x.s.info.Name), []byte(c.x.principal), []byte(c.info.Method), params} {
+	for _, part := range [][]byte{[]byte(c.x.s.info.Name), []byte(c.x.client.principal), []byte(c.info.Method), params} {
 		_ = binary.Write(hash, binary.BigEndian, uint64(len(part)))
 		_, _ = hash.Write(part)
 	}

@@ -163,7 +163,7 @@ func TestAStateHasABound(t *testing.T) {
 
 func TestABindingKnowsTheParamsHoweverTheyAreWritten(t *testing.T) {
 	bindingOf := func(principal, method, params string) string {
-		x := &exchange{engine: &engine{s: &Server{}}, peer: &peer{principal: principal}}
+		x := &exchange{s: &Server{}, client: &peer{principal: principal}}
 		c := &call{x: x, params: json.RawMessage(params)}
 		c.info.Method = method
 		b, err := c.binding()

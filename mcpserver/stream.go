@@ -64,9 +64,9 @@ func networkOf(r io.Reader) instrument.Network {
 
 func (c *streamConn) Send(ctx context.Context, frame []byte) error { return c.out.SendWait(ctx, frame) }
 
-// sendParts is Send for a frame in parts, which are not copied: it returns when the client has taken them. The end of
+// SendParts is Send for a frame in parts, which are not copied: it returns when the client has taken them. The end of
 // ctx ends the connection if that is in between.
-func (c *streamConn) sendParts(ctx context.Context, parts ...[]byte) error {
+func (c *streamConn) SendParts(ctx context.Context, parts ...[]byte) error {
 	stop := context.AfterFunc(ctx, func() {
 		if d, ok := c.w.(interface{ SetWriteDeadline(time.Time) error }); !ok || d.SetWriteDeadline(time.Unix(1, 0)) != nil {
 			_ = c.w.Close()

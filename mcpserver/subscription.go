@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -42,32 +44,33 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	sub := &subscription{call: c, meta: meta}
-	sub.watched.join(c.x.watching, c.x.who)
+	sub.watched.join(c.x.client.watching, c.x.client.who)
 	stands := false
 	defer func() {
 		if !stands {
-			c.x.unwatchAll(c.ctx, &sub.watched)
+			c.x.unwatchAll(c.Context(), &sub.watched)
 			sub.watched.release()
 		}
 	}()
 	granted := s.honour(ctx, sub, p.Notifications)
-	if granted.TaskIDs, err = s.tasks.watchable(c.ctx, c, p.Notifications.TaskIDs); err != nil {
+	if granted.TaskIDs, err = s.tasks.watchable(c.Context(), c, p.Notifications.TaskIDs); err != nil {
 		return nil, err
 	}
 	if !sub.watched.reserve(len(granted.TaskIDs) * watchedTaskCost) {
-		return nil, errBusy
+		return nil, rpc.ErrBusy
 	}
 	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
-	sub.notices = notices{group: c.x.group, send: sub.tell, coalesced: c.x.coalesced, held: true}
+	sub.notices = notices{group: c.x.Group, send: sub.tell, coalesced: c.x.coalesced, held: true}
 	if err := sub.open(granted); err != nil {
 		return nil, err
 	}
 	stands = true
 	sub.notices.resume()
 	s.tasks.serve(sub)
-	context.AfterFunc(c.ctx, func() { c.x.group.Start(sub) })
-	return standing{}, nil
+	context.AfterFunc(c.Context(), func() { c.x.Group.Start(sub) })
+	c.Deferred = true
+	return nil, nil
 }
 
 // honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist
@@ -111,12 +114,12 @@ func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	if err := sub.call.x.audience.add(sub); err != nil {
 		return err
 	}
-	sub.call.op.Sending()
+	sub.call.Op.Sending()
 	if err := sub.acknowledge(granted); err != nil && sub.call.x.audience.remove(sub) {
 		return err
 	}
-	sub.call.op.End(instrument.Result{})
-	sub.ended = sub.call.x.tel.StreamOpened(names.StreamListen)
+	sub.call.Op.End(instrument.Result{})
+	sub.ended = sub.call.x.Tel.StreamOpened(names.StreamListen)
 	return nil
 }
 
@@ -126,8 +129,8 @@ func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
 		return err
 	}
 	c := sub.call
-	about := instrument.Request{Method: mcp.NotificationSubscriptionsAcknowledged, Parent: c.op.Ref()}
-	return c.x.send(c.x.work, c.out, c.info.Version, about, sub.meta, params)
+	about := instrument.Request{Method: mcp.NotificationSubscriptionsAcknowledged, Parent: c.Op.Ref()}
+	return c.x.Send(c.x.Work, c.Out, c.info.Version, about, sub.meta, params)
 }
 
 // tell sends a notice, and ends the subscription if the client does not take it.
@@ -137,18 +140,18 @@ func (sub *subscription) tell(n queuedNotice) {
 	over := sub.over
 	var err error
 	if !over {
-		err = c.x.inform(c.x.work, c.out, c.info.Version, n, sub.meta)
+		err = c.x.inform(c.x.Work, c.Out, c.info.Version, n, sub.meta)
 	}
 	sub.mu.Unlock()
 	if err != nil {
-		c.cancel(err)
+		c.Cancel(err)
 	}
 }
 
-// run concludes the request, once: with a result, unless the client has cancelled it. Before that, while the request is
+// Run concludes the request, once: with a result, unless the client has cancelled it. Before that, while the request is
 // still open, the server cancels it: one page of the specification demands the notification, another the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
-func (sub *subscription) run() {
+func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {
 		return
 	}
@@ -156,13 +159,13 @@ func (sub *subscription) run() {
 	sub.over = true
 	sub.tasks.stop()
 	sub.revoke()
-	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
+	sub.call.Conclude(&mcp.Result{Meta: sub.meta}, nil)
 	ended := sub.ended
 	sub.mu.Unlock()
 	if ended != nil {
 		ended()
 	}
-	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
+	sub.call.x.unwatchAll(sub.call.Context(), &sub.watched)
 	sub.watched.release()
 }
 
@@ -170,26 +173,26 @@ func (sub *subscription) run() {
 // has gone, or knows.
 func (sub *subscription) revoke() {
 	c := sub.call
-	if why := context.Cause(c.ctx); why != nil && !errors.Is(why, errShuttingDown) {
+	if why := context.Cause(c.Context()); why != nil && !errors.Is(why, errShuttingDown) {
 		return
 	}
 	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.info.ID, Reason: errShuttingDown.Message})
 	if err != nil {
 		return
 	}
-	_ = c.x.notify(c.x.life, c.out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
+	_ = c.x.Notify(c.x.Life, c.Out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.
 type audience struct {
 	mu     sync.Mutex
-	places shares                     // guarded by mu
+	places quota.Shares               // guarded by mu
 	subs   map[*subscription]struct{} // guarded by mu
 	closed bool                       // guarded by mu
 }
 
 func newAudience(limit int) *audience {
-	return &audience{places: newShares(limit), subs: map[*subscription]struct{}{}}
+	return &audience{places: quota.NewShares(limit), subs: map[*subscription]struct{}{}}
 }
 
 func (a *audience) add(sub *subscription) error {
@@ -198,10 +201,10 @@ func (a *audience) add(sub *subscription) error {
 	switch {
 	case a.closed:
 		return errShuttingDown
-	case !a.places.affords(sub.call.x.who, 1):
-		return errBusy
+	case !a.places.Affords(sub.call.x.client.who, 1):
+		return rpc.ErrBusy
 	}
-	a.places.take(sub.call.x.who, 1)
+	a.places.Reserve(sub.call.x.client.who, 1)
 	a.subs[sub] = struct{}{}
 	return nil
 }
@@ -212,7 +215,7 @@ func (a *audience) remove(sub *subscription) bool {
 	defer a.mu.Unlock()
 	_, there := a.subs[sub]
 	if there {
-		a.places.give(sub.call.x.who, 1)
+		a.places.Release(sub.call.x.client.who, 1)
 		delete(a.subs, sub)
 	}
 	return there
@@ -229,7 +232,7 @@ func (a *audience) announce(some []change) {
 	for sub := range a.all() {
 		for i := range some {
 			if n := &some[i]; sub.wants(n.notice) {
-				sub.notices.add(n.notice, n.parent(sub.call.x.tel))
+				sub.notices.add(n.notice, n.parent(sub.call.x.Tel))
 			}
 		}
 	}
@@ -241,6 +244,6 @@ func (a *audience) close() {
 	a.closed = true
 	a.mu.Unlock()
 	for sub := range a.all() {
-		sub.call.x.group.Start(sub)
+		sub.call.x.Group.Start(sub)
 	}
 }

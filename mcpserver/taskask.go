@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -66,7 +67,7 @@ func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.Inpu
 		return true
 	})
 	if err != nil {
-		return nil, &failure{errInternal, fmt.Errorf("ask the client: %w", err)}
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("ask the client: %w", err))
 	}
 	r.saw(t)
 	responses, err := r.await(ctx, keys)
@@ -129,15 +130,15 @@ func (r *taskRun) collect(keys []string) {
 func askIn(ctx context.Context, a asker, items []*inquiry) error {
 	requests := mcp.InputRequests{}
 	for _, it := range items {
-		requests[it.key] = mcp.InputRequest{Method: it.method(), Params: it.encoded}
+		requests[it.key] = mcp.InputRequest{Method: it.Method(), Params: it.encoded}
 	}
 	responses, err := a.ask(ctx, requests)
 	if err != nil {
 		return err
 	}
 	for _, it := range items {
-		if err := it.take(ctx, responses[it.key]); err != nil {
-			return fmt.Errorf("%s: the client's response: %w", it.method(), err)
+		if err := it.Take(ctx, responses[it.key]); err != nil {
+			return fmt.Errorf("%s: the client's response: %w", it.Method(), err)
 		}
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
@@ -22,8 +24,8 @@ import (
 type taskKeeper struct {
 	s     *Server
 	cfg   TaskOptions
-	owner string // names this server in the store
-	group *group // of handlers, and of errands to the store
+	owner string     // names this server in the store
+	group *rpc.Group // of handlers, and of errands to the store
 	once  sync.Once
 	own   ownTasks // the store, if no other server can have it; nil otherwise
 
@@ -38,7 +40,7 @@ type taskKeeper struct {
 	runs    map[string]*taskRun
 	watches map[string]map[taskListener]struct{} // guarded by mu; by the tasks that they are about
 	claims  map[askedKey]*taskWait               // guarded by mu; who puts what a task asks to its client
-	places  shares                               // guarded by mu; of those that run
+	places  quota.Shares                         // guarded by mu; of those that run
 	unwatch func()                               // guarded by mu; ends to watch the store, nil while it is not watched
 	closed  bool                                 // guarded by mu; no task begins any more
 }
@@ -46,8 +48,8 @@ type taskKeeper struct {
 func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
 	return &taskKeeper{
-		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0),
-		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: newShares(cfg.MaxRunning),
+		s: s, cfg: cfg, owner: rand.Text(), group: rpc.NewGroup(0),
+		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: quota.NewShares(cfg.MaxRunning),
 		runs: map[string]*taskRun{}, watches: map[string]map[taskListener]struct{}{}, claims: map[askedKey]*taskWait{},
 	}, err
 }
@@ -214,10 +216,10 @@ func (k *taskKeeper) enter(r *taskRun) error {
 	switch {
 	case k.closed:
 		return errShuttingDown
-	case !k.places.affords(r.peer.who, 1):
-		return errBusy
+	case !k.places.Affords(r.peer.who, 1):
+		return rpc.ErrBusy
 	}
-	k.places.take(r.peer.who, 1)
+	k.places.Reserve(r.peer.who, 1)
 	k.runs[r.id] = r
 	return nil
 }
@@ -228,7 +230,7 @@ func (k *taskKeeper) leave(r *taskRun) {
 	defer k.mu.Unlock()
 	if k.runs[r.id] != nil {
 		delete(k.runs, r.id)
-		k.places.give(r.peer.who, 1)
+		k.places.Release(r.peer.who, 1)
 	}
 }
 
@@ -251,7 +253,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		for _, r := range k.left() {
 			r.cancel(errShuttingDown)
 		}
-		waitAtMost(k.group, settle)
+		rpc.Wait(k.group, rpc.Settle)
 		if left := k.left(); len(left) > 0 {
 			err = errors.Join(err, fmt.Errorf("tasks whose handlers ignore the end of their contexts: %d", len(left)))
 			k.disown(left)
@@ -266,7 +268,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if unwatch != nil {
 		unwatch()
 	}
-	closeGroup(k.group)
+	rpc.CloseGroup(k.group)
 	k.ledger.close()
 	if k.own != nil {
 		k.own.Close(identity.Mark{})
@@ -310,7 +312,7 @@ var (
 
 // errand does one thing in a task of a group, when asked: once at a time, and once more if it was asked meanwhile.
 type errand struct {
-	group *group
+	group *rpc.Group
 	do    func()
 
 	mu      sync.Mutex
@@ -329,7 +331,7 @@ func (e *errand) ask() {
 	e.running = e.group.Start(e)
 }
 
-func (e *errand) run() {
+func (e *errand) Run() {
 	usercode.Pass(func() {
 		for again := true; again; again = e.more() {
 			e.do()

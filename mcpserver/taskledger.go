@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -11,33 +12,33 @@ import (
 // until their time is up. It bounds them, so that one client leaves some of the store to the others.
 type taskLedger struct {
 	mu      sync.Mutex
-	tasks   shares                // guarded by mu
-	bytes   shares                // guarded by mu
+	tasks   quota.Shares          // guarded by mu
+	bytes   quota.Shares          // guarded by mu
 	entries map[string]*taskEntry // guarded by mu; by the id of the task
 }
 
 // taskEntry is what the ledger says of a task.
 type taskEntry struct {
-	who      account
+	who      quota.Account
 	weight   int
 	revision int64
 	end      *time.Timer // nil if the task is kept for ever
 }
 
 func newTaskLedger(tasks, bytes int) *taskLedger {
-	return &taskLedger{tasks: newShares(tasks), bytes: newShares(bytes), entries: map[string]*taskEntry{}}
+	return &taskLedger{tasks: quota.NewShares(tasks), bytes: quota.NewShares(bytes), entries: map[string]*taskEntry{}}
 }
 
 // open enters a new task, and reports false if there is no room for it.
-func (l *taskLedger) open(who account, r *store.Task) bool {
+func (l *taskLedger) open(who quota.Account, r *store.Task) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := &taskEntry{who: who, weight: r.Weight(), revision: r.Revision}
-	if !l.tasks.affords(who, 1) || !l.bytes.affords(who, e.weight) {
+	if !l.tasks.Affords(who, 1) || !l.bytes.Affords(who, e.weight) {
 		return false
 	}
-	l.tasks.take(who, 1)
-	l.bytes.take(who, e.weight)
+	l.tasks.Reserve(who, 1)
+	l.bytes.Reserve(who, e.weight)
 	l.entries[r.ID] = e
 	if !r.Expires.IsZero() {
 		e.end = time.AfterFunc(time.Until(r.Expires), func() { l.drop(r.ID) })
@@ -54,8 +55,8 @@ func (l *taskLedger) drop(id string) {
 		return
 	}
 	delete(l.entries, id)
-	l.tasks.give(e.who, 1)
-	l.bytes.give(e.who, e.weight)
+	l.tasks.Release(e.who, 1)
+	l.bytes.Release(e.who, e.weight)
 	if e.end != nil {
 		e.end.Stop()
 	}
@@ -83,10 +84,10 @@ func (l *taskLedger) reserve(r *store.Task) (e *taskEntry, grows int, ok bool) {
 		return nil, 0, true
 	}
 	grows = max(0, r.Weight()-e.weight)
-	if grows > store.TaskSlack && !l.bytes.affords(e.who, grows) {
+	if grows > store.TaskSlack && !l.bytes.Affords(e.who, grows) {
 		return nil, 0, false
 	}
-	l.bytes.take(e.who, grows)
+	l.bytes.Reserve(e.who, grows)
 	return e, grows, true
 }
 
@@ -94,13 +95,13 @@ func (l *taskLedger) reserve(r *store.Task) (e *taskEntry, grows int, ok bool) {
 func (l *taskLedger) settle(e *taskEntry, r *store.Task, reserved int, saved bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.bytes.give(e.who, reserved)
+	l.bytes.Release(e.who, reserved)
 	if !saved || r.Revision <= e.revision || l.entries[r.ID] != e {
 		return
 	}
-	l.bytes.give(e.who, e.weight)
+	l.bytes.Release(e.who, e.weight)
 	e.weight, e.revision = r.Weight(), r.Revision
-	l.bytes.take(e.who, e.weight)
+	l.bytes.Reserve(e.who, e.weight)
 }
 
 // close forgets all tasks: the server makes no more.

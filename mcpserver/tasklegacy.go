@@ -98,7 +98,7 @@ func (r *taskRun) makeLegacy(c *call, wish *mcp.TaskMetadata) error {
 	}
 	r.waits, r.after = false, 0
 	r.ttl = legacyTTL(wish.TTL, r.ttl, r.k.cfg.PollInterval)
-	context.AfterFunc(c.ctx, r.introduce) // which ends when the request has been answered
+	context.AfterFunc(c.Context(), r.introduce) // which ends when the request has been answered
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -53,8 +54,8 @@ func (a legacyAsker) relate(params json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(with), err
 }
 
-// related is the _meta of what is said about a question: the task that asks it, if it is one of 2025-11-25.
-func (it *inquiry) related() mcp.Meta {
+// Meta is the _meta of what is said about a question: the task that asks it, if it is one of 2025-11-25.
+func (it *inquiry) Meta() mcp.Meta {
 	meta, _ := mcp.Object(it.encoded).Lookup("_meta")
 	task, ok := mcp.Object(meta).Lookup(mcp.MetaRelatedTask)
 	if !ok {
@@ -79,7 +80,7 @@ func relayedOf(answer json.RawMessage, err error) (relayed, bool) {
 	if refused, ok := errors.AsType[*ClientError](err); ok {
 		return relayed{Error: &mcp.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}}, true
 	}
-	if broken, ok := errors.AsType[*violation](err); ok {
+	if broken, ok := errors.AsType[*rpc.Violation](err); ok {
 		return relayed{Broken: broken.Error()}, true
 	}
 	return relayed{}, false
@@ -149,14 +150,14 @@ func (w *taskWait) withdraw() {
 // again.
 func (w *taskWait) inquire(ctx context.Context, key string, r mcp.InputRequest) {
 	defer w.k.unclaim(askedKey{w.id, key}, w)
-	w.c.x.conn.asks.wait(w.c)
-	defer w.c.x.conn.asks.resume(w.c)
-	q := &relaying{name: r.Method}
+	w.c.x.Asks.Pause(&w.c.Call)
+	defer w.c.x.Asks.Resume(&w.c.Call)
+	q := &taskQuestion{name: r.Method}
 	err := w.c.inquirer().inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
 	if response, answered := relayedOf(q.answer, err); answered {
 		w.respond(key, response)
 	}
-	if errors.Is(err, errOver) { // the client will not answer any more, and the task cannot go on without that
+	if errors.Is(err, rpc.ErrClosed) { // the client will not answer any more, and the task cannot go on without that
 		w.cancel(errShuttingDown)
 	}
 }
@@ -167,7 +168,7 @@ func (w *taskWait) respond(key string, response relayed) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.c.ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.c.Context()), storeTimeout)
 	defer cancel()
 	_, err = w.k.change(ctx, w.id, nil, func(t *store.Task) bool {
 		return respondTask(t, mcp.InputResponses{key: raw}, stamp())
@@ -210,24 +211,24 @@ func (k *taskKeeper) unclaim(key askedKey, w *taskWait) {
 }
 
 // unheard reports whether the client does not read what is sent to it on behalf of a request.
-func (c *call) unheard() bool { return !c.out.reach().read }
+func (c *call) unheard() bool { return !c.Out.Reach().Read }
 
-// relaying is a question whose answer is for the handler of a task to read.
-type relaying struct {
+// taskQuestion is a question whose answer is for the handler of a task to read.
+type taskQuestion struct {
 	name   string
 	answer json.RawMessage
 }
 
-func (q *relaying) method() string { return q.name }
-func (q *relaying) check() error   { return nil }
+func (q *taskQuestion) Method() string { return q.name }
+func (q *taskQuestion) check() error   { return nil }
 
-func (q *relaying) missing(mcp.Version, *mcp.ClientCapabilities, *mcp.ClientCapabilities) bool {
+func (q *taskQuestion) missing(mcp.Version, *mcp.ClientCapabilities, *mcp.ClientCapabilities) bool {
 	return false
 }
 
-func (q *relaying) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
+func (q *taskQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
 
-func (q *relaying) take(_ context.Context, answer json.RawMessage) error {
+func (q *taskQuestion) Take(_ context.Context, answer json.RawMessage) error {
 	q.answer = slices.Clone(answer)
 	return nil
 }

@@ -27,7 +27,7 @@ func (k *taskKeeper) list(ctx context.Context, c *call) (any, error) {
 	if err := c.readTask(&p); err != nil {
 		return nil, err
 	}
-	if c.x.principal == "" {
+	if c.x.client.principal == "" {
 		return nil, refusal(mcp.CodeMethodNotFound, "%s: the server does not know who asks", c.info.Method)
 	}
 	behind, ok := readTaskCursor(p.Cursor)
@@ -35,7 +35,7 @@ func (k *taskKeeper) list(ctx context.Context, c *call) (any, error) {
 		return nil, errUnknownCursor
 	}
 	size := c.x.s.cfg.PageSize
-	found, err := k.cfg.Store.List(ctx, c.x.principal, behind, size+1)
+	found, err := k.cfg.Store.List(ctx, c.x.client.principal, behind, size+1)
 	if err != nil {
 		return nil, err
 	}

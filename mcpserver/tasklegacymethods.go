@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -38,10 +39,10 @@ func (k *taskKeeper) stopLegacy(ctx context.Context, t *store.Task) (any, error)
 // than requests may take: a task that is not done is no failure.
 // (specification 2025-11-25, basic/utilities/tasks, "Result Retrieval")
 func (k *taskKeeper) result(_ context.Context, c *call) (any, error) {
-	t, err := k.asked(c.ctx, c, new(mcp.TaskParams))
+	t, err := k.asked(c.Context(), c, new(mcp.TaskParams))
 	if err == nil && !t.Status.Terminal() {
 		w := &taskWait{k: k, c: c, id: t.ID, changed: make(chan struct{}, 1), inquiries: map[string]context.CancelFunc{}}
-		w.ctx, w.cancel = context.WithCancelCause(c.ctx)
+		w.ctx, w.cancel = context.WithCancelCause(c.Context())
 		defer w.cancel(nil)
 		t, err = w.wait()
 	}
@@ -71,9 +72,9 @@ func (w *taskWait) wait() (*store.Task, error) {
 		defer k.mu.Unlock()
 		k.unlisten(w.id, w)
 	}()
-	back, ok := w.c.x.visit.await()
+	back, ok := w.c.x.WaitForClient()
 	if !ok {
-		return nil, errBusy
+		return nil, rpc.ErrBusy
 	}
 	defer back()
 	for {

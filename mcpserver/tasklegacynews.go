@@ -65,7 +65,7 @@ func (n *notices) offer(one notice, most int) {
 
 // tellTask sends how a task is.
 func (c *connection) tellTask(id string) {
-	ctx, cancel := context.WithTimeout(c.work, storeTimeout)
+	ctx, cancel := context.WithTimeout(c.Work, storeTimeout)
 	defer cancel()
 	t, err := c.s.tasks.load(ctx, id)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *connection) tellTask(id string) {
 		return
 	}
 	// best effort
-	_ = c.notify(c.work, c.out, c.terms.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params)
+	_ = c.Notify(c.Work, c.Out, c.terms.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params)
 }
 
 // taskProgress is what a handler has said of its progress, and the client is to hear.
@@ -141,7 +141,7 @@ func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(r.legacy.meta, level, logger, data)
 	if err == nil && r.conn != nil {
 		for range r.conn.logs.add(frame) {
-			r.peer.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
+			r.peer.Tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
 		r.conn.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 	}
@@ -150,5 +150,5 @@ func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 
 // sendNotification sends a notification that belongs to no request. A client that is gone need not know.
 func (c *connection) sendNotification(method string, frame []byte) {
-	_ = c.tellQuietly(c.work, c.out, method, frame)
+	_ = c.SendCounted(c.Work, c.Out, method, frame)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -107,7 +108,7 @@ func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*store.Task,
 
 // mayTake reports whether a task is one of the client's.
 func (c *call) mayTake(t *store.Task) bool {
-	return t.Principal == c.x.principal && t.Version.Era() == c.info.Version.Era()
+	return t.Principal == c.x.client.principal && t.Version.Era() == c.info.Version.Era()
 }
 
 var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams,
@@ -119,7 +120,7 @@ func gone(err error) error {
 	case errors.Is(err, store.ErrNoTask):
 		return errUnknownTask
 	case errors.Is(err, store.ErrFull):
-		return &failure{errBusy, err}
+		return rpc.Fail(rpc.ErrBusy, err)
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -73,13 +74,13 @@ type bindTask func(context.Context, *CallToolRequest) (taskWork, error)
 // newRun returns the run of a call whose context is ctx.
 func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
-		k: k, id: rand.Text(), tool: t, peer: c.x.peer, conn: c.x.conn, info: c.info, request: ctx,
+		k: k, id: rand.Text(), tool: t, peer: c.x.client, conn: c.x.conn, info: c.info, request: ctx,
 		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
 		begun: make(chan struct{}), answered: make(chan struct{}),
 	}
 	r.info.task = r
 	r.errand = errand{group: k.group, do: r.sync}
-	r.ctx, r.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), requestKey{}, &r.info))
+	r.ctx, r.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), rpc.InfoKey{}, &r.info))
 	r.within = r.ctx
 	r.tie()
 	return r
@@ -162,18 +163,18 @@ func (r *taskRun) begin(ctx context.Context) error {
 	record := r.newRecord(stamp())
 	if !r.k.ledger.open(r.peer.who, record) {
 		r.tie()
-		return &failure{errBusy, store.ErrFull}
+		return rpc.Fail(rpc.ErrBusy, store.ErrFull)
 	}
 	if err := r.k.cfg.Store.Save(ctx, record); err != nil {
 		r.k.ledger.drop(r.id)
 		r.tie()
 		if errors.Is(err, store.ErrFull) {
-			return &failure{errBusy, err}
+			return rpc.Fail(rpc.ErrBusy, err)
 		}
-		return &failure{errInternal, fmt.Errorf("create the task: %w", err)}
+		return rpc.Fail(rpc.ErrInternal, fmt.Errorf("create the task: %w", err))
 	}
 	var within context.Context
-	if within, r.span = r.peer.tel.StartTask(r.ctx, r.tool.Name); !r.started {
+	if within, r.span = r.peer.Tel.StartTask(r.ctx, r.tool.Name); !r.started {
 		r.within = within
 	}
 	r.mu.Lock()
@@ -197,30 +198,30 @@ func (r *taskRun) newRecord(now time.Time) *store.Task {
 	return record
 }
 
-// run calls the handler and concludes, whatever becomes of it: it may even end its goroutine.
-func (r *taskRun) run() {
-	result, err := any(nil), error(errPanicked)
+// Run calls the handler and concludes, whatever becomes of it: it may even end its goroutine.
+func (r *taskRun) Run() {
+	result, err := any(nil), error(rpc.ErrPanicked)
 	defer func() {
 		r.end(result, err)
 		r.cancel(nil)
 		r.k.leave(r)
 	}()
-	r.peer.tel.Labelled(r.within, r.info.Method, r.tool.Name,
+	r.peer.Tel.Labelled(r.within, r.info.Method, r.tool.Name,
 		func(ctx context.Context) { result, err = r.handle(ctx) })
 }
 
 // handle calls the handler, and turns a panic into an error.
 func (r *taskRun) handle(ctx context.Context) (result any, err error) {
-	err = errPanicked
-	usercode.Run(func() { result, err = r.outcome(ctx) }, r.peer.failed(ctx, r.info.Method))
+	err = rpc.ErrPanicked
+	usercode.Run(func() { result, err = r.outcome(ctx) }, r.peer.Failed(ctx, r.info.Method))
 	return result, err
 }
 
 // outcome returns what the handler does, in the form of an answer.
 func (r *taskRun) outcome(ctx context.Context) (result any, err error) {
 	out, err := r.work(ctx)
-	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), errCancelled) {
-		return nil, errCancelled // whatever the error is: the client has asked for it
+	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), rpc.ErrCancelled) {
+		return nil, rpc.ErrCancelled // whatever the error is: the client has asked for it
 	}
 	if r.legacy != nil {
 		err = r.legacyError(err)
@@ -257,11 +258,11 @@ func (r *taskRun) finish(result any, err error) {
 		r.settleLegacy(t, result)
 	})
 	if errors.Is(lost, store.ErrFull) {
-		err = &failure{errTaskResult, lost}
+		err = rpc.Fail(errTaskResult, lost)
 		record, lost = r.save(func(t *store.Task) { failTask(t, errTaskResult, stamp()) })
 	}
 	end := interrupted(outcome(result, err), cmp.Or(r.interrupted, err))
-	end.ResultType, end.Told = "", err == errPanicked
+	end.ResultType, end.Told = "", err == rpc.ErrPanicked
 	status := mcp.TaskFailed
 	switch {
 	case lost != nil:
@@ -283,18 +284,18 @@ func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
 	}
 	answer, ok := result.(*mcp.CallToolResult)
 	if !ok {
-		return nil, &failure{errInternal, fmt.Errorf("a task cannot be answered with a %T", result)}
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("a task cannot be answered with a %T", result))
 	}
 	if answer, err = r.related(answer); err != nil {
-		return nil, &failure{errInternal, fmt.Errorf("the _meta of the result of %s: %w", r.info.Method, err)}
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("the _meta of the result of %s: %w", r.info.Method, err))
 	}
 	raw, err := view{r.k.s, r.info.Version, r.info.Principal()}.encode(nil, answer)
 	switch {
 	case err != nil:
-		return nil, &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.info.Method, err)}
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode the result of %s: %w", r.info.Method, err))
 	case len(raw) > r.k.cfg.MaxResult:
-		return nil, &failure{errTaskResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw),
-			r.k.cfg.MaxResult)}
+		return nil, rpc.Fail(errTaskResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw),
+			r.k.cfg.MaxResult))
 	}
 	return raw, nil
 }
@@ -308,7 +309,7 @@ func settleTask(t *store.Task, payload json.RawMessage, err error, now time.Time
 	case t.CancelRequested:
 		endTask(t, mcp.TaskCancelled, "", now)
 	default:
-		failTask(t, wireError(err), now)
+		failTask(t, rpc.WireError(err), now)
 	}
 }
 
@@ -362,7 +363,7 @@ func (r *taskRun) saw(t *store.Task) {
 	r.news(t)
 	switch {
 	case t.CancelRequested:
-		r.cancel(errCancelled)
+		r.cancel(rpc.ErrCancelled)
 	case t.Status.Terminal():
 		r.cancel(errTaskTaken)
 	}

@@ -66,8 +66,8 @@ func (k *taskKeeper) serve(sub *subscription) {
 		return
 	}
 	w := &taskWatch{k: k, sub: sub, sent: map[string]int64{}}
-	w.errand = errand{group: sub.call.x.group, do: w.tell}
-	k.watch(sub.call.ctx)
+	w.errand = errand{group: sub.call.x.Group, do: w.tell}
+	k.watch(sub.call.Context())
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if sub.over {
@@ -113,7 +113,7 @@ func (w *taskWatch) look() {
 // tell looks at the tasks that are due, and tells the client what it does not know.
 func (w *taskWatch) tell() {
 	for id, known, ok := w.next(); ok; id, known, ok = w.next() {
-		ctx, cancel := context.WithTimeout(w.sub.call.ctx, storeTimeout)
+		ctx, cancel := context.WithTimeout(w.sub.call.Context(), storeTimeout)
 		t, err := w.k.load(ctx, id)
 		cancel()
 		switch {
@@ -189,11 +189,11 @@ func (sub *subscription) tellTask(params []byte) bool {
 	over := sub.over
 	var err error
 	if !over {
-		err = c.x.notify(c.x.work, c.out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
+		err = c.x.Notify(c.x.Work, c.Out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
 	}
 	sub.mu.Unlock()
 	if err != nil {
-		c.cancel(err)
+		c.Cancel(err)
 	}
 	return err == nil && !over
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"sync/atomic"
 
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -22,11 +22,7 @@ type others interface {
 	// amend changes what is to be kept of the session, in all of them. change may be called again, after what others have
 	// changed; an error says that the change is known in this process only.
 	amend(ctx context.Context, change func()) error
-	// cancel passes on that the client has cancelled a request which is not answered here.
-	cancel(ctx context.Context, id jsonrpc.ID, reason string) error
-	// deliver passes on a response to a request from another process, and reports whether there is one. The error says
-	// that the process is not known now or the store fails: the client may try again.
-	deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
+	rpc.Elsewhere
 }
 
 // agreement is the outcome of initialize. It is immutable.

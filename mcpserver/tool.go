@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -78,7 +79,7 @@ type tool struct {
 	task     *taskTool      // nil unless calls may become tasks
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
 	views    views
-	pace     pace
+	pace     rpc.Pace
 }
 
 func (t *tool) key() string { return t.Name }
@@ -200,7 +201,7 @@ func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 // offer makes the server answer the methods of tools, once there are some.
 func (t *tools) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareTools, methods: []*method{
-		{name: mcp.MethodListTools, handle: t.list, pace: alone()},
+		{name: mcp.MethodListTools, handle: t.list, pace: rpc.OnePace()},
 		{name: mcp.MethodCallTool, handle: t.call, rate: rateToolCalls, kind: instrument.Tool, find: t.find,
 			pace: t.paceOf},
 	}})
@@ -221,7 +222,7 @@ func (t *tools) list(_ context.Context, c *call) (any, error) {
 }
 
 // paceOf returns the pace of a tool, unless its calls may become tasks.
-func (t *tools) paceOf(name string) *pace {
+func (t *tools) paceOf(name string) *rpc.Pace {
 	if known, ok := t.lookup(name); ok && known.task == nil {
 		return &known.pace
 	}

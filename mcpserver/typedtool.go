@@ -11,6 +11,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -179,7 +180,7 @@ func resultOf(ctx context.Context, out any, c *contract) (*mcp.CallToolResult, e
 	}
 	raw, err := jsonv2.Marshal(out, jsonv2.Deterministic(true), jsonv1.FormatDurationAsNano(true))
 	if err != nil {
-		return nil, &failure{errInternal, fmt.Errorf("encode output: %w", err)}
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode output: %w", err))
 	}
 	if c != nil {
 		if err := checkOutput(ctx, raw, c); err != nil {
@@ -201,7 +202,7 @@ func checkOutput(ctx context.Context, raw json.RawMessage, c *contract) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return &failure{errBadOutput, fmt.Errorf("output: %w", err)}
+	return rpc.Fail(errBadOutput, fmt.Errorf("output: %w", err))
 }
 
 var errBadOutput = &mcp.Error{Code: mcp.CodeInternalError,

@@ -5,63 +5,44 @@ import (
 	"weak"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// yieldUsage takes how much of a limited resource is in use, and the limit.
-type yieldUsage = func(kind string, used, limit int)
-
 // usage yields what the connection uses of its limits. It is called when metrics are collected.
-func (c *connection) usage(yield yieldUsage) {
-	c.table.usage(yield)
+func (c *connection) usage(yield rpc.YieldUsage) {
+	c.table.Usage(yield)
 	c.s.usage(yield)
-	if c.peer.watching != nil {
-		c.peer.watching.usage(yield)
+	if c.client.watching != nil {
+		yieldMemory(yield, names.MemoryWatched, c.client.watching)
 	}
-}
-
-func (t *calls) usage(yield yieldUsage) {
-	t.mu.Lock()
-	running, waiting, bytes := t.running, len(t.waiting), t.bytes
-	t.mu.Unlock()
-	yield(names.CapacityRequest, running, t.limit)
-	yield(names.CapacityQueue, waiting, t.queue)
-	yield(names.MemoryFrame, bytes, t.capacity)
 }
 
 // usage yields what is used of the limits that all clients share.
-func (s *Server) usage(yield yieldUsage) {
-	if l := s.total; l != nil {
-		l.mu.Lock()
-		used := l.used
-		l.mu.Unlock()
-		yield(names.CapacityTotal, used, l.limit)
+func (s *Server) usage(yield rpc.YieldUsage) {
+	if s.total != nil {
+		u := s.total.Usage()
+		yield(names.CapacityTotal, u.Used, u.Limit)
 	}
 	k := s.tasks
 	k.mu.Lock()
-	running, limit := k.places.used, k.places.limit
+	running, limit := k.places.Used, k.places.Limit
 	k.mu.Unlock()
 	yield(names.CapacityTask, running, limit)
 	l := k.ledger
 	l.mu.Lock()
 	tasks, bytes := l.tasks, l.bytes
 	l.mu.Unlock()
-	yield(names.CapacityKeptTask, tasks.used, tasks.limit)
-	yield(names.MemoryTaskResult, bytes.used, bytes.limit)
-}
-
-func (r *watchRoom) usage(yield yieldUsage) {
-	r.mu.Lock()
-	used, limit := r.bytes.used, r.bytes.limit
-	r.mu.Unlock()
-	yield(names.MemoryWatched, used, limit)
+	yield(names.CapacityKeptTask, tasks.Used, tasks.Limit)
+	yield(names.MemoryTaskResult, bytes.Used, bytes.Limit)
 }
 
 // observeLimits observes the handler's limits until Shutdown, or until the garbage collector finds that the
 // program has forgotten the handler.
 func (h *HTTPHandler) observeLimits() {
 	self := weak.Make(h)
-	h.gone = h.http1.tel.Connected(instrument.Connection{Limits: func(yield yieldUsage) {
+	h.gone = h.http1.Tel.Connected(instrument.Connection{Limits: func(yield rpc.YieldUsage) {
 		if h := self.Value(); h != nil {
 			h.usage(yield)
 		}
@@ -70,25 +51,28 @@ func (h *HTTPHandler) observeLimits() {
 }
 
 // usage yields what is used of the limits of the handler.
-func (h *HTTPHandler) usage(yield yieldUsage) {
+func (h *HTTPHandler) usage(yield rpc.YieldUsage) {
 	h.s.usage(yield)
-	h.watching.usage(yield)
+	yieldMemory(yield, names.MemoryWatched, h.watching)
 	h.gate.mu.Lock()
 	posts, waits := h.gate.places, h.gate.waits
 	h.gate.mu.Unlock()
-	yield(names.CapacityHTTPRequest, posts.used, posts.limit)
-	yield(names.CapacityWaitingHandler, waits.used, waits.limit)
-	h.room.mu.Lock()
-	bodies := h.room.bytes
-	h.room.mu.Unlock()
-	yield(names.MemoryBody, bodies.used, bodies.limit)
+	yield(names.CapacityHTTPRequest, posts.Used, posts.Limit)
+	yield(names.CapacityWaitingHandler, waits.Used, waits.Limit)
+	yieldMemory(yield, names.MemoryBody, h.room)
 	h.sessions.mu.Lock()
 	sessions, introductions := h.sessions.places, h.sessions.introductions
 	h.sessions.mu.Unlock()
-	yield(names.CapacitySession, sessions.used, sessions.limit)
-	yield(names.MemoryIntroduction, introductions.used, introductions.limit)
+	yield(names.CapacitySession, sessions.Used, sessions.Limit)
+	yield(names.MemoryIntroduction, introductions.Used, introductions.Limit)
 	h.audience.mu.Lock()
 	subscriptions := h.audience.places
 	h.audience.mu.Unlock()
-	yield(names.CapacitySubscription, subscriptions.used, subscriptions.limit)
+	yield(names.CapacitySubscription, subscriptions.Used, subscriptions.Limit)
+}
+
+// yieldMemory yields what is used of a budget of memory.
+func yieldMemory(yield rpc.YieldUsage, kind string, m *quota.Memory) {
+	used, limit := m.Usage()
+	yield(kind, used, limit)
 }

@@ -172,7 +172,7 @@ func TestAProfileSaysWhoseWorkItIs(t *testing.T) {
 			if labelled(s, below.labels) {
 				attributed += s.Value[0]
 			}
-			if onStack(s, "mcpserver.(*reading).answer") {
+			if onStack(s, "rpc.(*Reader).answer") {
 				read += s.Value[0]
 			}
 		}

@@ -27,7 +27,7 @@ var exceptions = []exception{
 	{"Hold weak references: what they name is freed with its last user, and its key at the next sweep",
 		[]string{"internal/instrument.commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
-		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
+		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "internal/server/rpc.Observer.Peers",
 		"internal/client/conn.handshake.waiting",
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
@@ -42,7 +42,7 @@ var exceptions = []exception{
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
 		"mcpserver.ReadResourceRequest.Variables", "mcpserver.location.variables",
 		"mcpserver.inputRequired.asks", "mcpserver.urlRequired.elicitations", "mcpserver/bearer.claims.Scope",
-		"mcpserver.inspector.calls", "mcpproxy.hiding.*", "mcpproxy.hostMessage.args",
+		"mcpserver.inspector.calls", "mcpserver.relayedCall.header", "mcpproxy.hiding.*", "mcpproxy.hostMessage.args",
 		"mcpproxy.rewriter.to", "internal/ndjson.Writer.line",
 		"internal/jsonrpc.names.more", "internal/jsonscan.Object.unquote", "internal/mirror.Param.Path",
 		"internal/mirror.walk.*",

@@ -6,13 +6,13 @@ var serverArea = area{
 	rows: []row{
 		{
 			what:  "Requests that are handled and that wait for it",
-			where: []string{"mcpserver.calls.live", "mcpserver.calls.waiting"},
+			where: []string{"internal/server/rpc.Calls.live", "internal/server/rpc.Calls.waiting"},
 			bound: "{mcpserver.Options.MaxConcurrent} run; {mcpserver.Options.MaxQueued} wait; the frames of both have " +
-				"{mcpserver.liveFrames} FrameLimits together: {bytes mcpserver.liveFrames * mcpserver.Options.FrameLimit}",
+				"{internal/server/rpc.liveFrames} FrameLimits together: {bytes internal/server/rpc.liveFrames * mcpserver.Options.FrameLimit}",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "the request is answered with an error; cancellations and answers come through",
 			test:   "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
-			weighs: "mcpserver.liveFrames * mcpserver.Options.FrameLimit",
+			weighs: "internal/server/rpc.liveFrames * mcpserver.Options.FrameLimit",
 			holder: ofStream,
 		},
 		{
@@ -25,7 +25,7 @@ var serverArea = area{
 			weighs: "2 * mcpserver.Options.FrameLimit", holder: ofStream,
 		},
 		{
-			what: "Requests handled by the server, over all clients", where: []string{"mcpserver.limiter.hungry"},
+			what: "Requests handled by the server, over all clients", where: []string{"internal/server/quota.Limiter.waiting"},
 			bound:  "no bound unless it is set; each client has its own",
 			option: "mcpserver.Options.MaxTotal",
 			full:   "more wait, or get an error; shares for each while places are scarce",
@@ -38,15 +38,15 @@ var serverArea = area{
 			test:  "mcpserver.TestWhatAClientSaysAboutItselfIsBounded", weighs: "mcpserver.maxIntroduction", holder: ofStream,
 		},
 		{
-			what: "Answers to a batch (revision 2025-03-26)", where: []string{"mcpserver.batch.frame"},
-			bound:  "{mcpserver.maxBatch} messages; answers of one FrameLimit together",
+			what: "Answers to a batch (revision 2025-03-26)", where: []string{"internal/server/rpc.Batch.frame"},
+			bound:  "{internal/server/rpc.MaxBatch} messages; answers of one FrameLimit together",
 			option: "mcpserver.Options.FrameLimit",
 			full:   "a longer batch is refused, answers beyond are errors",
 			test:   "mcpserver.TestTheAnswersToABatchHaveABound",
 			weighs: "mcpserver.Options.FrameLimit", holder: ofStream,
 		},
 		{
-			what: "Requests to the client that wait for their answers", where: []string{"mcpserver.asks.open"},
+			what: "Requests to the client that wait for their answers", where: []string{"internal/server/rpc.Asks.open"},
 			bound:  "those of the handlers that run",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "each ends with its handler's context",
@@ -55,7 +55,7 @@ var serverArea = area{
 		{
 			what:  "Requests that a relay has handed on, each way, until their answers",
 			where: []string{"mcpserver.maxRelayed"},
-			bound: "{mcpserver.maxRelayed} each way; those of the client have {mcpserver.liveFrames} FrameLimits together, as " +
+			bound: "{mcpserver.maxRelayed} each way; those of the client have {internal/server/rpc.liveFrames} FrameLimits together, as " +
 				"in any server, and their frames are not kept. An answer is sent by whom it comes from, who waits for the client",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "the request is answered with an error",
@@ -63,8 +63,8 @@ var serverArea = area{
 		},
 		{
 			what:  "Requests to the client that were given up",
-			where: []string{"mcpserver.stones.byID", "mcpserver.stones.order"},
-			bound: "{mcpserver.maxStones}",
+			where: []string{"internal/server/rpc.tombstones.byID", "internal/server/rpc.tombstones.order"},
+			bound: "{internal/server/rpc.maxStones}",
 			full:  "the oldest give way; a late answer is then one that was never asked for",
 			test:  "mcpserver.TestAnAnswerThatNobodyWaitsForSaysWhy",
 		},
@@ -143,15 +143,15 @@ var serverArea = area{
 		{
 			what:  "Goroutines that wait for tasks of a client, or for exchanges over HTTP",
 			where: []string{"internal/workers.Pool.idle"},
-			bound: "{mcpserver.maxSpare} of a client, and {mcpserver.maxBurst} times as many for 20 ms behind a burst; over HTTP " +
+			bound: "{internal/server/rpc.MaxSpare} of a client, and {internal/server/rpc.maxBurst} times as many for 20 ms behind a burst; over HTTP " +
 				"as many as had an exchange, for 20 ms",
 			full: "a goroutine that is done ends",
 			test: "internal/workers.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",
 		},
 		{
 			what:  "Buffers in which answers were encoded",
-			where: []string{"mcpserver.buffers"},
-			bound: "{bytes mcpserver.maxKept} are kept for reuse",
+			where: []string{"internal/server/rpc.buffers"},
+			bound: "{bytes internal/server/rpc.MaxKept} are kept for reuse",
 			full:  "a larger one is left to the collector", test: "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
 		},
 	},
@@ -163,7 +163,7 @@ var httpArea = area{
 		"another one, and so on.",
 	rows: []row{
 		{
-			what: "Bodies of requests, being read and being answered", where: []string{"mcpserver.room.bytes"},
+			what: "Bodies of requests, being read and being answered", where: []string{"internal/server/quota.Memory.bytes"},
 			bound: "{mcpserver.bodyFrames} FrameLimits: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit}; " +
 				"memory follows what has come. One body " +
 				"has one FrameLimit. The first {bytes internal/grow.First} of each do not count",
@@ -179,7 +179,7 @@ var httpArea = area{
 		},
 		{
 			what:  "Bodies, of one account",
-			where: []string{"mcpserver.shares.held"},
+			where: []string{"internal/server/quota.Shares.Held"},
 			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2}; what holds nothing " +
 				"has no entry",
 			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestAccountsLeavePlacesAndRoomToOthers",
@@ -193,7 +193,7 @@ var httpArea = area{
 			test:   "mcpserver.TestABodyHasToComeAtARate",
 		},
 		{
-			what: "POSTs that are answered", where: []string{"mcpserver.crowd.live", "mcpserver.gate.places"},
+			what: "POSTs that are answered", where: []string{"mcpserver.statelessCalls.live", "mcpserver.gate.places"},
 			bound:  "{mcpserver.HTTPOptions.MaxRequests}, their bodies read; one session or account gets half",
 			option: "mcpserver.HTTPOptions.MaxRequests",
 			full:   "503",
@@ -287,7 +287,7 @@ var httpArea = area{
 			test:   "mcpserver.TestOneAccountLeavesSubscriptionsToOthers",
 		},
 		{
-			what: "What is watched, in all sessions and subscriptions", where: []string{"mcpserver.watchRoom.bytes"},
+			what: "What is watched, in all sessions and subscriptions", where: []string{"mcpserver.HTTPHandler.watching"},
 			bound: "{bytes mcpserver.HTTPOptions.MaxWatchedBytes} of URIs and tasks, each counting {bytes " +
 				"mcpserver.watchCost} more; half for one account",
 			option: "mcpserver.HTTPOptions.MaxWatchedBytes",
@@ -297,7 +297,7 @@ var httpArea = area{
 		},
 		{
 			what:   "What is watched, of one account",
-			where:  []string{"mcpserver.watchRoom"},
+			where:  []string{"mcpserver.watchlist.room"},
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "it is refused, or not granted",

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -15,16 +16,16 @@ func TestShutdownWaitsForSubscriptionsWhoseClientHasGone(t *testing.T) {
 		after time.Duration
 		want  string // the error
 	}{
-		"concluded soon": {settle / 2, ""},
+		"concluded soon": {rpc.Settle / 2, ""},
 		"never":          {time.Hour, "handlers that ignore the end of their contexts: 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := New(mcp.Implementation{Name: "s", Version: "1"}, &Options{Telemetry: telemetry.Off()})
 				h := s.HTTPHandler(nil)
-				c := &call{x: &exchange{work: t.Context()}}
-				h.crowd.live[c] = struct{}{}
-				concluded := time.AfterFunc(test.after, func() { _ = h.crowd.finish(c) })
+				c := &rpc.Call{Exchange: &rpc.Exchange{Work: t.Context()}}
+				h.stateless.live[c] = struct{}{}
+				concluded := time.AfterFunc(test.after, func() { _ = h.stateless.Finish(c) })
 				defer concluded.Stop()
 				err := h.Shutdown(t.Context())
 				if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {

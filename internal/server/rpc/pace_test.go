@@ -1,4 +1,4 @@
-package mcpserver
+package rpc
 
 import (
 	"testing"
@@ -19,31 +19,31 @@ func TestAHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 		quick bool
 	}{
 		{"new", nil, false},
-		{"one run short of it", []runs{{firstTrust - 1, us}}, false},
-		{"enough", []runs{{firstTrust, us}}, true},
-		{"as long as it may be", []runs{{firstTrust, quickRun}}, true},
-		{"not quick", []runs{{10 * firstTrust, quickRun + us}}, false},
-		{"very slow", []runs{{10 * firstTrust, time.Hour}}, false},
-		{"a slow start", []runs{{1, time.Hour}, {firstTrust - 1, us}}, false},
+		{"one run short of it", []runs{{FirstTrust - 1, us}}, false},
+		{"enough", []runs{{FirstTrust, us}}, true},
+		{"as long as it may be", []runs{{FirstTrust, quickRun}}, true},
+		{"not quick", []runs{{10 * FirstTrust, quickRun + us}}, false},
+		{"very slow", []runs{{10 * FirstTrust, time.Hour}}, false},
+		{"a slow start", []runs{{1, time.Hour}, {FirstTrust - 1, us}}, false},
 		{"a slow start long ago", []runs{{1, time.Hour}, {200, us}}, true},
-		{"one run of a tenth of a millisecond", []runs{{firstTrust, us}, {1, 100 * us}}, true},
-		{"one run of any length", []runs{{firstTrust, us}, {1, time.Hour}}, false},
-		{"which was forgotten", []runs{{firstTrust, us}, {1, time.Hour}, {40, us}}, true},
-		{"one run in ten is slow", []runs{{firstTrust, us}, {1, time.Hour}, {9, us}, {1, time.Hour}, {9, us}}, false},
-		{"stalled", []runs{{firstTrust, us}, {1, -1}, {2*firstTrust - 1, us}}, false},
-		{"stalled and forgiven", []runs{{firstTrust, us}, {1, -1}, {2 * firstTrust, us}}, true},
-		{"stalled twice", []runs{{firstTrust, us}, {2, -1}, {4*firstTrust - 1, us}}, false},
-		{"stalled again and again", []runs{{100, -1}, {firstTrust<<maxDouble - 1, us}}, false},
-		{"which has an end", []runs{{100, -1}, {firstTrust << maxDouble, us}}, true},
-		{"good for long", []runs{{firstTrust, us}, {1, -1}, {2*firstTrust + lapse, us}, {1, -1}, {2 * firstTrust, us}}, true},
+		{"one run of a tenth of a millisecond", []runs{{FirstTrust, us}, {1, 100 * us}}, true},
+		{"one run of any length", []runs{{FirstTrust, us}, {1, time.Hour}}, false},
+		{"which was forgotten", []runs{{FirstTrust, us}, {1, time.Hour}, {40, us}}, true},
+		{"one run in ten is slow", []runs{{FirstTrust, us}, {1, time.Hour}, {9, us}, {1, time.Hour}, {9, us}}, false},
+		{"stalled", []runs{{FirstTrust, us}, {1, -1}, {2*FirstTrust - 1, us}}, false},
+		{"stalled and forgiven", []runs{{FirstTrust, us}, {1, -1}, {2 * FirstTrust, us}}, true},
+		{"stalled twice", []runs{{FirstTrust, us}, {2, -1}, {4*FirstTrust - 1, us}}, false},
+		{"stalled again and again", []runs{{100, -1}, {FirstTrust<<maxDouble - 1, us}}, false},
+		{"which has an end", []runs{{100, -1}, {FirstTrust << maxDouble, us}}, true},
+		{"good for long", []runs{{FirstTrust, us}, {1, -1}, {2*FirstTrust + lapse, us}, {1, -1}, {2 * FirstTrust, us}}, true},
 	} {
-		p := new(pace)
+		p := new(Pace)
 		for _, r := range tt.runs {
 			for range r.n {
 				if r.took < 0 {
 					p.stalled()
 				} else {
-					p.ran(r.took)
+					p.add(r.took)
 				}
 			}
 		}
@@ -55,20 +55,20 @@ func TestAHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 
 func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := new(pace)
+		p := new(Pace)
 		since, stalls := 0, 0 // runs since the last stall
 		t.Repeat(map[string]func(*rapid.T){
 			"run": func(t *rapid.T) {
 				n := rapid.IntRange(1, 3000).Draw(t, "n")
-				took := time.Duration(rapid.Int64Range(0, int64(2*patience)).Draw(t, "took"))
+				took := time.Duration(rapid.Int64Range(0, int64(2*Patience)).Draw(t, "took"))
 				for range n {
-					p.ran(took)
+					p.add(took)
 				}
 				since += n
 				switch {
 				case n >= 100 && took > quickRun+time.Microsecond && p.quick():
 					t.Fatalf("quick after %d runs of %v: %+v", n, took, p.load())
-				case n >= 100 && took < quickRun-time.Microsecond && since >= firstTrust<<maxDouble && !p.quick():
+				case n >= 100 && took < quickRun-time.Microsecond && since >= FirstTrust<<maxDouble && !p.quick():
 					t.Fatalf("not quick after %d runs of %v: %+v", n, took, p.load())
 				}
 			},
@@ -83,9 +83,9 @@ func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
 				switch {
 				case p.load() != r:
 					t.Fatalf("%+v is read as %+v", r, p.load())
-				case p.quick() && (since < firstTrust || stalls > 0 && since < 2*firstTrust):
+				case p.quick() && (since < FirstTrust || stalls > 0 && since < 2*FirstTrust):
 					t.Fatalf("quick %d runs after a stall: %+v", since, r)
-				case time.Duration(r.mean) > patience || r.doublings > maxDouble || r.runs > r.trust()+lapse:
+				case time.Duration(r.mean) > Patience || r.doublings > maxDouble || r.runs > r.trust()+lapse:
 					t.Fatalf("out of bounds: %+v", r)
 				}
 			},
@@ -99,7 +99,7 @@ func TestSlowRunsTakeNoDoublingBack(t *testing.T) {
 		r = r.stalled()
 	}
 	for range 20_000 {
-		r = r.ran(patience)
+		r = r.add(Patience)
 	}
 	if r.doublings != 3 {
 		t.Errorf("behind three stalls and many slow runs, %d doublings are left, want 3", r.doublings)

@@ -1,4 +1,4 @@
-package mcpserver
+package rpc
 
 import (
 	"context"
@@ -23,9 +23,14 @@ func seenOf(ctx context.Context) string {
 	default:
 	}
 	at, bound := ctx.Deadline()
-	known, other := ctx.Value(requestKey{}) != nil, ctx.Value("other")
+	known, other := ctx.Value(InfoKey{}) != nil, ctx.Value("other")
 	return fmt.Sprint(closed, ctx.Err(), context.Cause(ctx), known, other, at, bound)
 }
+
+// known is a handler that nothing is known of but a value.
+type known struct{ Handler }
+
+func (known) Value() any { return "known" }
 
 // An endable context is one of context.WithCancelCause, whatever is done with it and in which order.
 func TestTheContextOfACallIsOneThatCanBeCancelled(t *testing.T) {
@@ -35,20 +40,21 @@ func TestTheContextOfACallIsOneThatCanBeCancelled(t *testing.T) {
 		defer endOuter()
 		parent, endParent := context.WithCancelCause(outer)
 		defer endParent(nil)
-		want, endWant := context.WithCancelCause(context.WithValue(parent, requestKey{}, &RequestInfo{}))
+		want, endWant := context.WithCancelCause(context.WithValue(parent, InfoKey{}, "known"))
 		defer endWant(nil)
-		e := &endable{parent: &informed{parent, &RequestInfo{}}}
+		c := &Call{Handler: known{}, Exchange: &Exchange{Work: parent}}
+		e := &endable{parent: (*informed)(c)}
 		defer e.end(nil)
 		steps := map[string]func(){
 			"it ends": func() {
-				why := rapid.SampledFrom([]error{nil, errBusy, errShuttingDown}).Draw(t, "why")
+				why := rapid.SampledFrom([]error{nil, ErrBusy, errDuplicateID}).Draw(t, "why")
 				endWant(why)
 				e.end(why)
 			},
-			"its parent ends": func() { endParent(rapid.SampledFrom([]error{nil, errOverloaded}).Draw(t, "why")) },
+			"its parent ends": func() { endParent(rapid.SampledFrom([]error{nil, ErrOverloaded}).Draw(t, "why")) },
 			"its error":       func() { same(t, e.Err(), want.Err()) },
 			"its cause":       func() { same(t, context.Cause(e), context.Cause(want)) },
-			"its value":       func() { same(t, e.Value(requestKey{}) != nil && e.Value("other") == nil, true) },
+			"its value":       func() { same(t, e.Value(InfoKey{}) != nil && e.Value("other") == nil, true) },
 			"one below": func() {
 				child, end := context.WithCancel(e)
 				other, endOther := context.WithCancel(want)

@@ -1,4 +1,4 @@
-package mcpserver
+package rpc
 
 import (
 	"context"
@@ -7,23 +7,33 @@ import (
 	"time"
 )
 
-// informed is a context with what is known of a request. It is a part of the call, which one of [context.WithValue]
-// would allocate once more.
-type informed struct {
-	context.Context
-	info *RequestInfo
-}
+// InfoKey is the key in the context of a handler for the value of [Handler.Value].
+type InfoKey struct{}
 
+// informed is the Work context of a call's exchange with a value for InfoKey. It is the call itself, because
+// [context.WithValue] would be one more allocation.
+type informed Call
+
+// Deadline implements [context.Context].
+func (c *informed) Deadline() (time.Time, bool) { return c.Exchange.Work.Deadline() }
+
+// Done implements [context.Context].
+func (c *informed) Done() <-chan struct{} { return c.Exchange.Work.Done() }
+
+// Err implements [context.Context].
+func (c *informed) Err() error { return c.Exchange.Work.Err() }
+
+// Value implements [context.Context].
 func (c *informed) Value(key any) any {
-	if key == (requestKey{}) {
-		return c.info
+	if key == (InfoKey{}) {
+		return c.Handler.Value()
 	}
-	return c.Context.Value(key)
+	return c.Exchange.Work.Value(key)
 }
 
-// endable is a context of [context.WithCancelCause] that is made when it is first waited for: few handlers do. To make
-// one, and to take it from its parent again, took six allocations and an eighth of a tiny call on a pipe (one caller,
-// one processor, 2026-11). It is a part of the call.
+// endable is a context like that of [context.WithCancelCause]. It makes that context when a handler first waits for its
+// end, which few handlers do: to make the context, and to remove it from its parent, took six allocations and an eighth
+// of a tiny call on a pipe (one caller, one processor, 2026-11). An endable is a part of the call.
 type endable struct {
 	parent context.Context // immutable
 
@@ -31,7 +41,7 @@ type endable struct {
 	ended atomic.Bool                 // stored with mu held
 
 	mu  sync.Mutex
-	why error // guarded by mu; why it ended before it was made
+	why error // guarded by mu; why it ended, if it ended before made was stored
 }
 
 // madeContext is the context that an endable one stands for.
@@ -40,7 +50,7 @@ type madeContext struct {
 	cancel context.CancelCauseFunc
 }
 
-// end ends the context, unless it has ended.
+// end ends the context with a cause, unless it has ended.
 func (e *endable) end(why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +58,7 @@ func (e *endable) end(why error) {
 	case m != nil:
 		m.cancel(why)
 	case e.ended.Load():
-	case e.parent.Err() != nil: // of which it has its error and its cause
+	case e.parent.Err() != nil: // then the parent's error and cause count
 		e.makeLocked()
 	default:
 		e.why = why
@@ -56,7 +66,7 @@ func (e *endable) end(why error) {
 	}
 }
 
-// get returns the context that e stands for.
+// get returns the context that e stands for, which it makes if need be.
 func (e *endable) get() context.Context {
 	if m := e.made.Load(); m != nil {
 		return m
@@ -69,10 +79,10 @@ func (e *endable) get() context.Context {
 	return e.makeLocked()
 }
 
-// makeLocked is get for one that has not been made; mu is held.
+// makeLocked makes the context. mu is held.
 func (e *endable) makeLocked() context.Context {
 	m := new(madeContext)
-	if e.ended.Load() { // before its parent did, if that has
+	if e.ended.Load() { // before its parent, if that has ended too
 		m.Context, m.cancel = context.WithCancelCause(context.WithoutCancel(e.parent))
 		m.cancel(e.why)
 	} else {
@@ -99,7 +109,7 @@ func (e *endable) Err() error {
 	return e.parent.Err()
 }
 
-// Value implements [context.Context]. The cause of a context is a value, too, and one that has ended has its own.
+// Value implements [context.Context]. The cause of a context is a value too, and a context that has ended has its own.
 func (e *endable) Value(key any) any {
 	if e.ended.Load() {
 		return e.get().Value(key)

@@ -1,0 +1,186 @@
+package quota
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Limiter bounds how many requests a server handles at once, over all its connections and sessions. A nil limiter sets
+// no bound.
+//
+// A connection may hold all places, until a connection that holds none finds no place. For 2 seconds after that, a
+// connection that holds more than its share gets no more places, and loses its places as its requests are answered.
+// The limiter starts requests that wait for a place when there is one.
+type Limiter struct {
+	limit int
+
+	mu          sync.Mutex
+	used        int         // guarded by mu
+	holders     int         // guarded by mu; connections that hold a place, and requests without a connection
+	scarce      time.Time   // guarded by mu; until then, no connection gets more than its share; zero for no such bound
+	scarceTimer *time.Timer // guarded by mu; fires at scarce; nil before the first time
+	waiting     []waiter    // guarded by mu; in the order in which they found no place
+}
+
+// waiter is a connection with requests that wait for a place.
+type waiter interface {
+	// StartWaiting starts as many of them as there are places.
+	StartWaiting()
+}
+
+// scarcity is how long the limiter keeps a place for a connection, or a request without a connection, that found none:
+// long enough to send the request again.
+const scarcity = 2 * time.Second
+
+// NewLimiter returns a limiter of so many places, nil for zero.
+func NewLimiter(limit int) *Limiter {
+	if limit == 0 {
+		return nil
+	}
+	return &Limiter{limit: limit}
+}
+
+// Acquire gives a place to a connection that holds held places, and reports whether there was a place.
+func (l *Limiter) Acquire(held int) bool {
+	if l == nil {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.used >= l.limit:
+		if held == 0 {
+			l.keepForNext()
+		}
+		return false
+	case held > 0 && !l.affords(held+1):
+		return false
+	}
+	l.used++
+	if held == 0 {
+		l.holders++
+	}
+	return true
+}
+
+// AcquireFor is Acquire for a request that waits in t, which holds held places. If there is no place, the limiter calls
+// t.StartWaiting later.
+func (l *Limiter) AcquireFor(t waiter, held int) bool {
+	if l == nil {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.used < l.limit && l.affords(held+1) {
+		l.used++
+		return true
+	}
+	if !slices.Contains(l.waiting, t) {
+		l.waiting = append(l.waiting, t)
+	}
+	return false
+}
+
+// StartWaiting starts requests that wait for a place, as long as there are places. The caller has released places, and
+// holds no lock.
+func (l *Limiter) StartWaiting() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	left := len(l.waiting) // those that get no place wait again
+	l.mu.Unlock()
+	for ; left > 0; left-- {
+		l.mu.Lock()
+		if l.used >= l.limit || len(l.waiting) == 0 {
+			l.mu.Unlock()
+			return
+		}
+		t := l.waiting[0]
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+		l.mu.Unlock()
+		t.StartWaiting()
+	}
+}
+
+// Forget removes t from those that wait.
+func (l *Limiter) Forget(t waiter) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = slices.DeleteFunc(l.waiting, func(other waiter) bool { return other == t })
+}
+
+// keepForNext keeps a place for a connection, or a request without a connection, that found none. mu is held.
+func (l *Limiter) keepForNext() {
+	l.scarce = time.Now().Add(scarcity)
+	if l.scarceTimer == nil {
+		l.scarceTimer = time.AfterFunc(scarcity, l.StartWaiting)
+	} else {
+		l.scarceTimer.Reset(scarcity)
+	}
+}
+
+// affords reports whether a connection may hold so many places now. mu is held.
+func (l *Limiter) affords(places int) bool {
+	if l.scarce.IsZero() {
+		return true
+	}
+	if !time.Now().Before(l.scarce) {
+		l.scarce = time.Time{}
+		return true
+	}
+	return places <= max(1, l.limit/(l.holders+1))
+}
+
+// Keep reports whether a connection that holds held places may use one of them for its next request. If not, Keep has
+// released the place.
+func (l *Limiter) Keep(held int) bool {
+	if l == nil {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if held == 1 || l.affords(held) {
+		return true
+	}
+	l.used--
+	return false
+}
+
+// Release releases one of the held places of a connection.
+func (l *Limiter) Release(held int) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used--
+	if held == 1 {
+		l.holders--
+	}
+}
+
+// Usage returns how the places are used; a nil limiter has none.
+func (l *Limiter) Usage() Places {
+	if l == nil {
+		return Places{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Places{
+		Used: l.used, Limit: l.limit, Holders: l.holders, Waiting: len(l.waiting), Scarce: time.Now().Before(l.scarce),
+	}
+}
+
+// Places describes the use of the places of a limiter.
+type Places struct {
+	Used    int
+	Limit   int
+	Holders int  // connections that hold a place, and requests without a connection
+	Waiting int  // connections with requests that wait for a place
+	Scarce  bool // no connection gets more than its share
+}

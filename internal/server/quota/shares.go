@@ -1,0 +1,66 @@
+package quota
+
+import "net/netip"
+
+// Account identifies a client for the division of a resource. The zero account stands for all clients that the server
+// cannot tell apart: it has no share, and may reserve everything that is left.
+type Account struct {
+	Name string     // the principal, or the account that the program names
+	From netip.Addr // the address of the client; for IPv6, its network
+}
+
+// Shares divides a resource between accounts. An account may hold as much as is left for all others: one account alone
+// gets half of the resource, two get a third each, and so on. So a new account finds something, however long the others
+// keep theirs. The mutex of its owner guards a Shares.
+type Shares struct {
+	Limit int             // the amount of the resource
+	Used  int             // the amount that is reserved
+	Held  map[Account]int // the amount for each account that holds something
+}
+
+// NewShares returns the shares of a resource of which there is limit.
+func NewShares(limit int) Shares { return Shares{Limit: limit, Held: map[Account]int{}} }
+
+// Free returns the amount that is not reserved.
+func (s *Shares) Free() int { return s.Limit - s.Used }
+
+// Affords reports whether the account may reserve n more. An account that holds nothing may reserve everything that is
+// left.
+func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
+
+// AffordsWithout is Affords for an account that releases back first.
+func (s *Shares) AffordsWithout(who Account, n, back int) bool {
+	left := s.Free() + back
+	return n <= left && s.Fair(who, n, back, left)
+}
+
+// Fair reports whether the account stays within its share if it releases back and reserves n, where left is the amount
+// that is not reserved in between.
+func (s *Shares) Fair(who Account, n, back, left int) bool {
+	if who == (Account{}) {
+		return true
+	}
+	held := s.Held[who] - back
+	return held == 0 || held+n <= left
+}
+
+// Reserve reserves n for the account, whether n is left or not.
+func (s *Shares) Reserve(who Account, n int) {
+	s.Used += n
+	if who != (Account{}) {
+		s.Held[who] += n
+	}
+}
+
+// Release releases n of the account.
+func (s *Shares) Release(who Account, n int) {
+	s.Used -= n
+	if who == (Account{}) {
+		return
+	}
+	if left := s.Held[who] - n; left > 0 {
+		s.Held[who] = left
+	} else {
+		delete(s.Held, who)
+	}
+}

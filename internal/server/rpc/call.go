@@ -1,0 +1,284 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Call is one request from its arrival to its answer. The goroutine that serves the call owns it.
+type Call struct {
+	Handler  Handler
+	Exchange *Exchange
+	ID       jsonrpc.ID
+	Out      Sink
+	Size     int   // of the frame, in bytes
+	Refused  error // why no handler handles the request; nil for a request that is handled
+	Ended    error // the cause of the handler's context, if it ended before the handler failed; nil otherwise
+
+	// How the call is served: by default in a goroutine of the group, once it is admitted.
+
+	Inline   bool // by the goroutine that brings it, at once and without admission
+	InOrder  bool // by the goroutine that brings it, once admitted; it keeps its place until Conclude or GiveUp
+	OnReader bool // by the goroutine that brings it; set at admission
+	Deferred bool // the handler calls Conclude or GiveUp later
+	Foreign  bool // the result is another server's: telemetry captures none of it
+
+	Arrived time.Time
+	Pace    *Pace         // of the handler; nil for a handler that the reading goroutine never runs
+	ends    endable       // the context of the handler
+	Op      instrument.Op // the operation in telemetry
+
+	keepsPlace bool // the call was admitted in order, and Conclude releases its place
+
+	cancelled error // guarded by Calls.mu; why the client gets no answer
+	asking    int   // guarded by Asks.mu; number of goroutines that wait for the client
+}
+
+// Handler knows what a request is about.
+type Handler interface {
+	// Begin decides how the server answers a request, or sets Refused, and calls [Call.Start] once. raw has the params,
+	// nil for none, and p parts of them: by value, because a pointer would be one more allocation.
+	Begin(method string, raw json.RawMessage, p jsonrpc.Params)
+	// Handle handles the request. A panic is an internal error.
+	Handle(ctx context.Context) (result any, err error)
+	// Close stops everything that the handler sends beside the answer. cancelled is why no answer follows, nil if one
+	// follows.
+	Close(cancelled error)
+	// Encode appends the frame of the answer to dst, and returns the error in the frame, nil for a result. rest follows
+	// the frame, and a closing brace follows rest; rest is nil for a frame in one piece.
+	Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error)
+	// Outcome describes the end of the operation: a result or an error, and lost if the answer could not be sent.
+	Outcome(result any, err, lost error) instrument.Result
+	// Left describes the end of an operation without an answer.
+	Left(why error) instrument.Result
+	// About returns the method, and the revision by which the server answers.
+	About() (method string, v mcp.Version)
+	// Value returns the value for [InfoKey] in the context of the handler.
+	Value() any
+}
+
+// newCall makes c the call of a request.
+func (x *Exchange) newCall(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, out Sink) {
+	if x.Place != nil {
+		x.Place.Retain()
+	}
+	c.Exchange, c.ID, c.Out, c.Size = x, m.ID, out, m.Size()
+	c.Handler.Begin(m.Method, m.Middle(), *p)
+}
+
+// abandon answers a request that could not begin, because user code that telemetry calls has ended the goroutine.
+func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
+	defer c.Op.End(BrokenOff)
+	c.leavePlace()
+	frame := AppendError(nil, m.ID, ErrInternal)
+	_ = out.Answer(c.Exchange.Work, Answer{Frame: frame, Err: ErrInternal, Refused: true, ID: m.ID})
+}
+
+// Start starts the operation in telemetry, which in describes, and makes the context of the handler.
+func (c *Call) Start(in *instrument.Incoming) {
+	ctx := context.Context((*informed)(c))
+	if c.Exchange.Tel != nil {
+		ctx, c.Op = c.Exchange.Tel.StartHandler(ctx, *in)
+	}
+	if c.Arrived = c.Op.Started(); c.Arrived.IsZero() {
+		c.Arrived = time.Now()
+	}
+	c.ends.parent = ctx
+}
+
+// Context returns the context of the handler.
+func (c *Call) Context() context.Context { return &c.ends }
+
+// Cancel ends the context of the handler with a cause.
+func (c *Call) Cancel(why error) { c.ends.end(why) }
+
+// leavePlace removes the request from the place of its exchange.
+func (c *Call) leavePlace() {
+	if c.Exchange.Place != nil {
+		c.Exchange.Place.Release()
+	}
+}
+
+// serveOnReader serves an admitted call in the goroutine that brings it, if the call is to be served there.
+func (c *Call) serveOnReader() {
+	switch {
+	case !c.OnReader:
+	case c.InOrder:
+		c.serve()
+	case c.Exchange.Reader != nil:
+		c.Exchange.Reader.answer(c)
+	default:
+		c.Run()
+	}
+}
+
+// Run serves an admitted call.
+func (c *Call) Run() {
+	defer c.Exchange.Calls.Release()
+	c.serve()
+}
+
+// serve handles and answers the request, even if the handler panics or ends its goroutine.
+func (c *Call) serve() { c.Op.Labelled(c.Context(), c.serveIn) }
+
+// serveIn is serve with the context of the handler.
+func (c *Call) serveIn(ctx context.Context) {
+	var result any
+	err := error(ErrPanicked)
+	defer func() {
+		if !c.Deferred {
+			c.Conclude(result, err)
+		}
+	}()
+	if c.Pace != nil && c.Refused == nil {
+		begun := c.Arrived
+		if !c.OnReader {
+			begun = time.Now() // the call may have waited
+		}
+		defer c.timed(begun)
+	}
+	result, err = c.callHandler(ctx)
+}
+
+// timed adds the time that the handler has run to its pace.
+func (c *Call) timed(since time.Time) { c.Pace.add(time.Since(since)) }
+
+// callHandler calls the handler, and returns ErrPanicked if it panics.
+func (c *Call) callHandler(ctx context.Context) (result any, err error) {
+	switch {
+	case c.Refused != nil:
+		return nil, c.Refused
+	case c.Exchange.Work.Err() != nil:
+		// The handler's context is derived from Work, and may end a moment later.
+		return nil, context.Cause(c.Exchange.Work)
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	err = ErrPanicked
+	usercode.Run(func() { result, err = c.Handler.Handle(ctx) }, func(f *usercode.Failure) {
+		method, _ := c.Handler.About()
+		c.Exchange.Failed(ctx, method)(f)
+	})
+	return result, err
+}
+
+// Conclude answers the request with a result or an error, unless the client has cancelled the request.
+func (c *Call) Conclude(result any, err error) {
+	if c.keepsPlace {
+		defer c.Exchange.Calls.Release()
+	}
+	cancelled := c.Exchange.Calls.Finish(c)
+	c.Handler.Close(cancelled)
+	if cancelled != nil {
+		c.leave(cancelled)
+		return
+	}
+	buf := GetBuffer()
+	frame, rest, wrong := []byte(nil), []byte(nil), error(ErrInternal)
+	defer func() { // even if user code that encodes ends the goroutine
+		if frame == nil {
+			frame = AppendError((*buf)[:0], c.ID, ErrInternal)
+		}
+		c.reply(buf, frame, rest, result, wrong)
+	}()
+	frame, rest, wrong = c.Handler.Encode((*buf)[:0], result, err)
+}
+
+// GiveUp ends a request without an answer. withdraw informs the client, unless the client has cancelled the request:
+// then the cancellation is the reason, and not why. With a nil withdraw, why is the reason in any case.
+func (c *Call) GiveUp(why error, withdraw func()) {
+	defer c.Exchange.Calls.Release()
+	cancelled := c.Exchange.Calls.Finish(c)
+	switch {
+	case withdraw == nil:
+	case cancelled != nil:
+		why = cancelled
+	default:
+		withdraw()
+	}
+	c.leave(why)
+}
+
+// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation. Sending and ending
+// are functions of their own, because they are the deepest point of a call: in one function with a larger frame, the
+// stacks of the waiting goroutines had to grow after each garbage collection, for 4 % of a tiny call on a pipe with 64
+// callers.
+func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
+	defer c.Cancel(nil)
+	defer c.breakOff()
+	c.leavePlace() // before the client sees the answer, and sends its next request
+	lost := c.send(frame, rest, err)
+	if instead, ok := errors.AsType[*AnsweredInstead](lost); ok {
+		result, err, lost, c.Refused = nil, instead.Err, nil, instead.Err
+	}
+	if c.Op.Captures() && err == nil && !c.Foreign {
+		sent, _ := mcp.Object(frame).Lookup("result")
+		c.Op.Answer(sent)
+	}
+	if c.Pace != nil && len(frame) > MaxKept {
+		c.Pace.add(Patience) // writing may take so long
+	}
+	PutBuffer(buf, frame)
+	c.end(result, err, lost)
+}
+
+// send sends the answer.
+func (c *Call) send(frame, rest []byte, err error) (lost error) {
+	c.Op.Sending()
+	a := Answer{Frame: frame, Rest: rest, Err: err, Refused: c.Refused != nil, ID: c.ID}
+	lost = c.Out.Answer(c.sending(), a)
+	c.Op.Sent(a.Size())
+	return lost
+}
+
+// end ends the operation of a request whose answer was sent or lost.
+func (c *Call) end(result any, err, lost error) { c.Op.End(c.Handler.Outcome(result, err, lost)) }
+
+// breakOff ends the operation, if it has not ended, of a request in which user code has failed.
+func (c *Call) breakOff() { c.Op.End(BrokenOff) }
+
+// sending returns the context for sending the answer. A refused or inline call ends with Work: the goroutine that reads
+// sends its answer, and must not wait for a client that reads nothing when the connection ends.
+func (c *Call) sending() context.Context {
+	if c.Refused != nil || c.Inline {
+		return c.Exchange.Work
+	}
+	return c.Exchange.Life
+}
+
+// leave ends a request without an answer.
+func (c *Call) leave(why error) {
+	defer c.Cancel(why)
+	defer c.Op.End(c.Handler.Left(why))
+	c.leavePlace()
+	_ = c.Out.Answer(c.Exchange.Life, Answer{})
+}
+
+// DescribeTrace adds the trace context in the params of a message to its description for telemetry.
+func DescribeTrace(in *instrument.Incoming, p *jsonrpc.Params) {
+	in.Traceparent, in.Tracestate, in.Baggage = Text(p.Traceparent), Text(p.Tracestate), Text(p.Baggage)
+	in.Meta = p.Meta
+}
+
+// Traced returns the _meta of a message of the server with the trace context of op.
+func Traced(op *instrument.Op, user mcp.Meta) jsonrpc.Meta {
+	t := op.TraceContext()
+	return jsonrpc.Meta{Traceparent: t.Traceparent, Tracestate: t.Tracestate, Baggage: t.Baggage,
+		Propagated: t.Others, Declared: t.Declared(), User: user}
+}
+
+// Text returns the text of a JSON string, empty for nil and for any other value.
+func Text(raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
+	s, _ := jsonrpc.Text(raw)
+	return s
+}

@@ -1,0 +1,42 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// cancelled cancels the request that a notifications/cancelled names. A notification that names no request in flight is
+// ignored, because it may have crossed the answer. op is the operation of the notification, which has the revision of
+// the request; nil without telemetry.
+// (specification 2026-07-28, basic/patterns/cancellation)
+func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
+	var p mcp.CancelledParams
+	if _, err := mcp.Decode(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
+		return nil
+	}
+	about := x.Calls.Find(p.RequestID)
+	if about != nil && op != nil {
+		_, v := about.Handler.About()
+		op.Meet(x.Seen(v))
+	}
+	if others := x.Server.Elsewhere(); others != nil && about == nil {
+		return others.Cancel(x.Work, p.RequestID, p.Reason)
+	}
+	x.Calls.Cancel(p.RequestID, x.Server.Cancellation(p.Reason))
+	return nil
+}
+
+// Cancellation returns the cause of the context of a request that the client has cancelled. reason is the client's.
+func Cancellation(reason string) error {
+	if reason == "" {
+		return ErrCancelled
+	}
+	return fmt.Errorf("%w: %s", ErrCancelled, reason)
+}
+
+// ErrCancelled is in the cause of the context of a request that the client has cancelled.
+var ErrCancelled = errors.New("cancelled by the client")

@@ -1,0 +1,78 @@
+package rpc
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Errors with which the core answers requests.
+var (
+	ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	// ErrPanicked is the error of a handler that panicked or ended its goroutine. A log record has the details.
+	ErrPanicked = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of one client
+	// ErrOverloaded is about the requests of all clients.
+	ErrOverloaded  = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	errDuplicateID = &mcp.Error{Code: mcp.CodeInvalidRequest,
+		Message: "a request with this id is still being answered"}
+)
+
+// Failure is an error whose cause the client does not see.
+type Failure struct {
+	Wire  *mcp.Error
+	Cause error
+}
+
+// Fail returns a Failure with an error for the client and its cause.
+func Fail(wire *mcp.Error, cause error) *Failure { return &Failure{wire, cause} }
+
+func (f *Failure) Error() string   { return f.Cause.Error() }
+func (f *Failure) Unwrap() []error { return []error{f.Wire, f.Cause} }
+
+// WireError returns the error that the client sees: an [*mcp.Error] in err, or ErrInternal.
+func WireError(err error) *mcp.Error {
+	if e, ok := errors.AsType[*mcp.Error](err); ok {
+		return e
+	}
+	return ErrInternal
+}
+
+// ResultOf describes for telemetry the end of an operation with an error, nil for none.
+func ResultOf(err error) instrument.Result {
+	if err == nil {
+		return instrument.Result{}
+	}
+	e := WireError(err)
+	return instrument.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
+}
+
+// AppendError appends an error response. It omits a zero id, and data that is not JSON.
+func AppendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
+	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
+	frame, err := jsonrpc.AppendError(dst, id, w)
+	if err != nil {
+		w.Data = nil
+		frame, _ = jsonrpc.AppendError(dst, id, w)
+	}
+	return frame
+}
+
+// MaxKept is the size of the largest buffer that is kept, in bytes.
+const MaxKept = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// GetBuffer returns a buffer for an answer.
+func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
+
+// PutBuffer returns a buffer, with which frame was made, for the next answer.
+func PutBuffer(buf *[]byte, frame []byte) {
+	if cap(frame) <= MaxKept {
+		*buf = frame[:0]
+		buffers.Put(buf)
+	}
+}

@@ -1,0 +1,40 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/workers"
+)
+
+// Group runs the tasks of a connection in goroutines, and waits for them.
+type Group = workers.Pool[Task, struct{}]
+
+// Task is something to run in a goroutine, which Run may end by [runtime.Goexit].
+type Task interface{ Run() }
+
+const (
+	// MaxSpare bounds the goroutines of a connection that wait for tasks.
+	MaxSpare = 4
+	// maxBurst is by how much more goroutines may wait for a moment after a burst of requests.
+	maxBurst = 16
+)
+
+// NewGroup returns a group with up to spare goroutines that wait for tasks.
+func NewGroup(spare int) *Group {
+	return workers.New(spare, spare*maxBurst, func(t Task, _ *struct{}) { t.Run() })
+}
+
+// Wait waits until no task is left, at most as long as patience, and returns how many are left.
+func Wait(g *Group, patience time.Duration) (left int) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return g.Wait(ctx)
+}
+
+// CloseGroup refuses new tasks and, if no task is left, waits for the end of the goroutines.
+func CloseGroup(g *Group) {
+	if g.Close() == 0 {
+		g.Join()
+	}
+}

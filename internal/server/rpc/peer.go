@@ -1,0 +1,66 @@
+package rpc
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Observer has the telemetry of the connections over one kind of network. It is immutable.
+type Observer struct {
+	Tel     *instrument.Server
+	Network instrument.Network
+	Peers   map[mcp.Version]*instrument.Peer
+}
+
+// Failed returns a function that reports the failure of user code of a name.
+func (o *Observer) Failed(ctx context.Context, name string) func(*usercode.Failure) {
+	return func(f *usercode.Failure) { o.Tel.HandlerPanic(ctx, name, f.Value, f.Stack) }
+}
+
+// Guard calls user code that answers no request in a goroutine of its own, and reports its failure.
+func (o *Observer) Guard(ctx context.Context, method string, f func()) {
+	if failure := usercode.Apart(f); failure != nil {
+		o.Failed(ctx, method)(failure)
+	}
+}
+
+// BrokenOff is the deferred end of an operation in which user code may fail.
+var BrokenOff = instrument.Result{ErrorType: names.ErrorPanic}
+
+// Peer is a client as telemetry describes it. It has no revision, because each message of a connection may have one of
+// its own.
+type Peer struct {
+	Observer
+	Untrusted bool // telemetry ignores the client's trace context and baggage
+
+	session atomic.Pointer[sessionPeer] // nil before the client opens a session with an id
+}
+
+// sessionPeer describes the client of a session with an id, in the revision of the session.
+type sessionPeer struct {
+	version mcp.Version
+	peer    *instrument.Peer
+}
+
+// EnterSession adds the id of the session that the client has opened to the description.
+func (p *Peer) EnterSession(v mcp.Version, id string) {
+	facts := instrument.Facts{Network: p.Network, MCPVersion: string(v)}
+	p.session.Store(&sessionPeer{v, p.Tel.Peer(facts, id)})
+}
+
+// Seen returns the description of the client for a message of a revision, nil if the revision is unknown.
+func (p *Peer) Seen(v mcp.Version) *instrument.Peer {
+	s := p.session.Load()
+	switch {
+	case s == nil:
+		return p.Peers[v]
+	case s.version == v:
+		return s.peer
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/keepalive"
+)
+
+// Reader reads the frames of a connection, in one goroutine at a time. That goroutine also serves requests that are
+// likely to be quick: to start a goroutine for a request wakes a thread, which costs more than most requests. If such a
+// request turns out to be slow, or asks the client, another goroutine reads on.
+type Reader struct {
+	x       *Exchange
+	receive func(context.Context) ([]byte, error)
+	life    *keepalive.Watch // hears of each frame; nil for none
+	ctx     context.Context  // ends the reading
+	done    chan ReadResult  // gets the end of the reading
+
+	buffered func() bool // reports whether more has come than was received; true if that is unknown
+
+	turn   atomic.Uint64 // number of the goroutine that reads; changes when another one takes over
+	latest time.Time     // arrival of the latest request; owned by the goroutine that reads
+
+	mu       sync.Mutex
+	running  *Call       // guarded by mu; served by the goroutine that reads; nil while it reads
+	used     bool        // guarded by mu; a request was served here since the last check
+	checking bool        // guarded by mu; the timer is set, as it is while running is set
+	timer    *time.Timer // guarded by mu; for the next check; nil before the first
+	checks   sync.WaitGroup
+}
+
+const (
+	// Patience is about how long a request that seemed quick may keep the reader from reading.
+	Patience = time.Millisecond
+	// steady is the time between two requests below which checks cost less than a goroutine for each request.
+	steady = 250 * time.Microsecond
+)
+
+// errReceive ends the reading if receive has ended its goroutine.
+var errReceive = errors.New("receive: it has ended its goroutine")
+
+// Read handles the frames that receive returns until there are no more, which is no error, or ctx ends. receive returns
+// a [*FrameTooLargeError] for a frame above the limit. buffered reports whether more has come than was received; nil if
+// that is unknown. life hears of each frame.
+func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
+	life *keepalive.Watch) ReadResult {
+	if buffered == nil {
+		buffered = func() bool { return true }
+	}
+	r := &Reader{x: x, receive: receive, life: life, ctx: ctx, done: make(chan ReadResult, 1), buffered: buffered}
+	x.Reader = r
+	x.Group.Start(r)
+	end := <-r.done
+	r.stopChecks()
+	return end
+}
+
+// ReadResult is the end of the reading.
+type ReadResult struct {
+	Err      error
+	Panicked any // a panic of the reading goroutine, with its stack; nil for none
+}
+
+// Run reads until there are no more frames, or another goroutine reads.
+func (r *Reader) Run() {
+	r.x.Tel.SetLabels(r.ctx) // a handler may have started this goroutine
+	mine := r.turn.Load()
+	var err error
+	dealing := false
+	defer func() {
+		if r.turn.Load() != mine {
+			return // a panic goes on
+		}
+		if v := recover(); v != nil {
+			r.done <- ReadResult{Panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
+			return
+		}
+		switch {
+		case dealing: // a handler has ended this goroutine
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.startAnother()
+		default:
+			r.done <- ReadResult{Err: err}
+		}
+	}()
+	for r.turn.Load() == mine {
+		dealing, err = false, errReceive
+		var frame []byte
+		if frame, err = r.receive(r.ctx); err == nil {
+			dealing = true
+			r.life.Heard()
+			r.x.Receive(frame)
+			continue
+		}
+		large, ok := errors.AsType[*FrameTooLargeError](err)
+		if !ok {
+			err = r.ending(err)
+			return
+		}
+		dealing = true
+		r.life.Heard()
+		r.x.skipped(large)
+	}
+}
+
+// ending returns the error of the reading after err of receive, nil for the end of the frames.
+func (r *Reader) ending(err error) error {
+	switch {
+	case r.ctx.Err() != nil:
+		return context.Cause(r.ctx)
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return fmt.Errorf("receive: %w", err)
+}
+
+// wants reports whether the reading goroutine should serve a request. That goroutine calls wants for each request. A
+// nil reader wants none.
+func (r *Reader) wants(c *Call) bool {
+	if r == nil {
+		return false
+	}
+	gap := c.Arrived.Sub(r.latest)
+	r.latest = c.Arrived
+	// if the clock stands still, as in a bubble of a test, there are no checks
+	if c.Pace == nil || gap <= 0 || gap > steady {
+		return false
+	}
+	if c.Out.Reach().Batched { // more messages of the batch follow
+		return false
+	}
+	return !r.buffered() && c.Pace.quick()
+}
+
+// answer serves an admitted request in the goroutine that reads, which the handler may end.
+func (r *Reader) answer(c *Call) {
+	r.mu.Lock()
+	r.running, r.used = c, true
+	if !r.checking {
+		r.startChecks()
+	}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.running == c {
+			r.running = nil
+		}
+	}()
+	c.Run()
+}
+
+// Release starts another reading goroutine if the current one serves c.
+func (r *Reader) Release(c *Call) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running == c {
+		r.startAnother()
+	}
+}
+
+// startAnother starts another reading goroutine. The current one reads no more. mu is held.
+func (r *Reader) startAnother() {
+	if r.running != nil {
+		r.running.Pace.stalled()
+	}
+	r.running = nil
+	r.turn.Add(1)
+	r.x.Group.Start(r) // it is not closed while a goroutine reads
+}
+
+// startChecks sets the timer. mu is held.
+func (r *Reader) startChecks() {
+	r.checking = true
+	r.checks.Add(1)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(Patience, r.check)
+	} else {
+		r.timer.Reset(Patience)
+	}
+}
+
+// check starts another reading goroutine if none has read for Patience, and stops the checks if no request needs them.
+func (r *Reader) check() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := Patience
+	if r.running != nil {
+		if next -= time.Since(r.running.Arrived); next <= 0 {
+			r.startAnother()
+			next = Patience
+		}
+	} else if !r.used {
+		r.checking = false
+		r.checks.Done()
+		return
+	}
+	r.used = false
+	r.timer.Reset(next)
+}
+
+// stopChecks stops the checks after the reading has ended.
+func (r *Reader) stopChecks() {
+	r.mu.Lock()
+	r.used = false
+	if r.checking && r.timer.Stop() {
+		r.checking = false
+		r.checks.Done()
+	}
+	r.mu.Unlock()
+	r.checks.Wait()
+}
+
+// FrameTooLargeError is the error for a frame above the limit, which was skipped.
+type FrameTooLargeError struct {
+	Size  int    // of the frame, in bytes
+	Limit int    // in bytes
+	Head  []byte // the beginning of the frame, as much as was kept
+	Tail  []byte // the end of the frame, as much as was kept
+}
+
+// Error returns the size of the frame and the limit.
+func (e *FrameTooLargeError) Error() string {
+	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
+}
+
+// skipped answers a frame above the limit, if its ends show that it was a request with an id.
+func (x *Exchange) skipped(e *FrameTooLargeError) {
+	v := jsonrpc.TooLarge(e.Head, e.Tail)
+	v.Cause = e
+	x.Violation(v, e.Head, e.Size, e.Limit)
+	switch {
+	case v.ID.IsZero():
+	case v.Response:
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
+	default:
+		x.answerViolation(v, x.Out)
+	}
+}

@@ -1,0 +1,162 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// exchange is an exchange of the core with what a server of MCP knows of it: who sends the messages, on which terms,
+// and how they came.
+type exchange struct {
+	rpc.Exchange
+	s        *Server
+	role     role
+	client   *peer
+	terms    *terms
+	conn     *connection // of the client; nil for a stateless message over HTTP
+	audience *audience   // has the subscriptions
+
+	headers     headers       // of a modern message over HTTP; nil otherwise
+	httpRequest *http.Request // has brought the message; nil for any other connection
+}
+
+// role is what a server does with the messages of a client: it answers them, or passes them on.
+type role interface {
+	// newCall returns the call of a request.
+	newCall(x *exchange) *rpc.Call
+	// notified handles a valid notification.
+	notified(x *exchange, m *jsonrpc.Message) error
+	// cancellation returns the cause of the end of a request that the client has cancelled. reason is the client's.
+	cancellation(reason string) error
+	// newStateless returns a stateless request over HTTP with its call.
+	newStateless() *statelessRequest
+
+	// drain waits until the requests of a connection are answered, after the client's last message.
+	drain()
+	// leave ends the requests of a connection because of reason, nil if the client has left.
+	leave(reason error)
+	// endStreams ends subscriptions when an HTTP handler is shut down.
+	endStreams()
+	// close ends the role after the last request of an HTTP handler.
+	close(ctx context.Context)
+}
+
+// roles makes the roles of a server, for each connection and each HTTP handler.
+type roles interface {
+	forConnection(c *connection) role
+	forHTTP(h *HTTPHandler) role
+	// checkHTTP returns an error for options of an HTTP handler that the role does not support.
+	checkHTTP(o *HTTPOptions) error
+}
+
+// answering is the role of a server that answers requests.
+type answering struct {
+	c *connection // nil for an HTTP handler
+}
+
+func (answering) forConnection(c *connection) role { return answering{c} }
+func (answering) forHTTP(*HTTPHandler) role        { return answering{} }
+func (answering) checkHTTP(*HTTPOptions) error     { return nil }
+
+func (answering) newCall(x *exchange) *rpc.Call { return new(call).of(x) }
+
+func (answering) cancellation(reason string) error { return rpc.Cancellation(reason) }
+
+func (a answering) drain() { rpc.Wait(a.c.Group, a.c.s.cfg.DrainTimeout) }
+
+// The handlers end with their contexts, and the subscriptions with their audience.
+
+func (answering) leave(error)           {}
+func (answering) endStreams()           {}
+func (answering) close(context.Context) {}
+
+// notified calls the user's handler of a notification, if there is one.
+func (answering) notified(x *exchange, m *jsonrpc.Message) error {
+	switch {
+	case m.Method == mcp.NotificationInitialized:
+		return x.initialized(m)
+	case x.hear(m):
+		return nil
+	}
+	x.Tel.Notification(telemetry.Received, m.Method)
+	x.Tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
+	return nil
+}
+
+// initialized handles notifications/initialized: first the server, then the user's handler.
+func (x *exchange) initialized(m *jsonrpc.Message) error {
+	confirm := func(*instrument.Op) error {
+		return x.amend(x.Work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
+	}
+	if x.s.hears.lookup(m.Method) == nil {
+		return x.Observe(m, confirm)
+	}
+	if err := confirm(nil); err != nil {
+		return err
+	}
+	x.hear(m)
+	return nil
+}
+
+// The methods of rpc.Server.
+
+func (x *exchange) NewCall() *rpc.Call { return x.role.newCall(x) }
+
+func (x *exchange) Notified(m *jsonrpc.Message) error { return x.role.notified(x, m) }
+
+func (x *exchange) Cancellation(reason string) error { return x.role.cancellation(reason) }
+
+func (x *exchange) Version() mcp.Version {
+	if a := x.terms.agreed.Load(); a != nil {
+		return a.version
+	}
+	return ""
+}
+
+func (x *exchange) Elsewhere() rpc.Elsewhere {
+	if x.conn == nil || x.conn.others == nil {
+		return nil
+	}
+	return x.conn.others
+}
+
+// Describe describes a notification for telemetry.
+func (x *exchange) Describe(m *jsonrpc.Message) instrument.Incoming {
+	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.Untrusted}
+	x.tellHTTP(&in)
+	p, err := m.Params()
+	if err == nil {
+		rpc.DescribeTrace(&in, &p)
+	}
+	if a := x.terms.agreed.Load(); a != nil {
+		in.Peer = x.Seen(a.version)
+		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
+	} else if x.httpRequest != nil {
+		in.Peer = x.Seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
+	} else if v, ok := x.s.speaks(p.ProtocolVersion); ok {
+		in.Peer = x.Seen(v)
+	}
+	return in
+}
+
+func (x *exchange) CountRefused(reason string, a rpc.Answer, told bool) {
+	r := instrument.Refusal{Reason: reason, Err: a.Err, Told: told}
+	if x.httpRequest != nil {
+		r.Status, r.RemoteAddr = statusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
+	}
+	x.Tel.Refused(x.Work, r)
+}
+
+// countRefusal counts a request that was refused with err because of a bound, a shutdown or a failing store of
+// sessions. The span of the request has the error.
+func (x *exchange) countRefusal(err error) {
+	if reason := refusalReason(err); reason != "" {
+		x.CountRefused(reason, rpc.Answer{Err: err, Refused: true}, true)
+	}
+}
