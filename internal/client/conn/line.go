@@ -10,9 +10,10 @@ import (
 // RoomEvery is how often the first in line looks whether there is room.
 const RoomEvery = 10 * time.Millisecond
 
-// line is where the calls of a session wait for room in a transport that is busy, first come, first served. Only the
-// first tries to send, even if its frame is the largest, so none overtakes it. A transport says no more than that it is
-// busy, so the first looks again and again. Each place belongs to a caller, which brings the memory for its frame.
+// line is where the messages of a connection wait for room in a transport that is busy, first come, first served. Only
+// the first tries to send, even if its frame is the largest, so no other overtakes it. A transport says no more than
+// that it is busy, so the first looks again and again. Each place belongs to a goroutine, which brings the memory for
+// its frame.
 type line struct {
 	length atomic.Int32 // of waiting
 
@@ -20,14 +21,13 @@ type line struct {
 	waiting *list.List // guarded by mu; of *place; nil before the first
 }
 
-// place is one call's place in a line. tried belongs to its caller.
+// place is one message's place in a line.
 type place struct {
 	at    *list.Element // guarded by the line's mu
-	first chan struct{} // closed when the call is the first
-	tried bool          // it has waited for that
+	first chan struct{} // closed when the message is the first
 }
 
-// empty reports whether no call waits.
+// empty reports whether no message waits.
 func (l *line) empty() bool { return l.length.Load() == 0 }
 
 // enter takes the last place.

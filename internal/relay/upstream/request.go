@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/methods"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -14,17 +15,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// relayedRequest is one request of the peer in front, and its content.
-type relayedRequest struct {
+// request is one request of the peer in front, and its content.
+type request struct {
 	conn.Request
-	c      *relayed
+	c      *Server
 	ctx    context.Context
-	params conn.PassedParams // as long as the request is being sent
+	params params // as long as the request is being sent
 	answer relay.Answer
 	heard  uint64          // how much of what may belong to a request had been received when it was sent
 	before instrument.Ref  // of the request that was lost
 	corr   instrument.Corr // its
 	anew   bool            // it takes the place of that
+	head   int             // of the frame, before the params
 	token  jsonrpc.ID      // under which the server tells of progress; zero for none
 	given  jsonrpc.ID      // the one of the peer in front
 
@@ -35,19 +37,20 @@ type relayedRequest struct {
 	reopens bool            // it has been acknowledged in an earlier session
 	pause   time.Duration   // before it was opened anew
 
-	result json.RawMessage // in the frame of the answer
-	err    error
+	answered bool         // by the server
+	result   result       // in the frame of the answer
+	refused  *relay.Error // likewise; nil for none
 }
 
-func (q *relayedRequest) About() instrument.Request {
-	r := aboutRelayed(q.Method, &q.params)
+func (q *request) About() instrument.Request {
+	r := about(q.Method, &q.params)
 	r.Corr, r.Link, r.Reissue = q.corr, q.before, q.anew
 	return r
 }
 
-func (q *relayedRequest) Started() {}
+func (q *request) Started() {}
 
-func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
+func (q *request) Encode(s *conn.Session) *conn.Fault {
 	if q.Op.Captures() {
 		q.Op.Arguments(q.params.Arguments)
 	}
@@ -62,21 +65,24 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 	}
 	q.heard = q.c.heard.Load()
 	q.c.wishes.enter(q)
-	q.EncodePassed(&q.params)
-	q.params = conn.PassedParams{} // which are not the client's
+	q.encode()
+	q.params = params{} // which are not the client's
 	if q.id != nil {
 		q.c.restored.opens(q)
 	}
 	return nil
 }
 
-// Receive is not called: see Heard.
-func (q *relayedRequest) Receive(*conn.Session, *jsonrpc.Message) error { return nil }
-
 // Ended distinguishes the end of the relay, or of the peer in front, with which its client stops, from the end of one
 // request: all of them end the context.
-func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result {
-	if err == nil || err.Kind != conn.KindCancelled {
+func (q *request) Ended(err *conn.Fault) instrument.Result {
+	switch {
+	case err == nil && q.Method == mcp.MethodCallTool:
+		q.Op.Result(len(q.result.raw))
+		return instrument.Result{ResultType: q.result.kind, ToolError: q.result.isError}
+	case err == nil:
+		return instrument.Result{ResultType: q.result.kind}
+	case err.Kind != conn.KindCancelled:
 		return err.Result()
 	}
 	if why := context.Cause(q.ctx); why == relay.ErrStopping || why == relay.ErrLeft {
@@ -85,108 +91,114 @@ func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result {
 	return err.Result()
 }
 
-func (q *relayedRequest) Harmless() bool { return harmless[q.Method] }
+func (q *request) Harmless() bool { return methods.Harmless(q.Method) }
 
-func (q *relayedRequest) GivenUp(*conn.Session) bool { return false }
-
-func (q *relayedRequest) Late() conn.LateAnswer { return nil }
-
-// Heard takes the answer as it came. It is looked at once, and not copied.
-func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
-	if m.Kind == jsonrpc.Error {
-		e, err := conn.PassedError(m)
-		if err != nil {
-			return q.unusable(m, err)
-		}
-		conn.OneLine(q.Session, e.Object)
-		q.err = e
-		return (&conn.Fault{Kind: conn.KindJSONRPC, Op: q.Method, Server: e.Server}).Result()
+func (q *request) GivenUp(_ *conn.Session, reason string) (string, bool) {
+	if reason == conn.ByCaller {
+		reason = relay.ReasonOf(q.ctx)
 	}
-	r, err := readRelayedResult(m)
+	return reason, true
+}
+
+func (q *request) Late() conn.LateAnswer { return nil }
+
+// Receive takes the result as it came. It is looked at once, and not copied.
+func (q *request) Receive(s *conn.Session, m *jsonrpc.Message) error {
+	q.answered = true
+	r, err := readResult(m)
 	if err != nil {
-		return q.unusable(m, err)
+		return err
 	}
-	conn.OneLine(q.Session, r.raw)
-	q.result = r.raw
+	oneLine(s, r.raw)
+	q.result = r
 	switch q.Method {
 	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		q.c.restored.done(q.Method, q.Passed())
+		q.c.restored.done(q.Method, q.sent())
 	case mcp.MethodListTools:
-		if q.Session.OwnStreams {
+		if s.OwnStreams {
 			q.c.tools.learn(r.raw)
 		}
 	}
-	if q.id != nil {
-		q.result = withSubscription(r.raw, q.id)
-	}
-	told := instrument.Result{ResultType: r.kind}
-	if q.Method == mcp.MethodCallTool {
-		told.ToolError = r.isError
-		q.ToolResult(len(r.raw))
-	}
-	return told
+	return nil
 }
 
-// unusable notes that the answer is no JSON.
-func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Result {
-	fault := &conn.Fault{Kind: conn.KindProtocol, Op: q.Method, Cause: q.c.core.Refused(m, err)}
-	q.err = errorOf(fault)
-	return fault.Result()
+// ReceiveError takes an error as it came.
+func (q *request) ReceiveError(s *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
+	q.answered = true
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	q.refused = passedError(m)
+	oneLine(s, q.refused.Object)
+	return q.refused.Server, nil
 }
 
-// Answered passes the answer on.
-func (q *relayedRequest) Answered() {
+// Completed passes the answer on, or tells why there is none.
+func (q *request) Completed(err *conn.Fault) {
+	if !q.answered {
+		q.failed(err)
+		return
+	}
 	q.c.wishes.leave(q, true)
 	if q.noted {
 		q.c.restored.closes(q)
 	}
-	q.answer(q.result, q.err)
+	switch {
+	case q.refused != nil:
+		q.answer(nil, q.refused)
+	case err != nil:
+		q.answer(nil, err)
+	case q.id != nil:
+		q.answer(withSubscription(q.result.raw, q.id), nil)
+	default:
+		q.answer(q.result.raw, nil)
+	}
 }
 
-// Failed tells the peer in front that there is no answer, unless the request can be made once more.
-func (q *relayedRequest) Failed(err *conn.Fault) {
+// failed tells the peer in front that there is no answer, unless the request can be made once more.
+func (q *request) failed(err *conn.Fault) {
 	q.c.wishes.leave(q, false)
 	switch {
-	case q.noted && errors.Is(err, ErrConnectionLost) && q.lost():
+	case q.noted && errors.Is(err, conn.ErrConnectionLost) && q.lost():
 	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it
 	case q.repeatable(err):
 		q.repeat()
 	default:
-		q.answer(nil, relayedError(err))
+		q.answer(nil, errorFor(err))
 	}
 }
 
 // repeatable reports whether the request may be made once more: it was lost with its connection, and the server has
 // not had it, or may have it twice and has said nothing that may be about it. A person is not to be asked twice.
-func (q *relayedRequest) repeatable(err *conn.Fault) bool {
-	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, ErrConnectionLost) && q.ctx.Err() == nil &&
+func (q *request) repeatable(err *conn.Fault) bool {
+	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, conn.ErrConnectionLost) && q.ctx.Err() == nil &&
 		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
 }
 
 // repeat makes the request once more.
-func (q *relayedRequest) repeat() {
+func (q *request) repeat() {
 	next := q.again()
-	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+	next.start()
 }
 
 // again returns a request that takes the place of q, which was lost.
-func (q *relayedRequest) again() *relayedRequest {
+func (q *request) again() *request {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
 	next.corr, next.before, next.anew = q.Corr, q.Ref, true
-	next.params, next.Header, next.id, next.given = q.Passed(), q.Header, q.id, q.given
+	next.params, next.Header, next.id, next.given = q.sent(), q.Header, q.id, q.given
 	return next
 }
 
-// relayedError is what the peer in front hears of a fault.
-func relayedError(err *conn.Fault) error {
+// errorFor is what the peer in front hears of a fault.
+func errorFor(err *conn.Fault) error {
 	if why, ok := errors.AsType[*conn.CancelledByServer](err); ok {
 		return &relay.Cancelled{Reason: why.Reason}
 	}
-	return errorOf(err)
+	return err
 }
 
-// relayedResult is a result as it came, and what telemetry tells of it.
-type relayedResult struct {
+// result is a result as it came, and what telemetry tells of it.
+type result struct {
 	raw     json.RawMessage
 	kind    string // resultType
 	isError bool
@@ -195,8 +207,8 @@ type relayedResult struct {
 // maxResultType is the longest type of a result that is told, in bytes.
 const maxResultType = 64
 
-// readRelayedResult validates the result of m on one walk, and takes it.
-func readRelayedResult(m *jsonrpc.Message) (r relayedResult, err error) {
+// readResult validates the result of m on one walk, and takes it.
+func readResult(m *jsonrpc.Message) (r result, err error) {
 	err = m.Consume(func(middle []byte) (int, error) {
 		o := jsonscan.ObjectAt(middle, 0)
 		for o.Next() {
