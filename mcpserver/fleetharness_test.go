@@ -23,6 +23,7 @@ type severed struct {
 	lose atomic.Bool // it carries out the next Append, whose answer is lost
 	lag  atomic.Bool // it loses what is appended, as a replica does that lags and is promoted
 	back atomic.Bool // it has lost the message that this process received last
+	all  atomic.Bool // it yields the next message to all behind those before it, as a store does that has lost some
 }
 
 var errCutOff = errors.New("cut off")
@@ -74,7 +75,14 @@ func (s *severed) Publish(ctx context.Context, process string, message []byte) e
 
 func (s *severed) Receive(ctx context.Context, process string, behind int64) iter.Seq2[store.Message, error] {
 	return func(yield func(store.Message, error) bool) {
+		var before []store.Message
 		for m, err := range s.Sessions.Receive(ctx, process, behind) {
+			if process == "" && s.all.CompareAndSwap(true, false) {
+				for _, old := range before {
+					yield(old, nil)
+				}
+			}
+			before = append(before, m)
 			if process == "" && s.deaf.Load() {
 				continue
 			}

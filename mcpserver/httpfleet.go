@@ -167,9 +167,10 @@ func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
 	return f.store.Publish(ctx, process, raw)
 }
 
-// receive passes each message to a process, or to all, to take. It calls take with nil for a gap between two messages.
+// receive passes each message to a process, or to all, to take, once. It calls take with nil for a gap between two
+// messages. A store that has lost messages yields those before them again.
 func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
-	at := int64(0)
+	at, latest := int64(0), int64(0)
 	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {
 		select {
 		case <-time.After(pause):
@@ -180,13 +181,17 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 				break
 			}
 			if m.Previous != at {
-				take(ctx, nil, m.Position-1)
+				take(ctx, nil, max(m.Position-1, latest))
 			}
 			if m.Previous < at && process == "" {
 				// The store has lost signals that this process has received. A process that has not received them sees no gap.
 				f.outbox.add(signal{Kind: signalLost})
 			}
 			at, pause = m.Position, 0
+			if at <= latest {
+				continue
+			}
+			latest = at
 			var sig signal
 			if json.Unmarshal(m.Data, &sig) == nil {
 				take(ctx, &sig, at)
@@ -241,6 +246,9 @@ func (f *fleet) broadcast(sig *signal, position int64) bool {
 func (f *fleet) missed(ctx context.Context, position int64) {
 	f.news.vague(position)
 	for _, s := range f.h.sessions.all() {
+		for _, claim := range s.shared.claims() {
+			f.outbox.add(claim)
+		}
 		if f.refresh(ctx, s) {
 			s.announce(s.everything())
 		}

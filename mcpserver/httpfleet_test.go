@@ -550,6 +550,51 @@ func TestAProcessReportsSignalsThatTheStoreHasLost(t *testing.T) {
 	})
 }
 
+// The store fails over to a replica that lacks the signal by which a process takes over a stream.
+func TestAProcessTakesOverAStreamAlthoughTheStoreLosesItsSignal(t *testing.T) {
+	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
+		session := a.open("2025-11-25")
+		a.server.ElicitationComplete("anything")
+		synctest.Wait()
+		b.store.lag.Store(true)
+		s := b.stream("GET", "", "Mcp-Session-Id", session)
+		synctest.Wait()
+		b.store.lag.Store(false)
+		a.store.back.Store(true)
+		a.server.ElicitationComplete("anything")
+		time.Sleep(time.Second)
+		a.change()
+		defer time.AfterFunc(time.Minute, s.leave).Stop()
+		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
+			t.Errorf("got %+v, want the change", m)
+		}
+		s.leave()
+		synctest.Wait()
+	})
+}
+
+// A store that has lost signals yields those before them again. One says that the stream is read in another process.
+func TestSignalsThatComeAgainEndNoStream(t *testing.T) {
+	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
+		session := a.open("2025-11-25")
+		a.stream("GET", "", "Mcp-Session-Id", session).leave()
+		s := b.stream("GET", "", "Mcp-Session-Id", session)
+		synctest.Wait()
+		b.store.all.Store(true)
+		a.change()
+		time.Sleep(time.Second)
+		a.change()
+		defer time.AfterFunc(time.Minute, s.leave).Stop()
+		for range 2 {
+			if m := s.message(); m.Method != mcp.NotificationToolListChanged && m.Method != mcp.NotificationPromptListChanged {
+				t.Errorf("got %+v, want a change", m)
+			}
+		}
+		s.leave()
+		synctest.Wait()
+	})
+}
+
 func TestAnInitializeWithoutItsStoreIsAFailureOnItsSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

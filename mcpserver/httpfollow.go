@@ -350,6 +350,18 @@ func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	return sh.reader
 }
 
+// claims returns the signals of the readers that this process has not received itself: the store may have lost them.
+func (sh *shared) claims() (all []signal) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for stream, now := range sh.readers {
+		if !now.first {
+			all = append(all, signal{Kind: signalReading, Session: sh.s.id, Stream: stream, Reader: now.number})
+		}
+	}
+	return all
+}
+
 // leaves notes that a reader does not read any more.
 func (sh *shared) leaves(stream, number int64) {
 	sh.mu.Lock()
