@@ -115,10 +115,15 @@ var arrows = map[string][]string{
 		"inspect", "internal/given", "internal/jsonrpc", "internal/relay", "mcp", "internal/client/machine",
 		"mcpclient/telemetry", "internal/instrument", "mcpclient/transport",
 	},
+	"internal/client/serving": {
+		"internal/jsonrpc", "mcp", "internal/client/conn", "internal/instrument", "mcpclient/transport",
+	},
+	"internal/client/methods": {"mcp"},
 	"mcpclient": {
-		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/relay",
+		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror",
 		"internal/running", "internal/schema", "mcp", "mcp/contextcost", "mcp/drift", "internal/client/conn",
-		"mcpclient/telemetry", "internal/instrument", "mcpclient/transport",
+		"internal/client/methods", "internal/client/serving", "mcpclient/telemetry", "internal/instrument",
+		"mcpclient/transport",
 	},
 	"mcpclient/skills": {"mcp", "mcp/skill", "mcpclient"},
 	"mcpclient/apps":   {"mcp", "mcp/app", "mcpclient"},
@@ -129,8 +134,13 @@ var arrows = map[string][]string{
 		"internal/relay", "internal/running", "internal/schema", "internal/sse", "internal/workers", "mcp",
 		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
 	},
+	"internal/relay/upstream": {
+		"inspect", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/running", "mcp",
+		"internal/client/conn", "internal/client/methods", "internal/client/serving", "mcpclient/telemetry",
+		"internal/instrument", "mcpclient/transport",
+	},
 	"mcpproxy": {
-		"internal/recording", "internal/relay", "mcp", "mcpclient", "mcpclient/telemetry", "internal/instrument",
+		"internal/recording", "internal/relay", "internal/relay/upstream", "mcp", "mcpclient", "mcpclient/telemetry", "internal/instrument",
 		"mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/serving"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
@@ -183,7 +184,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
 			why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
-			c.answering.serving.cancel(servedID{r.Link, p.RequestID}, why, why)
+			c.answering.serving.Cancel(serving.ID{Link: r.Link, ID: p.RequestID}, why, why)
 			c.core.Cancelled(r.Link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
@@ -270,7 +271,7 @@ func (d *dispatcher) take(n *Notification) {
 		return
 	}
 	d.now.ctx, d.now.op = d.c.core.Telemetry.StartHandler(d.c.core.Base,
-		incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
+		serving.Incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
 			Notification: true, URI: n.uri,
 			Known: slices.ContainsFunc(left, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
 		}))
@@ -303,15 +304,4 @@ func (d *dispatcher) label(v *delivery, f func(ctx context.Context)) {
 		return
 	}
 	v.op.Labelled(v.ctx, f)
-}
-
-// incoming describes a message of the server for telemetry.
-func incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
-	in instrument.Incoming) instrument.Incoming {
-	in.Method, in.Peer, in.Size = method, peer, size
-	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
-	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)
-	in.Baggage, _ = jsonrpc.Text(p.Baggage)
-	in.Meta = p.Meta
-	return in
 }

@@ -4,24 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
-
-// A method that comes into the protocol is one or the other.
-func TestMethodsAreHarmlessOrNot(t *testing.T) {
-	effective := []string{mcp.MethodCallTool, mcp.MethodUpdateTask}
-	for m := range mcp.Methods() {
-		if m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 &&
-			harmless[m.Name] == slices.Contains(effective, m.Name) {
-			t.Errorf("%s: is it harmless to ask for it twice? %v", m.Name, harmless[m.Name])
-		}
-	}
-}
 
 // bare is what a proxy says for a server that may have done its work.
 var bare = transport.RequestError{Reason: transport.Busy, Status: 503}

@@ -33,46 +33,15 @@ func (c *Client) Inspect() inspect.Client {
 	running.Watch()
 	c.subscriptions.mu.Lock() // before that of the core
 	listening := c.subscriptions.listening
-	i, why, oldest := c.core.Inspect(func(i *inspect.Client) {
+	i := c.core.Inspect(func(i *inspect.Client) {
 		i.Listening = i.Epoch == listening && i.Version != ""
-		i.Answering = c.answering.serving.count()
+		i.Answering = c.answering.serving.Len()
 		i.Notifications, i.QueueLimit = c.dispatcher.queued()
 		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
+		c.subscriptions.mu.Unlock() // before code of the transport's is called
 	})
-	c.subscriptions.mu.Unlock()
 	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.Group
-	show(&c.core, &i, &why, oldest)
 	return i
-}
-
-// show adds what other code than the core's knows, and what takes longer than its one moment.
-func show(c *conn.Conn, i *inspect.Client, why *conn.Inspected, oldest []conn.Flight) {
-	network := c.Transport.Network()
-	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
-	for _, f := range oldest {
-		i.Calls = append(i.Calls, f.Show(i.Time))
-	}
-	if why.Last != nil {
-		i.Err = conn.Excerpt(why.Last.Error(), conn.MaxErrorText)
-	}
-	if why.GaveUp != nil {
-		i.GaveUp = conn.Excerpt(why.GaveUp.Error(), conn.MaxErrorText)
-	}
-	if s := why.Session; s != nil {
-		info := s.Conn.Info()
-		i.SendQueue, i.PID = info.Queued, info.PID
-	}
-	if l := c.Telemetry.ListedTools(); l != nil {
-		i.Tools = &inspect.ToolList{Tools: l.Tools, Bytes: l.Size.Bytes, EstimatedTokens: l.Size.EstimatedTokens}
-	}
-	i.Operations, i.Recent = c.Telemetry.Operations(), c.Telemetry.FlightRecord()
-}
-
-// count returns how many requests of the server are being answered.
-func (s *serving) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.running)
 }
 
 // queued returns how many notifications wait, and how many may.

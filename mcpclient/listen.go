@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/methods"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -72,7 +73,7 @@ func (l *listener) renew(w *wish) bool {
 	next.filter.ResourceSubscriptions = without(uris, d.refused)
 	missed := l.unheard(&w.filter, &agreed)
 	missed.ResourceSubscriptions = d.restored
-	for range changesOf(&missed) {
+	for range methods.ChangesOf(&missed) {
 		l.gap = cmp.Or(l.gap, names.GapSubscription)
 		break
 	}

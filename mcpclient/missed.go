@@ -1,8 +1,7 @@
 package mcpclient
 
 import (
-	"iter"
-
+	"github.com/mcpotel/mcpotel/internal/client/methods"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -14,36 +13,11 @@ func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {
 	c.cache.clear()
 	c.tools.forget()
 	c.core.Telemetry.ChangeGap(cause)
-	for method, uri := range changesOf(&f) {
+	for method, uri := range methods.ChangesOf(&f) {
 		n := &Notification{Method: method, client: c, missed: true}
 		if uri != "" {
-			n.Params = updateOf(uri)
+			n.Params = methods.UpdateOf(uri)
 		}
 		c.dispatcher.push(n)
 	}
-}
-
-// changesOf returns the methods of the notifications that f is about, with the URIs of resources.
-func changesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
-	return func(yield func(method, uri string) bool) {
-		if f.ToolsListChanged && !yield(mcp.NotificationToolListChanged, "") ||
-			f.PromptsListChanged && !yield(mcp.NotificationPromptListChanged, "") ||
-			f.ResourcesListChanged && !yield(mcp.NotificationResourceListChanged, "") {
-			return
-		}
-		for _, uri := range f.ResourceSubscriptions {
-			if !yield(mcp.NotificationResourceUpdated, uri) {
-				return
-			}
-		}
-	}
-}
-
-// updateOf returns the params of a notification that a resource has changed.
-func updateOf(uri string) []byte {
-	params, err := mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: uri})
-	if err != nil {
-		panic("mcpclient: the params of an update cannot be encoded: " + err.Error())
-	}
-	return params
 }

@@ -145,9 +145,7 @@ func TestTheServerCanCancelItsRequest(t *testing.T) {
 		<-begun
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		synctest.Wait()
-		c.answering.serving.mu.Lock()
-		defer c.answering.serving.mu.Unlock()
-		if n := len(c.answering.serving.running); n != 0 {
+		if n := c.answering.serving.Len(); n != 0 {
 			t.Errorf("want no handler left, got %d", n)
 		}
 	})

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
-	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -212,9 +211,8 @@ func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 func isRefusal(err error) bool {
 	said, answered := errors.AsType[*mcp.Error](err)
 	answered = answered && said.Code != mcp.CodeInternalError
-	_, passed := errors.AsType[*relay.Error](err)
 	e, ok := errors.AsType[*Error](err)
-	return answered || passed || transport.Permanent(err) ||
+	return answered || transport.Permanent(err) ||
 		ok && (e.Kind == KindProtocol || e.Kind == KindInvalid || e.Kind == KindShutdown)
 }
 

@@ -102,22 +102,9 @@ func headerOf(p *mcp.CallToolParams, params []mirror.Param) (map[string]string, 
 		return nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: err}
 	}
 	p.Arguments = json.RawMessage(raw)
-	header, err := mirroredIn(raw, params)
+	header, err := mirror.Headers(params, raw)
 	if err != nil {
 		return nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: err}
-	}
-	return header, nil
-}
-
-// mirroredIn returns the headers for arguments of which these are repeated.
-func mirroredIn(arguments []byte, params []mirror.Param) (map[string]string, error) {
-	values, err := mirror.Values(params, arguments)
-	if err != nil {
-		return nil, err
-	}
-	header := make(map[string]string, len(values))
-	for _, v := range values {
-		header[v.Header] = v.Value
 	}
 	return header, nil
 }

@@ -3,7 +3,6 @@ package mcpclient
 import (
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
@@ -184,7 +183,7 @@ func (t *toolSchema) isSimple() bool {
 func (t *toolSchema) mirror(params []mirror.Param) {
 	t.mirrored = params
 	for _, p := range params {
-		t.size += sizeOf(p)
+		t.size += p.Size()
 	}
 }
 
@@ -198,12 +197,4 @@ func compiler(text []byte) (compile func() (*schema.Schema, error), size int) {
 	}
 	text = slices.Clone(text)
 	return sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(text) }), len(text)
-}
-
-func sizeOf(p mirror.Param) int {
-	size := len(p.Header) + int(unsafe.Sizeof(p))
-	for _, step := range p.Path {
-		size += len(step) + int(unsafe.Sizeof(step))
-	}
-	return size
 }

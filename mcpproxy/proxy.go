@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
-	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/internal/relay/upstream"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -92,13 +92,16 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 			p.o.Telemetry = instrument.Redacting(p.o.Telemetry, p.guard.scrub)
 		}
 	}
-	client := mcpclient.Options{
+	client := upstream.Options{
 		Name: p.o.Name, FrameLimit: p.o.FrameLimit, KeepAlive: p.o.KeepAlive, CloseTimeout: p.o.CloseTimeout,
 		Telemetry: p.o.Telemetry,
 	}
 	p.connect = func(c *relay.Client) (relay.Server, error) {
-		own := client
-		return mcpclient.NewRelay(t, &own, c)
+		s, err := upstream.New(t, &client, c)
+		if err != nil {
+			return nil, fmt.Errorf("mcpproxy: %w", err)
+		}
+		return s, nil
 	}
 	var err error
 	if p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{

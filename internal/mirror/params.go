@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/textproto"
 	"strconv"
+	"unsafe"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
@@ -13,6 +14,15 @@ type Param struct {
 	Header string   // the whole name in canonical form, "Mcp-Param-Region"
 	Path   []string // the properties that lead to the argument, at least one
 	Type   string   // "string", "integer" or "boolean"
+}
+
+// Size returns how many bytes of memory p takes.
+func (p *Param) Size() int {
+	size := len(p.Header) + int(unsafe.Sizeof(*p))
+	for _, step := range p.Path {
+		size += len(step) + int(unsafe.Sizeof(step))
+	}
+	return size
 }
 
 // annotation is the keyword that marks a property.

@@ -35,6 +35,19 @@ func Values(params []Param, arguments []byte) ([]Value, error) {
 	return slices.DeleteFunc(r.values, func(v Value) bool { return v.Header == "" }), nil
 }
 
+// Headers returns what [Values] returns, by header.
+func Headers(params []Param, arguments []byte) (map[string]string, error) {
+	values, err := Values(params, arguments)
+	if err != nil {
+		return nil, err
+	}
+	headers := make(map[string]string, len(values))
+	for _, v := range values {
+		headers[v.Header] = v.Value
+	}
+	return headers, nil
+}
+
 // set is some of the parameters, a bit for each.
 type set uint64
 

@@ -15,8 +15,8 @@ var clientArea = area{
 			weighs: "mcpclient.Options.FrameLimit", holder: ofClient,
 		},
 		{
-			what: "Requests of the server that are answered at once", where: []string{"mcpclient.serving.running"},
-			bound: "{mcpclient.servedAtOnce}, or {mcpclient.relayedAtOnce} if they are passed on, and {bytes " +
+			what: "Requests of the server that are answered at once", where: []string{"internal/client/serving.Requests.running"},
+			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} if they are passed on, and {bytes " +
 				"mcpclient.DefaultFrameLimit} of their frames, or one FrameLimit if that is more",
 			option: "mcpclient.Options.FrameLimit", full: "the server gets an error",
 			test:   "mcpclient.TestWhatAServerAsksForAtOnceIsBounded",
@@ -24,21 +24,21 @@ var clientArea = area{
 		},
 		{
 			what:  "What a client restores that passes messages on: a log level, resources and subscriptions",
-			where: []string{"mcpclient.restored.watched", "mcpclient.restored.listens"},
-			bound: "{bytes mcpclient.restoredBytes} of params", full: "the others are not restored",
-			test: "mcpclient.TestWhatARelayRestoresIsBounded",
+			where: []string{"internal/relay/upstream.restored.watched", "internal/relay/upstream.restored.listens"},
+			bound: "{bytes internal/relay/upstream.restoredBytes} of params", full: "the others are not restored",
+			test: "internal/relay/upstream.TestWhatARelayRestoresIsBounded",
 		},
 		{
 			what:  "Requests on their way that have asked for progress or log messages, in a client that passes messages on",
-			where: []string{"mcpclient.wishes.progress", "mcpclient.wishes.logs"},
-			bound: "one for each request on its way, with {bytes mcpclient.maxToken} of its token",
-			full:  "progress under a longer token belongs to no request", test: "mcpclient.TestALongTokenIsNotKept",
+			where: []string{"internal/relay/upstream.wishes.progress", "internal/relay/upstream.wishes.logs"},
+			bound: "one for each request on its way, with {bytes internal/relay/upstream.maxToken} of its token",
+			full:  "progress under a longer token belongs to no request", test: "internal/relay/upstream.TestALongTokenIsNotKept",
 		},
 		{
 			what:  "Parameters of tools that a client repeats in headers for a host that does not, when it passes messages on",
-			where: []string{"mcpclient.listedTools.tools"},
-			bound: "{bytes mcpclient.toolRoom}", full: "calls of the other tools have no such headers",
-			test: "mcpclient.TestWhatARelayKnowsOfToolsIsBounded",
+			where: []string{"internal/relay/upstream.tools.byName"},
+			bound: "{bytes internal/relay/upstream.toolRoom}", full: "calls of the other tools have no such headers",
+			test: "internal/relay/upstream.TestWhatARelayKnowsOfToolsIsBounded",
 		},
 		{
 			what:  "Answers to a batch of the server's (revision 2025-03-26)",

@@ -11,14 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-// Inspected is what an inspection is told by code that is not the client's own.
-type Inspected struct {
-	Last, GaveUp error
-	Session      *Session
-}
-
-// Flight is a call in flight as it was at the moment of the inspection, for the call itself belongs to another.
-type Flight struct {
+// flight is a call in flight as it was at the moment of the inspection, for the call itself belongs to another.
+type flight struct {
 	inflight.Flight[*Request]
 	method, target, uri string
 	begun               time.Time
@@ -28,8 +22,34 @@ type Flight struct {
 	stream              bool
 }
 
-// Inspect is the one moment of an inspection, in which also is called.
-func (c *Conn) Inspect(also func(*inspect.Client)) (i inspect.Client, more Inspected, oldest []Flight) {
+// Inspect returns what the core is doing. also adds to it in the same moment, with the core's mutex held.
+func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
+	i, last, gaveUp, s, oldest := c.moment(also)
+	network := c.Transport.Network()
+	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
+	for _, f := range oldest {
+		i.Calls = append(i.Calls, f.show(i.Time))
+	}
+	if last != nil {
+		i.Err = Excerpt(last.Error(), MaxErrorText)
+	}
+	if gaveUp != nil {
+		i.GaveUp = Excerpt(gaveUp.Error(), MaxErrorText)
+	}
+	if s != nil {
+		info := s.Conn.Info()
+		i.SendQueue, i.PID = info.Queued, info.PID
+	}
+	if l := c.Telemetry.ListedTools(); l != nil {
+		i.Tools = &inspect.ToolList{Tools: l.Tools, Bytes: l.Size.Bytes, EstimatedTokens: l.Size.EstimatedTokens}
+	}
+	i.Operations, i.Recent = c.Telemetry.Operations(), c.Telemetry.FlightRecord()
+	return i
+}
+
+// moment is the one moment of an inspection. It returns besides what takes longer to show, or is shown by code that is
+// not the client's own: why the last attempt or connection failed, why the core gave up, and the present session.
+func (c *Conn) moment(also func(*inspect.Client)) (i inspect.Client, last, gaveUp error, s *Session, oldest []flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -44,19 +64,19 @@ func (c *Conn) Inspect(also func(*inspect.Client)) (i inspect.Client, more Inspe
 		i.Version, i.Era = s.Version, s.Version.Era().String()
 	}
 	also(&i)
-	return i, Inspected{c.lastErr, c.refusal, c.session}, c.oldest()
+	return i, c.lastErr, c.refusal, c.session, c.oldest()
 }
 
 // oldest returns the calls in flight that were made first, in this order. It is called with mu held.
-func (c *Conn) oldest() []Flight {
+func (c *Conn) oldest() []flight {
 	var first []inflight.Flight[*Request]
 	for f := range c.calls.All() {
 		first = Among(first, f, func(a, b inflight.Flight[*Request]) int { return cmp.Compare(a.ID, b.ID) })
 	}
-	all := make([]Flight, len(first))
+	all := make([]flight, len(first))
 	for n, f := range first {
 		r := f.Value
-		all[n] = Flight{f, r.Method, r.Target, r.shownURI, r.Begun, r.Corr, r.Ref, r.round, r.Opened != nil}
+		all[n] = flight{f, r.Method, r.Target, r.shownURI, r.Begun, r.Corr, r.Ref, r.round, r.Opened != nil}
 	}
 	return all
 }
@@ -71,7 +91,7 @@ func Among[T any](first []T, v T, compare func(a, b T) int) []T {
 	return first[:min(len(first), inspect.MaxListed)]
 }
 
-func (f *Flight) Show(now time.Time) inspect.Call {
+func (f *flight) show(now time.Time) inspect.Call {
 	return inspect.Call{
 		ID: f.ID, Method: Excerpt(f.method, MaxShown), Target: Excerpt(f.target, MaxShown), URI: Excerpt(f.uri, MaxShown),
 		Since: f.begun, Age: now.Sub(f.begun), Deadline: f.Deadline,

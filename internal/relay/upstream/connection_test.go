@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -18,27 +18,23 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestOptionsThatARelayHasNoUseForAreNamed(t *testing.T) {
+func TestInvalidOptionsAreErrors(t *testing.T) {
 	s := newScript(t)
 	for want, o := range map[string]*Options{
-		"options: Features: ": {Features: []Feature{HandleNotification("x", nil)}},
-		"options: CacheSize, ClientInfo, NoCache, Versions: ": {
-			NoCache: true, CacheSize: 1, ClientInfo: mcp.Implementation{Name: "x"}, Versions: mcp.SupportedVersions(),
-		},
-		"options: HandlerMiddleware, Middleware: ": {
-			Middleware: []Middleware{}, HandlerMiddleware: []func(RequestHandler) RequestHandler{},
-		},
-		"options: InitTimeout is negative": {InitTimeout: -1},
+		"options: InitTimeout is negative":    {InitTimeout: -1},
+		"options: RequestTimeout is negative": {RequestTimeout: -1},
+		"options: FrameLimit is negative":     {FrameLimit: -1},
 	} {
-		if _, err := NewRelay(s, o, &relay.Client{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(s, o, &relay.Client{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := NewRelay(nil, nil, &relay.Client{}); err == nil {
+	if _, err := New(nil, nil, &relay.Client{}); err == nil {
 		t.Error("got no error without a transport")
 	}
 }
@@ -54,7 +50,7 @@ func (b *front) again(v *conversation) *conversation {
 }
 
 func TestALostSessionIsFollowedByAnotherAtOnce(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		begun := time.Now()
 		v.Close()
@@ -87,7 +83,7 @@ func TestALostSessionIsFollowedByAnotherAtOnce(t *testing.T) {
 func TestASessionHealsWhateverBecomesOfAnAttempt(t *testing.T) {
 	var missing atomic.Bool
 	rig := &rigged{dial: func(context.Context) (error, bool) { return fs.ErrNotExist, missing.Load() }}
-	relayedSession(t, nil, rig, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, rig, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		missing.Store(true)
 		v.Close()
@@ -101,12 +97,12 @@ func TestASessionHealsWhateverBecomesOfAnAttempt(t *testing.T) {
 }
 
 func TestAnIntroductionThatThePeerRefusesEndsTheClient(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.refuse = errors.New("another revision")
 		v.Close()
 		v = s.next(t)
 		v.Answer(v.Expect(mcp.MethodInitialize), `{}`)
-		<-b.server.(*relayed).core.Base.Done()
+		<-b.server.core.Base.Done()
 		b.wants("introduced result {}", "gone")
 		b.asks(t.Context(), "ask", "")
 		if got := b.heard(); len(got) != 1 || !strings.Contains(got[0], "another revision") {
@@ -118,7 +114,7 @@ func TestAnIntroductionThatThePeerRefusesEndsTheClient(t *testing.T) {
 func TestMessagesWaitForRoomInOrder(t *testing.T) {
 	var full atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, full.Load() }}
-	relayedSession(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		b.asks(ctx, "early", "")
 		v.Expect("early")
@@ -146,7 +142,7 @@ func TestMessagesWaitForRoomInOrder(t *testing.T) {
 func TestARequestThatHasNotLeftIsNotCancelled(t *testing.T) {
 	var full atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, full.Load() }}
-	relayedSession(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
 		full.Store(true)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := background(func() error { b.asks(ctx, "ask", ""); return nil })
@@ -164,7 +160,7 @@ func TestARequestThatHasNotLeftIsNotCancelled(t *testing.T) {
 
 func TestATimeoutOfARelayEndsARequest(t *testing.T) {
 	o := &Options{RequestTimeout: time.Minute}
-	relayedSession(t, o, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, o, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		b.asks(t.Context(), "ask", "")
 		v.Expect("ask")
 		time.Sleep(time.Minute)
@@ -176,7 +172,7 @@ func TestATimeoutOfARelayEndsARequest(t *testing.T) {
 }
 
 func TestARelayIsSeenAsOtherClientsAre(t *testing.T) {
-	relayedSession(t, &Options{Name: "behind", Group: "g"}, nil,
+	session(t, &Options{Name: "behind", Group: "g"}, nil,
 		func(t *testing.T, _ *script, v *conversation, b *front) {
 			b.asks(t.Context(), mcp.MethodCallTool, `{"name":"slow"}`)
 			v.Receive()
@@ -193,7 +189,7 @@ func TestARelayIsSeenAsOtherClientsAre(t *testing.T) {
 			}
 			t.Error("the client is not among those that run")
 		})
-	for _, c := range Clients() {
+	for _, c := range mcpclient.Clients() {
 		if c.Inspect().Name == "behind" {
 			t.Error("it is listed as a Client")
 		}
@@ -201,7 +197,7 @@ func TestARelayIsSeenAsOtherClientsAre(t *testing.T) {
 }
 
 func TestARelayAsksForLifeIfItIsToldTo(t *testing.T) {
-	relayedSession(t, &Options{KeepAlive: time.Minute}, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, &Options{KeepAlive: time.Minute}, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		v.Answer(v.Expect(mcp.MethodPing), `{}`)
 		v.Expect(mcp.MethodPing) // and hangs
@@ -214,7 +210,7 @@ func TestWhatIsPassedOnIsOneTrace(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newScript(t)
 		b := &front{t: t, intro: legacyIntro}
-		server, err := NewRelay(s, &Options{Telemetry: rec.Telemetry()}, &relay.Client{
+		server, err := New(s, &Options{Telemetry: rec.Telemetry()}, &relay.Client{
 			Receiver: b, Introduce: b.introduce,
 			Introduced: func(json.RawMessage, error) error { return nil },
 		})

@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"fmt"
@@ -16,10 +16,10 @@ type wishes struct {
 	shared bool // among peers without sessions
 
 	mu       sync.Mutex
-	progress map[jsonrpc.ID]*relayedRequest // guarded by mu; by the token that the server knows
-	logs     map[*relayedRequest]struct{}   // guarded by mu; for log messages, in modern revisions
-	replaced uint64                         // guarded by mu; tokens
-	unheard  *conn.Session                  // guarded by mu; the latest in which one of logs ended without an answer
+	progress map[jsonrpc.ID]*request // guarded by mu; by the token that the server knows
+	logs     map[*request]struct{}   // guarded by mu; for log messages, in modern revisions
+	replaced uint64                  // guarded by mu; tokens
+	unheard  *conn.Session           // guarded by mu; the latest in which one of logs ended without an answer
 }
 
 // maxToken is the longest token by which progress is told apart, in bytes.
@@ -28,7 +28,7 @@ const maxToken = 1 << 10
 // enter notes what a request asks for that is about to be sent. Where several peers are in front, two may have chosen
 // one token, one of them for a request that is over and of which the server still tells: then the server gets another
 // token.
-func (w *wishes) enter(q *relayedRequest) {
+func (w *wishes) enter(q *request) {
 	token, logs := q.params.Asks()
 	text, _ := token.Text()
 	if len(text) > maxToken {
@@ -41,7 +41,7 @@ func (w *wishes) enter(q *relayedRequest) {
 	defer w.mu.Unlock()
 	if logs {
 		if w.logs == nil {
-			w.logs = map[*relayedRequest]struct{}{}
+			w.logs = map[*request]struct{}{}
 		}
 		w.logs[q] = struct{}{}
 	}
@@ -60,14 +60,14 @@ func (w *wishes) enter(q *relayedRequest) {
 		q.given = token
 	}
 	if w.progress == nil {
-		w.progress = map[jsonrpc.ID]*relayedRequest{}
+		w.progress = map[jsonrpc.ID]*request{}
 	}
 	w.progress[q.token] = q
 }
 
 // leave forgets a request. Without an answer to it, the server may still send notifications that belong to the request
 // and do not name it.
-func (w *wishes) leave(q *relayedRequest, answered bool) {
+func (w *wishes) leave(q *request, answered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, logs := w.logs[q]; logs && !answered && (w.unheard == nil || q.Session.Epoch > w.unheard.Epoch) {
@@ -80,8 +80,8 @@ func (w *wishes) leave(q *relayedRequest, answered bool) {
 }
 
 // origin returns the request that a notification belongs to, nil if that is unknown.
-func (c *relayed) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *relayedRequest {
-	if q, ok := r.Request().(*relayedRequest); ok {
+func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *request {
+	if q, ok := r.Request().(*request); ok {
 		return q
 	}
 	if p.SubscriptionID != nil {
@@ -107,7 +107,7 @@ func (c *relayed) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) 
 const progressToken = "progressToken"
 
 // withToken returns params of notifications/progress with the token that the peer in front has given.
-func (q *relayedRequest) withToken(params []byte) []byte {
+func (q *request) withToken(params []byte) []byte {
 	if q.token == q.given {
 		return params
 	}

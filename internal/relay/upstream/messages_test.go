@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestMessagesArePassedOnAsTheyAre(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		for i, params := range []string{
 			``, `{}`, `{ "a" : 1e400, "a":12345678901234567890.0 }`,
 			`{"_meta":{"traceparent":"S","no name":1,"":{}},"x":"\ud83d\ude00"}`,
@@ -55,7 +56,7 @@ func TestMessagesArePassedOnAsTheyAre(t *testing.T) {
 }
 
 func TestWhatAServerSaysIsPassedOnInOrder(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		const n = 200
 		var want []string
 		ids := map[int]json.RawMessage{}
@@ -105,7 +106,7 @@ func TestWhatAServerSaysIsPassedOnInOrder(t *testing.T) {
 
 // The server is not read while the peer in front does not take what it says, and nothing is lost.
 func TestAPeerThatDoesNotTakeAMessageStopsTheReading(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		goOn := make(chan struct{})
 		b.blocked = func(ctx context.Context, method string) {
 			if method == "first" {
@@ -147,7 +148,7 @@ func TestAPeerThatDoesNotTakeAMessageStopsTheReading(t *testing.T) {
 }
 
 func TestRequestsOfAServerAreAnsweredAsThePeerAnswers(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		for i, c := range []struct {
 			id, result string
 			err        error
@@ -178,7 +179,7 @@ func TestRequestsOfAServerAreAnsweredAsThePeerAnswers(t *testing.T) {
 }
 
 func TestCancellationGoesBothWays(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		for why, want := range map[error]string{errors.New("the user left"): `,"reason":"the user left"`, nil: ""} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			b.asks(ctx, mcp.MethodCallTool, `{"name":"x"}`)
@@ -214,7 +215,7 @@ func TestCancellationGoesBothWays(t *testing.T) {
 
 func TestRequestsThatAreLostSayWhetherTheyWereSent(t *testing.T) {
 	o := &Options{}
-	relayedSession(t, o, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, o, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)
 		v.Receive()
 		v.Close()
@@ -239,7 +240,7 @@ func TestRequestsThatAreLostSayWhetherTheyWereSent(t *testing.T) {
 }
 
 func TestWaitingForASessionEnds(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		v.Close()
 		s.next(t) // and says nothing
 		synctest.Wait()
@@ -258,7 +259,7 @@ func TestWaitingForASessionEnds(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		err := b.server.Notify(t.Context(), relay.Message{Method: "tell"})
-		if took := time.Since(begun); !errors.Is(err, ErrNotReady) || took != 65*time.Second {
+		if took := time.Since(begun); !errors.Is(err, conn.ErrNotReady) || took != 65*time.Second {
 			t.Errorf("got %v behind %v", err, took)
 		}
 		got := b.heard()
@@ -270,8 +271,8 @@ func TestWaitingForASessionEnds(t *testing.T) {
 }
 
 func TestRequestsOfAServerThatArePassedOnAreBounded(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
-		large := strings.Repeat("x", DefaultFrameLimit*2/3)
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+		large := strings.Repeat("x", defaultFrameLimit*2/3)
 		for i := range 2 {
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask","params":{"x":%q}}`, i+1, large))
 		}
@@ -299,7 +300,7 @@ func TestATransportThatPanicsUnderARelayFailsTheRequest(t *testing.T) {
 		}
 		return nil, false
 	}
-	relayedSession(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
+	session(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
 		b.confirm()
 		broken.Store(true)
 		go b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)

@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcptest"
 )
 
 // Whatever the server does and whenever a peer leaves: each request has one outcome, and what is told of it adds up.
@@ -65,7 +66,7 @@ func TestEachRequestThatIsPassedOnHasOneOutcome(t *testing.T) {
 				t.Errorf("request %d has %d outcomes", i, n)
 			}
 		}
-		if i := b.server.(*relayed).Inspect(); i.InFlight != 0 {
+		if i := b.server.Inspect(); i.InFlight != 0 {
 			t.Errorf("%d requests are in flight", i.InFlight)
 		}
 		close(stop)
@@ -80,7 +81,8 @@ func unreliable(receive func(context.Context) ([]byte, error), send func(context
 	defer end()
 	for {
 		raw, err := receive(ctx)
-		m := parseFrame(raw)
+		var m mcptest.Message
+		_ = json.Unmarshal(raw, &m) // what is no message has no id
 		switch n := fate.IntN(20); {
 		case err != nil:
 			return

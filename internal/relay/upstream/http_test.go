@@ -1,19 +1,77 @@
-package mcpclient_test
+package upstream_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/upstream"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
+
+// site is a server on the network with a tool that greets. It can be restarted: what it knew of its sessions is gone
+// then.
+type site struct {
+	*httptest.Server
+	handler atomic.Pointer[mcpserver.HTTPHandler]
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{}
+	s.restart(t)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.handler.Load().ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		s.shutDown(t, s.handler.Load())
+		s.Close()
+	})
+	return s
+}
+
+func (s *site) restart(t *testing.T) *mcpserver.HTTPHandler {
+	type who struct {
+		Name string `json:"name"`
+	}
+	greeter := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1"}, nil)
+	if err := mcpserver.AddTool(greeter, &mcp.Tool{Name: "greet"}, func(_ context.Context, in who) (who, error) {
+		return who{"hello " + in.Name}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return s.handler.Swap(greeter.HTTPHandler(nil))
+}
+
+func (s *site) shutDown(t *testing.T, h *mcpserver.HTTPHandler) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := h.Shutdown(ctx); err != nil {
+		t.Errorf("shut the server down: %v", err)
+	}
+}
+
+// ways are the revisions over HTTP.
+var ways = []struct {
+	version mcp.Version
+	mode    transport.HTTPMode
+}{
+	{mcp.Version20260728, transport.Auto},
+	{mcp.Version20251125, transport.Auto},
+	{mcp.Version20250618, transport.Auto},
+	{mcp.Version20250326, transport.Auto},
+	{mcp.Version20241105, transport.SSE},
+}
 
 // silent receives nothing.
 type silent struct{}
@@ -41,11 +99,11 @@ func introducing(v mcp.Version) (intro relay.Introduction, meta string) {
 func TestMessagesArePassedOnOverHTTPInEveryRevision(t *testing.T) {
 	for _, way := range ways {
 		t.Run(string(way.version), func(t *testing.T) {
-			s := newSite(t, nil)
+			s := newSite(t)
 			intro, meta := introducing(way.version)
 			introduced := make(chan error, 8)
 			var confirmed atomic.Bool
-			r, err := mcpclient.NewRelay(&transport.HTTP{URL: s.URL, Mode: way.mode}, mcpclient.Checked(t, nil), &relay.Client{
+			r, err := upstream.New(&transport.HTTP{URL: s.URL, Mode: way.mode}, upstream.Checked(t, nil), &relay.Client{
 				Receiver: silent{}, Introduce: func() relay.Introduction {
 					return relay.Introduction{Message: intro.Message, Confirmed: confirmed.Load()}
 				},
@@ -75,7 +133,7 @@ func TestMessagesArePassedOnOverHTTPInEveryRevision(t *testing.T) {
 					t.Errorf("got %s", got)
 				}
 			}
-			s.shutDown(t, s.restart())
+			s.shutDown(t, s.restart(t))
 			if got := greet(); !strings.Contains(got, "hello Ada") && !strings.Contains(got, "connection lost") {
 				t.Errorf("behind a restart: got %s", got)
 			}
@@ -97,10 +155,10 @@ func (h heard) ReceiveNotification(_ context.Context, m relay.Message, _ relay.P
 }
 
 func TestASubscriptionWhoseStreamBreaksIsOpenedAnew(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	intro, meta := introducing(mcp.Version20260728)
 	receiver := heard{notifications: make(chan string, 8)}
-	r, err := mcpclient.NewRelay(&transport.HTTP{URL: s.URL}, mcpclient.Checked(t, nil), &relay.Client{
+	r, err := upstream.New(&transport.HTTP{URL: s.URL}, upstream.Checked(t, nil), &relay.Client{
 		Receiver: receiver, Introduce: func() relay.Introduction { return intro },
 		Introduced: func(json.RawMessage, error) error { return nil },
 	})

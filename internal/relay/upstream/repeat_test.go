@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func TestWhatIsLostIsMadeOnceMoreIfThatDoesNoHarm(t *testing.T) {
 		"a log line was said": {method: mcp.MethodReadResource, play: says(`"method":"notifications/message"`), again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+			session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 				b.confirm()
 				b.asks(t.Context(), c.method, reading)
 				v.Expect(c.method)
@@ -64,7 +64,7 @@ func TestWhatTheServerHasNotHadIsMadeOnceMore(t *testing.T) {
 	rig := &rigged{send: func(transport.Message) (error, bool) {
 		return transport.ErrClosed, broken.CompareAndSwap(true, false)
 	}}
-	relayedSession(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
+	session(t, nil, rig, func(t *testing.T, s *script, _ *conversation, b *front) {
 		b.confirm()
 		broken.Store(true)
 		go b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`) // may itself wait for the next session

@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func hostOf(ctx context.Context) string {
 
 // TestWhatAServerSaysFindsTheRequestItIsAbout has two hosts in front of one server on a stream.
 func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		leading(b)
 		asks := func(name, meta string) mcptest.Message {
 			ctx := context.WithValue(t.Context(), host{}, name)
@@ -82,7 +82,7 @@ func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
 }
 
 func TestARequestThatIsMadeOnceMoreKeepsItsToken(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		for range 2 {
 			b.asks(t.Context(), mcp.MethodReadResource, `{"_meta":{"progressToken":1}}`)
@@ -110,7 +110,7 @@ func TestWhatIsSaidOnAStreamBelongsToItsRequest(t *testing.T) {
 		f.Request = stream.Load()
 		return f, err
 	}}
-	relayedSession(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
+	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
 		leading(b)
 		b.asks(context.WithValue(t.Context(), host{}, "a"), mcp.MethodCallTool, `{"name":"x"}`)
 		m := v.Expect(mcp.MethodCallTool)
@@ -137,7 +137,7 @@ func TestALongTokenIsNotKept(t *testing.T) {
 	for n, kept := range map[int]int{maxToken: 1, maxToken + 1: 0} {
 		w := new(wishes)
 		params := `{"_meta":{"progressToken":"` + strings.Repeat("x", n) + `"}}`
-		q := &relayedRequest{params: conn.ReadParams(json.RawMessage(params))}
+		q := &request{params: conn.ReadParams(json.RawMessage(params))}
 		w.enter(q)
 		if len(w.progress) != kept || string(q.params.Raw()) != params {
 			t.Errorf("a token of %d bytes: %d are kept, want %d, and the same params", n, len(w.progress), kept)
@@ -154,7 +154,7 @@ func TestALongTokenIsNotKept(t *testing.T) {
 func TestTokensAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := new(wishes)
-		var running []*relayedRequest
+		var running []*request
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			if len(running) > 0 && rapid.Bool().Draw(t, "ends") {
 				i := rapid.IntRange(0, len(running)-1).Draw(t, "which")
@@ -163,7 +163,7 @@ func TestTokensAreToldApart(t *testing.T) {
 				continue
 			}
 			given := rapid.SampledFrom([]string{`1`, `2`, `"1"`, `"progress-1"`, `"progress-2"`, `"a\u0062"`}).Draw(t, "token")
-			q := &relayedRequest{params: conn.ReadParams(json.RawMessage(`{"_meta":{"progressToken":` + given + `}}`))}
+			q := &request{params: conn.ReadParams(json.RawMessage(`{"_meta":{"progressToken":` + given + `}}`))}
 			w.enter(q)
 			running = append(running, q)
 			sent, _ := q.params.Asks()

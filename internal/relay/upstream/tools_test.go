@@ -1,23 +1,34 @@
-package mcpclient
+package upstream
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// relayedOverHTTP runs f with a server of 2026-07-28 over HTTP. call has a tool called by a peer with headers of its
+// overHTTP runs f with a server of 2026-07-28 over HTTP. call has a tool called by a peer with headers of its
 // own, and returns those that the server gets.
-func relayedOverHTTP(t *testing.T, f func(list func(tools string), call func(params string, own map[string]string,
+func overHTTP(t *testing.T, f func(list func(tools string), call func(params string, own map[string]string,
 ) map[string]string, b *front)) {
 	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
 	intro := relay.Introduction{Message: relay.Message{Method: mcp.MethodDiscover, Params: json.RawMessage(meta)}}
-	h := newOverHTTP()
-	relaying(t, nil, intro, h.rigged, func(t *testing.T, s *script, b *front) {
+	var header map[string]string
+	rig := &rigged{
+		network: transport.Network{Transport: "tcp", Protocol: "http", Address: "localhost", Port: 80},
+		send: func(m transport.Message) (error, bool) {
+			if m.Method == mcp.MethodCallTool {
+				header = m.Header
+			}
+			return nil, false
+		},
+	}
+	relaying(t, nil, intro, rig, func(t *testing.T, s *script, b *front) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), `{"supportedVersions":["2026-07-28"]}`)
 		b.heard()
@@ -32,13 +43,27 @@ func relayedOverHTTP(t *testing.T, f func(list func(tools string), call func(par
 				Method: mcp.MethodCallTool, Params: json.RawMessage(params), Header: own,
 			}, func(json.RawMessage, error) {})
 			v.Answer(v.Expect(mcp.MethodCallTool), `{}`)
-			return h.header
+			return header
 		}, b)
 	})
 }
 
+const (
+	regionTool = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string",` +
+		`"x-mcp-header":"Region"},"rows":{"type":"integer"}}}}`
+	rowsTool = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string",` +
+		`"x-mcp-header":"Region"},"rows":{"type":"integer","x-mcp-header":"Rows"}}}}`
+	brokenTool = `{"name":"broken","inputSchema":{"type":"object","properties":{"o":{"type":"object",` +
+		`"x-mcp-header":"O"}}}}`
+	plainTool = `{"name":"plain","inputSchema":{"type":"object"}}`
+)
+
+func listOf(tools string) string {
+	return `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools + `]}`
+}
+
 func TestARelayRepeatsInHeadersWhatListsHaveTold(t *testing.T) {
-	relayedOverHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
+	overHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
 		const query = `{"name":"query","arguments":{"region":"us","rows":3}}`
 		for _, test := range []struct {
 			lists, params string
@@ -66,12 +91,13 @@ func TestARelayRepeatsInHeadersWhatListsHaveTold(t *testing.T) {
 }
 
 func TestWhatARelayKnowsOfToolsIsBounded(t *testing.T) {
-	relayedOverHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
+	pad := strings.Repeat("x", 1<<20-1000)
+	overHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
 		for i := range 12 {
 			list(fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string",`+
 				`"x-mcp-header":"A"}}}}`, i, pad))
 		}
-		if size := b.server.(*relayed).tools.tools.size; size > toolRoom {
+		if size := b.server.tools.size; size > toolRoom {
 			t.Errorf("%d bytes are kept, want %d at most", size, toolRoom)
 		}
 		params := func(i int) string { return fmt.Sprintf(`{"name":"%d","arguments":{%q:"a"}}`, i, pad) }

@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/serving"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/relay"
@@ -19,10 +20,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// relayHooks are what a client that passes messages on does when its core tells it of the connection.
-type relayHooks struct{ c *relayed }
+// hooks are what a client that passes messages on does when its core tells it of the connection.
+type hooks struct{ c *Server }
 
-func (h relayHooks) Introduce() relay.Introduction {
+func (h hooks) Introduce() relay.Introduction {
 	i := h.c.client.Introduce()
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
@@ -30,19 +31,19 @@ func (h relayHooks) Introduce() relay.Introduction {
 	return i
 }
 
-func (h relayHooks) Introduced(result json.RawMessage, err error) error {
+func (h hooks) Introduced(result json.RawMessage, err error) error {
 	h.c.mu.Lock()
 	h.c.introduced = true
 	h.c.mu.Unlock()
 	return h.c.client.Introduced(result, err)
 }
 
-func (h relayHooks) Negotiated() {}
+func (h hooks) Negotiated() {}
 
-func (h relayHooks) Authorized() {}
+func (h hooks) Authorized() {}
 
 // Missed notifies the peer in front of the changes that a legacy session may have missed.
-func (h relayHooks) Missed(cause string) {
+func (h hooks) Missed(cause string) {
 	s := h.c.core.Present()
 	if s == conn.NoSession || s.Era.Subscribes() {
 		return
@@ -53,7 +54,7 @@ func (h relayHooks) Missed(cause string) {
 }
 
 // Began restores the state of the lost session, and notifies the peer in front of changes that it may have missed.
-func (h relayHooks) Began(s *conn.Session) {
+func (h hooks) Began(s *conn.Session) {
 	if s.First {
 		return
 	}
@@ -64,28 +65,28 @@ func (h relayHooks) Began(s *conn.Session) {
 }
 
 // Ended takes the client off the list of those that run, and tells the peer in front.
-func (h relayHooks) Ended() {
+func (h hooks) Ended() {
 	c := h.c
 	running.Clients.Remove(c.number)
 	c.core.Spawn(func() {
 		_, _, left := c.restored.all(nil)
 		for _, q := range left {
 			if c.restored.closes(q) {
-				q.answer(nil, ErrShutdown)
+				q.answer(nil, conn.ErrShutdown)
 			}
 		}
 		c.mu.Lock()
 		introduced := c.introduced
 		c.mu.Unlock()
 		if !introduced {
-			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), ErrShutdown)) // there is nothing to end
+			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), conn.ErrShutdown)) // there is nothing to end
 		}
 		c.client.Receiver.Gone(c)
 	})
 }
 
 // AskForLife sends the server a ping, or what modern servers have instead.
-func (h relayHooks) AskForLife(s *conn.Session) bool {
+func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // ends with the answer or the session
 		q := c.newRequest(s.Ctx, mcp.MethodPing, func(json.RawMessage, error) {})
@@ -100,7 +101,7 @@ func (h relayHooks) AskForLife(s *conn.Session) bool {
 }
 
 // Notified passes a notification of the server on. That it has cancelled a request concerns the connection.
-func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
+func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	if m.Method == mcp.NotificationCancelled {
 		c.cancelled(r, m)
@@ -131,7 +132,7 @@ func (h relayHooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 
 // during returns the context of what the server says during a request of the peer in front, nil for none that is known.
 // It leads back to the request, and ends with the connection.
-func during(r *conn.Reader, q *relayedRequest) context.Context {
+func during(r *conn.Reader, q *request) context.Context {
 	if q == nil {
 		return r.Link.Ctx
 	}
@@ -147,7 +148,7 @@ func peerOf(r *conn.Reader) *instrument.Peer {
 }
 
 // cancelled ends the request that the server has cancelled, of its own or of the peer in front.
-func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
+func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	c.core.Telemetry.Notification(telemetry.Received, m.Method)
 	var p mcp.CancelledParams
 	if _, err := mcp.Decode(m.Middle(), &p); err != nil {
@@ -158,16 +159,16 @@ func (c *relayed) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	if p.Reason != "" {
 		cause = errors.New(p.Reason)
 	}
-	c.serving.cancel(servedID{r.Link, p.RequestID}, why, cause)
+	c.serving.Cancel(serving.ID{Link: r.Link, ID: p.RequestID}, why, cause)
 	c.core.Cancelled(r.Link, p.RequestID, why)
 }
 
 // incoming describes a message of the server.
-func (c *relayed) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params,
+func (c *Server) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params,
 	in instrument.Incoming) instrument.Incoming {
 	_, in.Known = targets()[m.Method]
 	in.URI, _ = jsonrpc.Text(params.URI)
-	return incoming(m.Method, params, peerOf(r), m.Size(), in)
+	return serving.Incoming(m.Method, params, peerOf(r), m.Size(), in)
 }
 
 // passed is a message of the server's as the peer in front gets it.
@@ -177,33 +178,33 @@ func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 	return relay.Message{Method: m.Method, Params: params}
 }
 
-// relayedAtOnce bounds the requests of a server that the peer in front is asked at once. It is many: their frames are
+// servedAtOnce bounds the requests of a server that the peer in front is asked at once. It is many: their frames are
 // bounded in bytes as well, and agents ask for much at the same time.
-const relayedAtOnce = 4096
+const servedAtOnce = 4096
 
 // Serve passes a request of the server on.
-func (h relayHooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
+func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	c := h.c
 	c.heard.Add(1)
-	a := &relayedAnswer{c: c, method: m.Method, size: len(m.Frame), answer: answer}
-	q, _ := r.Request().(*relayedRequest)
-	ctx, served := c.serving.begin(during(r, q), servedID{r.Link, m.ID})
+	a := &answering{c: c, method: m.Method, size: len(m.Frame), answer: answer}
+	q, _ := r.Request().(*request)
+	ctx, served := c.serving.Begin(during(r, q), serving.ID{Link: r.Link, ID: m.ID})
 	a.served = served
 	params, _ := m.Params() // what cannot be read belongs to no trace
 	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, &params, instrument.Incoming{ID: m.ID.String()}))
-	if !c.serving.enter(a.size, relayedAtOnce, max(DefaultFrameLimit, c.core.Settings.FrameLimit)) {
-		c.serving.end(served)
+	if !c.serving.Enter(a.size, servedAtOnce, max(defaultFrameLimit, c.core.Settings.FrameLimit)) {
+		c.serving.End(served)
 		e := &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
-		reply(&a.op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
+		serving.Reply(&a.op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
 		return
 	}
 	c.client.Receiver.ReceiveRequest(ctx, passed(r, m), c, a.give)
 }
 
-// relayedAnswer takes the answer to one request of the server.
-type relayedAnswer struct {
-	c      *relayed
-	served *servedRequest
+// answering takes the answer to one request of the server.
+type answering struct {
+	c      *Server
+	served *serving.Request
 	op     instrument.Op
 	method string
 	size   int // of the request's frame, in bytes
@@ -211,18 +212,18 @@ type relayedAnswer struct {
 }
 
 // give sends the answer of the peer in front, unless the server has cancelled the request meanwhile.
-func (a *relayedAnswer) give(result json.RawMessage, err error) {
-	defer a.c.serving.leave(a.size)
-	if why := a.c.serving.end(a.served); why != nil {
+func (a *answering) give(result json.RawMessage, err error) {
+	defer a.c.serving.Leave(a.size)
+	if why := a.c.serving.End(a.served); why != nil {
 		defer a.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why})
 		_ = a.answer(nil, true)
 		return
 	}
-	reply(&a.op, a.method, relayedAnswerFrame(a.served.id.id, result, err), err, a.answer, true)
+	serving.Reply(&a.op, a.method, answerFrame(a.served.ID(), result, err), err, a.answer, true)
 }
 
-// relayedAnswerFrame makes the frame of an answer of the peer in front.
-func relayedAnswerFrame(id jsonrpc.ID, result json.RawMessage, err error) []byte {
+// answerFrame makes the frame of an answer of the peer in front.
+func answerFrame(id jsonrpc.ID, result json.RawMessage, err error) []byte {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return jsonrpc.AppendAnswer(nil, id, "error", e.Object)
 	}

@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/methods"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -14,10 +15,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// relayedRequest is one request of the peer in front, and its content.
-type relayedRequest struct {
+// request is one request of the peer in front, and its content.
+type request struct {
 	conn.Request
-	c      *relayed
+	c      *Server
 	ctx    context.Context
 	params conn.PassedParams // as long as the request is being sent
 	answer relay.Answer
@@ -39,15 +40,15 @@ type relayedRequest struct {
 	err    error
 }
 
-func (q *relayedRequest) About() instrument.Request {
-	r := aboutRelayed(q.Method, &q.params)
+func (q *request) About() instrument.Request {
+	r := about(q.Method, &q.params)
 	r.Corr, r.Link, r.Reissue = q.corr, q.before, q.anew
 	return r
 }
 
-func (q *relayedRequest) Started() {}
+func (q *request) Started() {}
 
-func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
+func (q *request) Encode(s *conn.Session) *conn.Fault {
 	if q.Op.Captures() {
 		q.Op.Arguments(q.params.Arguments)
 	}
@@ -71,11 +72,11 @@ func (q *relayedRequest) Encode(s *conn.Session) *conn.Fault {
 }
 
 // Receive is not called: see Heard.
-func (q *relayedRequest) Receive(*conn.Session, *jsonrpc.Message) error { return nil }
+func (q *request) Receive(*conn.Session, *jsonrpc.Message) error { return nil }
 
 // Ended distinguishes the end of the relay, or of the peer in front, with which its client stops, from the end of one
 // request: all of them end the context.
-func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result {
+func (q *request) Ended(err *conn.Fault) instrument.Result {
 	if err == nil || err.Kind != conn.KindCancelled {
 		return err.Result()
 	}
@@ -85,14 +86,14 @@ func (q *relayedRequest) Ended(err *conn.Fault) instrument.Result {
 	return err.Result()
 }
 
-func (q *relayedRequest) Harmless() bool { return harmless[q.Method] }
+func (q *request) Harmless() bool { return methods.Harmless(q.Method) }
 
-func (q *relayedRequest) GivenUp(*conn.Session) bool { return false }
+func (q *request) GivenUp(*conn.Session) bool { return false }
 
-func (q *relayedRequest) Late() conn.LateAnswer { return nil }
+func (q *request) Late() conn.LateAnswer { return nil }
 
 // Heard takes the answer as it came. It is looked at once, and not copied.
-func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
+func (q *request) Heard(m *jsonrpc.Message) instrument.Result {
 	if m.Kind == jsonrpc.Error {
 		e, err := conn.PassedError(m)
 		if err != nil {
@@ -102,7 +103,7 @@ func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
 		q.err = e
 		return (&conn.Fault{Kind: conn.KindJSONRPC, Op: q.Method, Server: e.Server}).Result()
 	}
-	r, err := readRelayedResult(m)
+	r, err := readResult(m)
 	if err != nil {
 		return q.unusable(m, err)
 	}
@@ -128,14 +129,14 @@ func (q *relayedRequest) Heard(m *jsonrpc.Message) instrument.Result {
 }
 
 // unusable notes that the answer is no JSON.
-func (q *relayedRequest) unusable(m *jsonrpc.Message, err error) instrument.Result {
+func (q *request) unusable(m *jsonrpc.Message, err error) instrument.Result {
 	fault := &conn.Fault{Kind: conn.KindProtocol, Op: q.Method, Cause: q.c.core.Refused(m, err)}
-	q.err = errorOf(fault)
+	q.err = fault
 	return fault.Result()
 }
 
 // Answered passes the answer on.
-func (q *relayedRequest) Answered() {
+func (q *request) Answered() {
 	q.c.wishes.leave(q, true)
 	if q.noted {
 		q.c.restored.closes(q)
@@ -144,49 +145,49 @@ func (q *relayedRequest) Answered() {
 }
 
 // Failed tells the peer in front that there is no answer, unless the request can be made once more.
-func (q *relayedRequest) Failed(err *conn.Fault) {
+func (q *request) Failed(err *conn.Fault) {
 	q.c.wishes.leave(q, false)
 	switch {
-	case q.noted && errors.Is(err, ErrConnectionLost) && q.lost():
+	case q.noted && errors.Is(err, conn.ErrConnectionLost) && q.lost():
 	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it
 	case q.repeatable(err):
 		q.repeat()
 	default:
-		q.answer(nil, relayedError(err))
+		q.answer(nil, errorFor(err))
 	}
 }
 
 // repeatable reports whether the request may be made once more: it was lost with its connection, and the server has
 // not had it, or may have it twice and has said nothing that may be about it. A person is not to be asked twice.
-func (q *relayedRequest) repeatable(err *conn.Fault) bool {
-	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, ErrConnectionLost) && q.ctx.Err() == nil &&
+func (q *request) repeatable(err *conn.Fault) bool {
+	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, conn.ErrConnectionLost) && q.ctx.Err() == nil &&
 		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
 }
 
 // repeat makes the request once more.
-func (q *relayedRequest) repeat() {
+func (q *request) repeat() {
 	next := q.again()
 	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
 }
 
 // again returns a request that takes the place of q, which was lost.
-func (q *relayedRequest) again() *relayedRequest {
+func (q *request) again() *request {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
 	next.corr, next.before, next.anew = q.Corr, q.Ref, true
 	next.params, next.Header, next.id, next.given = q.Passed(), q.Header, q.id, q.given
 	return next
 }
 
-// relayedError is what the peer in front hears of a fault.
-func relayedError(err *conn.Fault) error {
+// errorFor is what the peer in front hears of a fault.
+func errorFor(err *conn.Fault) error {
 	if why, ok := errors.AsType[*conn.CancelledByServer](err); ok {
 		return &relay.Cancelled{Reason: why.Reason}
 	}
-	return errorOf(err)
+	return err
 }
 
-// relayedResult is a result as it came, and what telemetry tells of it.
-type relayedResult struct {
+// result is a result as it came, and what telemetry tells of it.
+type result struct {
 	raw     json.RawMessage
 	kind    string // resultType
 	isError bool
@@ -195,8 +196,8 @@ type relayedResult struct {
 // maxResultType is the longest type of a result that is told, in bytes.
 const maxResultType = 64
 
-// readRelayedResult validates the result of m on one walk, and takes it.
-func readRelayedResult(m *jsonrpc.Message) (r relayedResult, err error) {
+// readResult validates the result of m on one walk, and takes it.
+func readResult(m *jsonrpc.Message) (r result, err error) {
 	err = m.Consume(func(middle []byte) (int, error) {
 		o := jsonscan.ObjectAt(middle, 0)
 		for o.Next() {

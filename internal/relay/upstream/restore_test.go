@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -84,7 +84,7 @@ func TestASessionIsBroughtToWhereTheOneBeforeWasLost(t *testing.T) {
 }
 
 func TestARestorationThatIsNotAnsweredLetsOthersGoOn(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.asks(t.Context(), mcp.MethodSetLevel, `{}`)
 		v.served(mcp.MethodSetLevel, `{}`)
 		v.Close()
@@ -189,7 +189,7 @@ func TestASubscriptionThatTheServerCancelsIsOver(t *testing.T) {
 }
 
 func TestWhatARelayRestoresIsBounded(t *testing.T) {
-	relayedSession(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
+	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		params := func(i int) string {
 			return fmt.Sprintf(`{"uri":"%d%s"}`, i, strings.Repeat("x", restoredBytes/4))
@@ -213,7 +213,7 @@ func TestWhatARelayRestoresIsBounded(t *testing.T) {
 		}
 		b.asks(t.Context(), "ask", "")
 		v.Expect("ask")
-		if size := b.server.(*relayed).restored.size; size > restoredBytes {
+		if size := b.server.restored.size; size > restoredBytes {
 			t.Errorf("%d bytes are kept", size)
 		}
 	})

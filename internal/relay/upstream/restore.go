@@ -1,21 +1,24 @@
-package mcpclient
+package upstream
 
 import (
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/methods"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // restoredBytes bounds what a client that passes messages on keeps to bring the next session to where the one before
@@ -27,7 +30,7 @@ type restored struct {
 	mu      sync.Mutex
 	level   json.RawMessage            // guarded by mu; the params of the latest logging/setLevel
 	watched map[string]json.RawMessage // guarded by mu; those of each resources/subscribe, by URI
-	listens map[int64]*relayedRequest  // guarded by mu; each subscriptions/listen, by its id
+	listens map[int64]*request         // guarded by mu; each subscriptions/listen, by its id
 	size    int                        // guarded by mu; of all that
 }
 
@@ -64,21 +67,21 @@ func (r *restored) done(method string, p conn.PassedParams) {
 }
 
 // opens notes a subscriptions/listen that is about to be sent, if there is room.
-func (r *restored) opens(q *relayedRequest) {
+func (r *restored) opens(q *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.size+len(q.Frame) > restoredBytes {
 		return
 	}
 	if r.listens == nil {
-		r.listens = map[int64]*relayedRequest{}
+		r.listens = map[int64]*request{}
 	}
 	r.listens[q.ID], q.noted = q, true
 	r.size += len(q.Frame)
 }
 
 // closes forgets a subscriptions/listen. Who is told that it was there goes on with it.
-func (r *restored) closes(q *relayedRequest) bool {
+func (r *restored) closes(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listens[q.ID] != q {
@@ -90,7 +93,7 @@ func (r *restored) closes(q *relayedRequest) bool {
 }
 
 // of returns the subscriptions/listen that a raw id of the server's names, nil if there is none.
-func (r *restored) of(raw []byte) *relayedRequest {
+func (r *restored) of(raw []byte) *request {
 	id, _ := jsonrpc.ParseID(raw)
 	n, ok := id.Int()
 	if !ok {
@@ -103,7 +106,7 @@ func (r *restored) of(raw []byte) *relayedRequest {
 
 // acknowledge notes that the server has acknowledged a subscription, and reports whether it has done so before, in an
 // earlier session.
-func (r *restored) acknowledge(q *relayedRequest) (again bool) {
+func (r *restored) acknowledge(q *request) (again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	q.open = true
@@ -111,7 +114,7 @@ func (r *restored) acknowledge(q *relayedRequest) (again bool) {
 }
 
 // lasts reports whether a subscription has been open.
-func (r *restored) lasts(q *relayedRequest) bool {
+func (r *restored) lasts(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return q.open || q.reopens
@@ -125,7 +128,7 @@ func (r *restored) uris() []string {
 }
 
 // all returns what there is to ask for in session s.
-func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.RawMessage, listens []*relayedRequest) {
+func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.RawMessage, listens []*request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, uri := range slices.Sorted(maps.Keys(r.watched)) {
@@ -140,7 +143,7 @@ func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.R
 }
 
 // restore brings the server to where the session before was lost, and then lets all requests be made in s.
-func (c *relayed) restore(s *conn.Session) {
+func (c *Server) restore(s *conn.Session) {
 	level, watched, listens := c.restored.all(s)
 	var asked sync.WaitGroup
 	if level != nil {
@@ -161,7 +164,7 @@ func (c *relayed) restore(s *conn.Session) {
 }
 
 // ask makes a request of the client's own in session s.
-func (c *relayed) ask(s *conn.Session, method string, params json.RawMessage, answered func(error)) {
+func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, answered func(error)) {
 	q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) { answered(err) })
 	q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, conn.ReadParams(params)
 	q.Pass(s.Ctx, q, time.Now())
@@ -169,7 +172,7 @@ func (c *relayed) ask(s *conn.Session, method string, params json.RawMessage, an
 
 // resubscribe subscribes again to a resource of a legacy server in session s, after a pause. It tries again as long as
 // there is no answer. tried is called when the first try has ended.
-func (c *relayed) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
+func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
 	p := conn.ReadParams(params)
 	uri := p.Target(mcp.TargetResource)
 	c.ask(s, mcp.MethodSubscribe, params, func(err error) {
@@ -192,20 +195,28 @@ func (c *relayed) resubscribe(s *conn.Session, params json.RawMessage, pause tim
 	})
 }
 
+// isRefusal reports whether an error is the server's own, or one that no other try can change.
+func isRefusal(err error) bool {
+	_, refused := errors.AsType[*relay.Error](err)
+	f, ok := errors.AsType[*conn.Fault](err)
+	return refused || transport.Permanent(err) ||
+		ok && (f.Kind == conn.KindProtocol || f.Kind == conn.KindInvalid || f.Kind == conn.KindShutdown)
+}
+
 // backoff returns the pause that follows another one.
-func (c *relayed) backoff(pause time.Duration) time.Duration {
+func (c *Server) backoff(pause time.Duration) time.Duration {
 	limit := c.core.Settings
 	return min(cmp.Or(2*pause, limit.BackoffMin), limit.BackoffMax)
 }
 
-// missed does the work of [Client.missed] for a relay: it sends the peer in front a notification for each possible
+// missed counts a gap in what the server has reported, and sends the peer in front a notification for each possible
 // change, under the id of its subscription, nil for none.
-func (c *relayed) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
+func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
 	c.core.Telemetry.ChangeGap(cause)
-	for method, uri := range changesOf(&f) {
+	for method, uri := range methods.ChangesOf(&f) {
 		var params []byte
 		if uri != "" {
-			params = updateOf(uri)
+			params = methods.UpdateOf(uri)
 		}
 		if id != nil {
 			meta := slices.Concat([]byte(`{"_meta":{"`+mcp.MetaSubscriptionID+`":`), id, []byte(`}`))
@@ -229,7 +240,7 @@ func listsOf(s *conn.Session) (f mcp.SubscriptionFilter) {
 }
 
 // missedBy reports a gap to the peer in front, for a subscription that the server has acknowledged again.
-func (c *relayed) missedBy(ctx context.Context, q *relayedRequest, acknowledged []byte) {
+func (c *Server) missedBy(ctx context.Context, q *request, acknowledged []byte) {
 	var p mcp.SubscriptionsAcknowledgedParams
 	_, _ = mcp.Decode(acknowledged, &p) // as far as it can be read
 	cause := names.GapSession
@@ -241,14 +252,14 @@ func (c *relayed) missedBy(ctx context.Context, q *relayedRequest, acknowledged 
 
 // lost keeps a subscription that was lost for the next session, or opens it anew when some time has passed. It reports
 // false if the peer in front is to be told.
-func (q *relayedRequest) lost() bool {
+func (q *request) lost() bool {
 	c := q.c
 	if !c.restored.lasts(q) || q.ctx.Err() != nil {
 		return false
 	}
 	context.AfterFunc(q.ctx, func() {
 		if c.restored.closes(q) {
-			q.answer(nil, relayedError(conn.Outlived(q.ctx, q.Method, false)))
+			q.answer(nil, errorFor(conn.Outlived(q.ctx, q.Method, false)))
 		}
 	})
 	pause := c.backoff(q.pause)
@@ -264,7 +275,7 @@ func (q *relayedRequest) lost() bool {
 }
 
 // reopen asks for a subscription anew, behind a pause.
-func (q *relayedRequest) reopen(pause time.Duration) {
+func (q *request) reopen(pause time.Duration) {
 	next := q.again()
 	next.Own, next.reopens, next.pause = true, true, pause
 	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))

@@ -1,4 +1,4 @@
-package mcpclient
+package upstream
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -22,7 +23,7 @@ type front struct {
 	t      *testing.T
 	refuse error // what Introduced returns
 
-	server relay.Server
+	server *Server
 
 	mu       sync.Mutex
 	intro    relay.Introduction                  // guarded by mu
@@ -106,7 +107,7 @@ func (f *front) told(method string, result json.RawMessage, err error) string {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return fmt.Sprintf("%s error %s", method, e.Object)
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*conn.Fault](err); ok {
 		return fmt.Sprintf("%s %s unsent=%t: %v", method, e.Kind, e.Unsent, err)
 	}
 	if err != nil {
@@ -126,7 +127,7 @@ func relaying(t *testing.T, o *Options, intro relay.Introduction, rig *rigged,
 		}
 		rig.Transport = s
 		b := &front{t: t, intro: intro}
-		server, err := NewRelay(rig, Checked(t, o), &relay.Client{
+		server, err := New(rig, Checked(t, o), &relay.Client{
 			Receiver: b, Introduce: b.introduce,
 			Introduced: func(result json.RawMessage, err error) error {
 				b.note("%s", b.told("introduced", result, err))
@@ -153,8 +154,8 @@ var legacyIntro = relay.Introduction{Message: relay.Message{
 const initializeResult = `{"protocolVersion":"2025-11-25","serverInfo":{"name":7},` +
 	`"capabilities":{"experimental":true},"x":1}`
 
-// relayedSession runs f with a session of 2025-11-25.
-func relayedSession(t *testing.T, o *Options, rig *rigged, f func(t *testing.T, s *script, v *conversation, b *front)) {
+// session runs f with a session of 2025-11-25.
+func session(t *testing.T, o *Options, rig *rigged, f func(t *testing.T, s *script, v *conversation, b *front)) {
 	t.Helper()
 	relaying(t, o, legacyIntro, rig, func(t *testing.T, s *script, b *front) {
 		v := s.next(t)
@@ -203,8 +204,7 @@ func TestAnIntroductionToAModernServerIsPassedOn(t *testing.T) {
 		}
 		v.Answer(m, `{"odd":true}`)
 		b.wants(`introduced result {"odd":true}`)
-		c := b.server.(*relayed)
-		if got := c.Inspect(); got.Version != "2027-12-24" || got.Era != "modern" {
+		if got := b.server.Inspect(); got.Version != "2027-12-24" || got.Era != "modern" {
 			t.Errorf("got revision %q of the %s era", got.Version, got.Era)
 		}
 		v.Send(`{"jsonrpc":"2.0","id":"a","method":"ask"}`) // no modern server may
@@ -264,7 +264,7 @@ func TestAFirstContactThatFailsEndsTheClient(t *testing.T) {
 				if c.play != nil {
 					c.play(s.next(t))
 				}
-				<-b.server.(*relayed).core.Base.Done()
+				<-b.server.core.Base.Done()
 				got := b.heard()
 				if len(got) != 2 || !strings.HasPrefix(got[0], c.want) || got[1] != "gone" {
 					t.Errorf("got %q, want %q and gone", got, c.want)

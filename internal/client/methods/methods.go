@@ -1,0 +1,47 @@
+// Package methods has what both kinds of clients, [mcpclient.Client] and the relay, know of the methods of MCP.
+//
+// [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
+package methods
+
+import (
+	"iter"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// harmless are the methods with which a server may do twice what it is asked once: they read, or set what stays set.
+var harmless = map[string]bool{
+	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true,
+	mcp.MethodListTools: true, mcp.MethodListPrompts: true, mcp.MethodGetPrompt: true, mcp.MethodComplete: true,
+	mcp.MethodListResources: true, mcp.MethodListResourceTemplates: true, mcp.MethodReadResource: true,
+	mcp.MethodSubscribe: true, mcp.MethodUnsubscribe: true, mcp.MethodSubscriptionsListen: true, mcp.MethodSetLevel: true,
+	mcp.MethodGetTask: true, mcp.MethodTaskResult: true, mcp.MethodListTasks: true, mcp.MethodCancelTask: true,
+}
+
+// Harmless reports whether the server may do twice what a request of this method asks for once.
+func Harmless(method string) bool { return harmless[method] }
+
+// ChangesOf returns the methods of the notifications that f is about, with the URIs of resources.
+func ChangesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
+	return func(yield func(method, uri string) bool) {
+		if f.ToolsListChanged && !yield(mcp.NotificationToolListChanged, "") ||
+			f.PromptsListChanged && !yield(mcp.NotificationPromptListChanged, "") ||
+			f.ResourcesListChanged && !yield(mcp.NotificationResourceListChanged, "") {
+			return
+		}
+		for _, uri := range f.ResourceSubscriptions {
+			if !yield(mcp.NotificationResourceUpdated, uri) {
+				return
+			}
+		}
+	}
+}
+
+// UpdateOf returns the params of a notification that a resource has changed.
+func UpdateOf(uri string) []byte {
+	params, err := mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: uri})
+	if err != nil {
+		panic("the params of an update cannot be encoded: " + err.Error())
+	}
+	return params
+}

@@ -1,0 +1,19 @@
+package methods
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// A method that comes into the protocol is one or the other.
+func TestMethodsAreHarmlessOrNot(t *testing.T) {
+	effective := []string{mcp.MethodCallTool, mcp.MethodUpdateTask}
+	for m := range mcp.Methods() {
+		if m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 &&
+			Harmless(m.Name) == slices.Contains(effective, m.Name) {
+			t.Errorf("%s: is it harmless to ask for it twice? %v", m.Name, Harmless(m.Name))
+		}
+	}
+}

@@ -1,0 +1,200 @@
+// Package upstream is the relay's connection to a server: a [Server] sends the messages of the peer in front as they
+// are and gives what the server says to a [relay.Receiver]. It connects anew when the connection is lost, and brings
+// the next session to where the one before was lost.
+//
+// It uses the client's core, package conn, as [mcpclient.Client] does, and has no tools, lists, handlers or cache. Each
+// request is a [conn.Passed]: no goroutine waits for its answer, which is passed on by the goroutine that reads it.
+//
+// [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
+package upstream
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/serving"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Options configure a [Server]. The zero value of each field means its default.
+type Options struct {
+	Name  string // in telemetry (mcp_client.name); the transport's by default
+	Group string // in telemetry (mcp_client.group); none by default
+
+	// RequestTimeout bounds each request from when it is to be sent. Zero means no limit.
+	RequestTimeout time.Duration
+	// InitTimeout bounds opening the transport, and again the introduction, in each attempt to connect. Zero means 10 s.
+	InitTimeout time.Duration
+	// CloseTimeout is what a connection gets to close before it is cut. Zero means 100 ms.
+	CloseTimeout time.Duration
+	// KeepAlive is how long the server may say nothing before it is sent a ping. Zero means no pings.
+	KeepAlive time.Duration
+	// FrameLimit is the size of the largest frame, in bytes. Zero means 16 MiB.
+	FrameLimit int
+
+	Telemetry *telemetry.Telemetry // telemetry.New() by default
+}
+
+// defaultFrameLimit is the default of [Options.FrameLimit].
+const defaultFrameLimit = 16 << 20
+
+// The waits between attempts to connect, and how long a process may take to start or a person to authorize.
+const (
+	backoffMin   = 50 * time.Millisecond
+	backoffMax   = 2 * time.Second
+	startTimeout = time.Minute
+	authTimeout  = 5 * time.Minute
+)
+
+// settings returns what the core has to know of o.
+func (o *Options) settings() *conn.Settings {
+	return &conn.Settings{
+		RequestTimeout: o.RequestTimeout, InitTimeout: cmp.Or(o.InitTimeout, 10*time.Second), StartTimeout: startTimeout,
+		AuthTimeout: authTimeout, CloseTimeout: cmp.Or(o.CloseTimeout, 100*time.Millisecond),
+		BackoffMin: backoffMin, BackoffMax: backoffMax, KeepAlive: o.KeepAlive,
+		InitialAttempts: 1, FrameLimit: cmp.Or(o.FrameLimit, defaultFrameLimit),
+	}
+}
+
+// Server is a connection to a server, which is made anew when it is lost.
+type Server struct {
+	core     conn.Conn
+	client   *relay.Client
+	patience time.Duration // with which a message waits for a session
+
+	name, instance, group string
+	number                uint64 // among the clients of the process
+
+	serving  serving.Requests
+	restored restored
+	wishes   wishes
+	tools    tools
+	heard    atomic.Uint64 // messages of the server that may be about a request which is on its way
+
+	mu         sync.Mutex
+	introduced bool            // guarded by mu; the peer in front knows what has become of the first connection
+	latest     json.RawMessage // guarded by mu; the params of the latest introduction, for a sign of life
+}
+
+// New returns a connection to the server that t reaches, for the peer in front that r is about. It begins to connect at
+// once.
+func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
+	if t == nil {
+		return nil, errors.New("no transport")
+	}
+	var own Options
+	if o != nil {
+		own = *o
+	}
+	for name, v := range map[string]int64{
+		"RequestTimeout": int64(own.RequestTimeout), "InitTimeout": int64(own.InitTimeout),
+		"CloseTimeout": int64(own.CloseTimeout), "KeepAlive": int64(own.KeepAlive), "FrameLimit": int64(own.FrameLimit),
+	} {
+		if v < 0 {
+			return nil, fmt.Errorf("options: %s is negative", name)
+		}
+	}
+	c := &Server{
+		client: r, name: cmp.Or(own.Name, t.Name()), instance: instrument.NewInstanceID(), group: own.Group,
+		patience: cmp.Or(r.Patience, 30*time.Second),
+	}
+	c.wishes.shared = r.Shared
+	settings := own.settings()
+	settings.Introducer = hooks{c}
+	if err := settings.Complete(); err != nil {
+		return nil, fmt.Errorf("options: %w", err)
+	}
+	if own.Telemetry == nil {
+		own.Telemetry = telemetry.New()
+	}
+	tel := instrument.NewClient(own.Telemetry, c.name, instrument.Network(t.Network()),
+		instrument.WithInstanceID(c.instance), instrument.WithGroup(c.group))
+	c.core.Init(settings, t, tel, instrument.RefFrom(r.Context), hooks{c})
+	c.number = running.Clients.Number()
+	running.Enlist(&running.Clients, c.number, c)
+	c.core.Start()
+	return c, nil
+}
+
+// Request sends a request of the peer in front.
+func (c *Server) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
+	q := c.newRequest(ctx, m.Method, answer)
+	q.params, q.Header = conn.ReadParams(m.Params), m.Header
+	if m.Method == mcp.MethodSubscriptionsListen {
+		q.id = bytes.Clone(m.ID)
+	}
+	q.Pass(ctx, q, time.Now().Add(c.patience))
+}
+
+func (c *Server) newRequest(ctx context.Context, method string, answer relay.Answer) *request {
+	q := &request{Request: conn.NewRequest(&c.core), c: c, ctx: ctx, answer: answer}
+	q.Method = method
+	return q
+}
+
+// Notify sends a notification of the peer in front.
+func (c *Server) Notify(ctx context.Context, m relay.Message) error {
+	params := conn.ReadParams(m.Params)
+	if err := c.core.PassNotification(ctx, m.Method, &params, time.Now().Add(c.patience)); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Ready reports whether messages need not wait for a session.
+func (c *Server) Ready() bool { return c.core.Open() }
+
+// Stop ends the connection and waits for what it has started, or until ctx ends.
+func (c *Server) Stop(ctx context.Context) error { return c.core.Stop(ctx) }
+
+// Inspect returns what the connection is doing.
+func (c *Server) Inspect() inspect.Client {
+	i := c.core.Inspect(func(i *inspect.Client) { i.Answering = c.serving.Len() })
+	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.group
+	return i
+}
+
+// targets says what the methods of the protocol are about, in all revisions.
+var targets = sync.OnceValue(func() map[string]mcp.Target {
+	all := map[string]mcp.Target{}
+	for m := range mcp.Methods() {
+		all[m.Name] = m.Target
+	}
+	return all
+})
+
+// about describes a message of the peer in front.
+func about(method string, p *conn.PassedParams) instrument.Request {
+	target, known := targets()[method]
+	r := instrument.Request{Method: method, Foreign: !known}
+	switch target {
+	case mcp.TargetTool:
+		r.TargetKind, r.Target = instrument.Tool, p.Target(target)
+	case mcp.TargetPrompt:
+		r.TargetKind, r.Target = instrument.Prompt, p.Target(target)
+	case mcp.TargetResource:
+		r.URI = p.Target(target)
+	case mcp.TargetNone:
+		if method == mcp.MethodComplete {
+			if name, _ := jsonrpc.Text(jsonrpc.CompletedPrompt(p.Raw())); name != "" {
+				r.TargetKind, r.Target = instrument.Prompt, name
+			}
+		}
+	}
+	return r
+}

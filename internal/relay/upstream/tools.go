@@ -1,0 +1,78 @@
+package upstream
+
+import (
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/mirror"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// The bounds of the tools that are kept, in bytes. A tool costs its name, its parameters and an overhead, roughly so.
+const (
+	toolRoom     = 8 << 20
+	toolOverhead = 256
+)
+
+// tools are the tools of which HTTP repeats arguments in headers, as lists of the server say that have been passed on.
+// It is safe for concurrent use.
+type tools struct {
+	mu     sync.Mutex
+	byName map[string][]mirror.Param // guarded by mu; the parameters that are repeated
+	size   int                       // guarded by mu; in bytes, toolRoom at most
+}
+
+// learn takes from a result of tools/list what calls need. A tool whose marks break the rules has none, and neither has
+// a tool for which there is no room.
+func (l *tools) learn(result []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.byName) == 0 && !mirror.MayMark(result) {
+		return
+	}
+	all, _ := mcp.Object(result).Lookup("tools")
+	for a := jsonscan.ArrayAt(all, 0); a.Next(); {
+		tool := mcp.Object(a.Raw())
+		raw, _ := tool.Lookup("name")
+		name, _ := jsonrpc.Text(raw)
+		schema, _ := tool.Lookup("inputSchema")
+		params, _ := mirror.Params(schema)
+		l.put(name, params)
+	}
+}
+
+// put keeps the parameters of a tool in the place of those that it had before.
+func (l *tools) put(name string, params []mirror.Param) {
+	if before, known := l.byName[name]; known {
+		l.size -= cost(name, before)
+		delete(l.byName, name)
+	}
+	if size := cost(name, params); len(params) > 0 && l.size+size <= toolRoom {
+		if l.byName == nil {
+			l.byName = map[string][]mirror.Param{}
+		}
+		l.byName[name] = params
+		l.size += size
+	}
+}
+
+func cost(name string, params []mirror.Param) int {
+	size := len(name) + toolOverhead
+	for i := range params {
+		size += params[i].Size()
+	}
+	return size
+}
+
+// header returns the headers for a call of a tool, nil for none. Arguments that do not fit are the server's to refuse.
+func (l *tools) header(tool string, arguments []byte) map[string]string {
+	l.mu.Lock()
+	params := l.byName[tool]
+	l.mu.Unlock()
+	if params == nil {
+		return nil
+	}
+	header, _ := mirror.Headers(params, arguments)
+	return header
+}
