@@ -14,10 +14,13 @@ import (
 // Answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
 type Answerer func(frame []byte, patient bool) error
 
-// answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so
+// Answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so
 // what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
-func (r *Reader) answer(frame []byte, patient bool) error {
-	m := transport.Message{Data: frame, Kind: transport.Response, ProtocolVersion: string(r.Session.Version)}
+func (r *Reader) Answer(frame []byte, patient bool) error {
+	m := transport.Message{Data: frame, Kind: transport.Response}
+	if r.Session != nil {
+		m.ProtocolVersion = string(r.Session.Version)
+	}
 	for frame != nil {
 		err := r.Link.Conn.Send(r.Link.Ctx, m)
 		if !patient || !errors.Is(err, transport.ErrBusy) || !PauseFor(r.Link.Ctx, answerRetry) {

@@ -127,9 +127,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	case sender:
 		s.sender, s.direct = conn, in.direct
 	case seam.Interruptible:
-		if c.Settings.Introducer == nil { // else no caller reads
-			in.turn = &turn{pace: c.pace, interrupt: conn.Interrupter()}
-		}
+		in.turn = &turn{pace: c.pace, interrupt: conn.Interrupter()}
 	}
 	attempt.Ready(s.Peer, s.Server.Name, s.Server.Version)
 	l.renew()
@@ -148,8 +146,9 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 
 // handshake performs a handshake. If code of the transport's fails to return, that is an error like any other.
 func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Session, err error) {
-	h := &handshake{c: l.core, link: lk, in: in, clock: &l.clock}
-	if failed := l.core.apart("transport", func() { s, err = h.run(ctx) }); failed != nil {
+	h := &Handshake{c: l.core, link: lk, in: in, clock: &l.clock}
+	introduction := l.core.Settings.Introduction
+	if failed := l.core.apart("transport", func() { s, err = introduction.Introduce(ctx, h) }); failed != nil {
 		s, err = nil, failed
 	}
 	h.abandon(err)
@@ -245,6 +244,13 @@ func (c *Conn) dialFailure(life context.Context, err error) *failure {
 		return &failure{event: machine.Refused, err: err}
 	}
 	return &failure{event: machine.OpenFailed, err: err}
+}
+
+// heals reports whether no failed attempt to connect ends the client.
+func (c *Conn) heals() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Settings.Heals && c.m.Session > 0
 }
 
 // authorize hears that a message of the connection waits for an authorization, or goes on. The handshake gets more time

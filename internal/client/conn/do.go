@@ -265,13 +265,7 @@ func (r *Request) takeBy(ctx context.Context, by time.Time) *Fault {
 		if err.Kind != KindState || !r.Wait {
 			return err
 		}
-		if err := r.core.AwaitReady(ctx, r.Method, by); err != nil {
-			return err
-		}
-		if r.Own {
-			continue
-		}
-		if err := r.core.awaitOpen(ctx, r.Method, by); err != nil {
+		if err := r.core.awaitSession(ctx, r.Method, by, r.Own); err != nil {
 			return err
 		}
 	}

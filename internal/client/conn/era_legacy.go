@@ -25,7 +25,7 @@ func (LegacyEra) Subscribes() bool { return false }
 // initialize performs the handshake of the legacy era and returns the session. A discover result that arrives
 // meanwhile, from a modern server that was slow to start, is kept in h.held.
 // (specification 2025-11-25, basic/lifecycle)
-func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*Session, error) {
+func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
 		ProtocolVersion: version,
 		Capabilities:    DeclaredIn(version, h.c.Settings.Capabilities),
@@ -40,7 +40,7 @@ func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*Sessi
 // initializeAnswer waits for the answer to initialize. The answer to a probe that is still out may come as well, or
 // instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it.
 // A session by initialize is preferred, because the server has served it by now.
-func (h *handshake) initializeAnswer(ctx context.Context) (*Session, error) {
+func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 	if h.in.silent { // it has been asked by the probe and by initialize, and reads neither before it has started
 		h.clock.hold(true)
 		h.in.spoken = func() { h.clock.hold(false) }
@@ -78,13 +78,13 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 }
 
 // initialized checks the server's answer to initialize and tells it that the session begins.
-func (h *handshake) initialized(ctx context.Context, a *answer) (*Session, error) {
+func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error) {
 	var r mcp.InitializeResult
 	if err := h.decode(a, &r); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(h.c.Settings.Legacy, r.ProtocolVersion) {
-		return nil, refuse(fmt.Errorf("%w: the server answers initialize with %q, the client speaks %q (Options.Versions)",
+		return nil, Refuse(fmt.Errorf("%w: the server answers initialize with %q, the client speaks %q (Options.Versions)",
 			ErrNoCommonVersion, Excerpt(string(r.ProtocolVersion), MaxShown), h.c.Settings.Legacy))
 	}
 	s, err := h.c.newSession(Session{
@@ -106,7 +106,7 @@ var ErrNoCommonVersion = errors.New("no protocol version in common")
 
 // alternative returns the legacy version to try after the server refused one with err, from the list that servers of
 // several revisions send along; false if it names none that the client speaks and has not tried.
-func (h *handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool) {
+func (h *Handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool) {
 	serverErr, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
 		return "", false

@@ -56,7 +56,7 @@ func (ModernEra) Subscribes() bool { return true }
 // shows, or silence suggests, a legacy server. A server that refuses the version asked for and names modern ones is
 // asked once more. (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio,
 // "Backward Compatibility")
-func (h *handshake) probe(ctx context.Context) (*Session, error) {
+func (h *Handshake) probe(ctx context.Context) (*Session, error) {
 	version := h.c.Settings.Modern[0]
 	for again := false; ; again = true {
 		a, err := h.discover(ctx, version)
@@ -80,7 +80,7 @@ func (h *handshake) probe(ctx context.Context) (*Session, error) {
 }
 
 // discover sends the probe and returns the answer.
-func (h *handshake) discover(ctx context.Context, version mcp.Version) (answer, error) {
+func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, error) {
 	meta, err := ModernEra{}.requestMeta(h.c.Settings, version)
 	if err != nil {
 		return answer{}, err
@@ -93,7 +93,7 @@ func (h *handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 
 // refusedProbe returns the version to ask for instead of the one that err, the answer to the probe, refuses, or an
 // error. A server that supports the refused version too, as it says, is asked for it again only if there is no other.
-func (h *handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
+func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:
 		return "", errLegacy
@@ -133,7 +133,7 @@ var errLegacy = errors.New("the server speaks no revision from 2026-07-28 on")
 
 // choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they
 // have only legacy ones, and a refusal if they have none.
-func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
+func (h *Handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 	for _, v := range h.c.Settings.Modern {
 		if slices.Contains(supported, v) {
 			return v, nil
@@ -144,13 +144,13 @@ func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 			return "", errLegacy
 		}
 	}
-	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q (Options.Versions)", ErrNoCommonVersion,
+	return "", Refuse(fmt.Errorf("%w: the server speaks %q, the client %q (Options.Versions)", ErrNoCommonVersion,
 		excerpts(supported), slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
 }
 
 // discovered makes a session of the answer to the probe. A result without a modern version that the client speaks is
 // what legacy servers give that answer any method with success, or list their versions although they need initialize.
-func (h *handshake) discovered(a *answer) (*Session, error) {
+func (h *Handshake) discovered(a *answer) (*Session, error) {
 	var r mcp.DiscoverResult
 	if err := h.decode(a, &r); err != nil {
 		if errors.As(err, new(*introductionError)) {
@@ -169,7 +169,7 @@ func (h *handshake) discovered(a *answer) (*Session, error) {
 	return h.modernSession(v, &r)
 }
 
-func (h *handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*Session, error) {
+func (h *Handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*Session, error) {
 	var server mcp.Implementation
 	if _, err := r.Meta.Decode(mcp.MetaServerInfo, &server); err != nil {
 		server = mcp.Implementation{} // it is for display only

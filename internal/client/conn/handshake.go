@@ -17,11 +17,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// handshake finds out what the server speaks and agrees on a version. It runs in the goroutine of its connection and
-// reads the connection itself, so that nothing the server sends behind the last answer is read before the client is
-// ready for it. Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled,
-// which the specification forbids for initialize.
-type handshake struct {
+// Handshake finds out what the server speaks and agrees on a version: see [Introduction]. It runs in the goroutine of
+// its connection and reads the connection itself, so that nothing the server sends behind the last answer is read
+// before the client is ready for it. Its requests are not in the in-flight table: they have no timeout of their own and
+// are never cancelled, which the specification forbids for initialize.
+type Handshake struct {
 	c       *Conn
 	link    *Link
 	in      *Reader
@@ -29,6 +29,11 @@ type handshake struct {
 	waiting []exchange // requests without an answer: the probe, initialize, or both
 	held    *Session   // from a discover result that came after initialize was sent
 	guessed bool       // that the server is of the legacy era: the next attempt probes again
+	// fallsBack says that server/discover may fail: the client, or the peer in front of it, then goes on with initialize.
+	// If that fails too, its span and that of the attempt say so.
+	fallsBack bool
+	// early is offered what comes instead of an answer, and reports whether it has dealt with that; nil for nothing.
+	early func(*jsonrpc.Message) bool
 }
 
 // exchange is a request of the handshake.
@@ -47,36 +52,8 @@ type answer struct {
 	op     instrument.Op // of the request; it has ended unless there is a result
 }
 
-// run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
-func (h *handshake) run(ctx context.Context) (s *Session, err error) {
-	if i := h.c.Settings.Introducer; i != nil {
-		return h.introduce(ctx, i)
-	}
-	probed := h.c.probes()
-	if probed {
-		s, err = h.probeFor(ctx)
-		if err == nil || !errors.Is(err, errLegacy) {
-			return s, err
-		}
-		if len(h.c.Settings.Legacy) == 0 {
-			return nil, refuse(fmt.Errorf("%w: %w, the client only %q (Options.Versions)", ErrNoCommonVersion, err,
-				h.c.Settings.Modern))
-		}
-	}
-	version := h.c.Settings.Legacy[0]
-	s, err = h.initialize(ctx, version)
-	if next, ok := h.alternative(err, version); ok {
-		s, err = h.initialize(ctx, next)
-	}
-	if f, ok := errors.AsType[*failure](err); ok && probed && h.ended(f) {
-		// Some servers complain about the probe and then end.
-		return nil, &failure{event: machine.ProbeLost, err: f.err}
-	}
-	return s, err
-}
-
 // probeFor probes within a part of the time there is, as long as a legacy version is left to fall back on.
-func (h *handshake) probeFor(ctx context.Context) (*Session, error) {
+func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	limited := ctx
 	if len(h.c.Settings.Legacy) > 0 {
 		var done func()
@@ -97,27 +74,27 @@ func (h *handshake) probeFor(ctx context.Context) (*Session, error) {
 
 // probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what
 // servers do that crash on a request before initialize.
-func (h *handshake) probeKilled(err error) bool {
+func (h *Handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
 }
 
 // ended reports whether f is that the server, which could be reached, has ended the connection. It is not if the client
 // has, such as when its patience was over.
-func (h *handshake) ended(f *failure) bool {
+func (h *Handshake) ended(f *failure) bool {
 	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
 }
 
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
 // what versions are agreed on with.
-func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
+func (h *Handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
 	return h.sendEncoded(ctx, method, v, func(id int64, trace *traceContext) ([]byte, error) {
 		return encodeRequest(id, method, params, trace.meta(meta))
 	})
 }
 
 // sendEncoded is send for a request that encode encodes.
-func (h *handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
+func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
 	encode func(id int64, trace *traceContext) ([]byte, error)) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
 	waits := false
@@ -154,7 +131,7 @@ func (h *handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 const Patience = time.Second
 
 // gone returns why the connection ended, which the failure to send does not tell.
-func (h *handshake) gone(ctx context.Context, err error) error {
+func (h *Handshake) gone(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	for {
@@ -167,10 +144,10 @@ func (h *handshake) gone(ctx context.Context, err error) error {
 }
 
 // notify sends a notification of the handshake.
-func (h *handshake) notify(ctx context.Context, s *Session, method string) error {
+func (h *Handshake) notify(ctx context.Context, s *Session, method string) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(BrokenOff)
-	err := h.c.sendNotification(ctx, s, &op, method, nil)
+	err := h.c.sendNotice(ctx, s, &op, notice(method, nil))
 	op.End(err.Result())
 	if err != nil {
 		return h.gone(ctx, err)
@@ -179,7 +156,7 @@ func (h *handshake) notify(ctx context.Context, s *Session, method string) error
 }
 
 // await returns the next answer to a request of the handshake. Each other message is dropped and counted.
-func (h *handshake) await(ctx context.Context) (answer, error) {
+func (h *Handshake) await(ctx context.Context) (answer, error) {
 	for {
 		msg, err := h.in.next(ctx)
 		if failed, ok := errors.AsType[*exchangeError](err); ok {
@@ -187,7 +164,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 				a.failed = failed.inHandshake()
 				a.op.End(instrument.Result{
 					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed,
-					Expected: h.fallsBack(a.method) && a.failed.suggestsLegacy(), Told: true,
+					Expected: h.mayFail(a.method) && a.failed.suggestsLegacy(), Told: true,
 				})
 				return a, nil
 			}
@@ -205,7 +182,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 			h.c.note(h.link, fmt.Errorf("the server sent an answer with the id %s, which no request of the client has: "+
 				"a server repeats the id of the request, a number", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
 		}
-		if h.c.Settings.Introducer != nil && h.early(ctx, &msg) {
+		if h.early != nil && h.early(&msg) {
 			continue
 		}
 		if !h.c.route(h.in, &msg, nil) {
@@ -215,7 +192,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 }
 
 // answerTo takes a request that has been answered off the list of those that wait.
-func (h *handshake) answerTo(id jsonrpc.ID) (answer, bool) {
+func (h *Handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
 	if i < 0 {
 		return answer{}, false
@@ -226,7 +203,7 @@ func (h *handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 }
 
 // settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
-func (h *handshake) settle(a *answer) {
+func (h *Handshake) settle(a *answer) {
 	a.op.Received(a.msg.Size())
 	if a.msg.Kind != jsonrpc.Error {
 		return
@@ -238,20 +215,17 @@ func (h *handshake) settle(a *answer) {
 	}
 	a.err = brief(a.err)
 	result := (&Fault{Kind: KindJSONRPC, Op: a.method, Server: a.err}).Result()
-	result.Expected = h.fallsBack(a.method) && a.err.Code != mcp.CodeHeaderMismatch &&
+	result.Expected = h.mayFail(a.method) && a.err.Code != mcp.CodeHeaderMismatch &&
 		a.err.Code != mcp.CodeMissingClientCapability
 	result.Told = true
 	a.op.End(result)
 }
 
-// fallsBack reports whether the request is the probe, which may fail: the client, or the peer in front of it, then goes
-// on with initialize. If that fails too, its span and that of the attempt say so.
-func (h *handshake) fallsBack(method string) bool {
-	return method == mcp.MethodDiscover && (len(h.c.Settings.Legacy) > 0 || h.c.Settings.Introducer != nil)
-}
+// mayFail reports whether a request of the handshake is a probe that may fail.
+func (h *Handshake) mayFail(method string) bool { return method == mcp.MethodDiscover && h.fallsBack }
 
 // decode decodes a result.
-func (h *handshake) decode(a *answer, to any) error {
+func (h *Handshake) decode(a *answer, to any) error {
 	err := checkIntroduction(a.msg.Middle())
 	if err == nil {
 		err = DecodeResult(&a.msg, to)
@@ -267,17 +241,8 @@ func (h *handshake) decode(a *answer, to any) error {
 	return h.unusable(a, err)
 }
 
-// validated returns a result as it came.
-func (h *handshake) validated(a *answer) ([]byte, error) {
-	if err := a.msg.Check(); err != nil {
-		return nil, h.unusable(a, err)
-	}
-	a.op.End(instrument.Result{})
-	return a.msg.Middle(), nil
-}
-
 // unusable counts a result that breaks the protocol and returns the error for the handshake.
-func (h *handshake) unusable(a *answer, err error) error {
+func (h *Handshake) unusable(a *answer, err error) error {
 	v := h.c.Refused(&a.msg, err)
 	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
 	result.Told = true
@@ -288,20 +253,20 @@ func (h *handshake) unusable(a *answer, err error) error {
 }
 
 // keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
-func (h *handshake) keepDiscovered(a answer) {
+func (h *Handshake) keepDiscovered(a answer) {
 	if a.err == nil && a.failed == nil && len(h.c.Settings.Modern) > 0 {
 		h.held, _ = h.discovered(&a)
 	}
 }
 
 // abandon ends the operations of requests whose answers it waits for no more.
-func (h *handshake) abandon(err error) {
+func (h *Handshake) abandon(err error) {
 	f, _ := errors.AsType[*failure](err)
 	for i := range h.waiting {
 		x := &h.waiting[i]
 		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost // by initialize, here or on another connection
 		x.op.End(instrument.Result{
-			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.fallsBack(x.method), Told: true,
+			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.mayFail(x.method), Told: true,
 		})
 	}
 	h.waiting = nil

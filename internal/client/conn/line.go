@@ -2,9 +2,14 @@ package conn
 
 import (
 	"container/list"
+	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // RoomEvery is how often the first in line looks whether there is room.
@@ -58,5 +63,34 @@ func (l *line) leave(p *place) {
 	l.length.Add(-1)
 	if next := l.waiting.Front(); wasFirst && next != nil {
 		close(next.Value.(*place).first)
+	}
+}
+
+// sendInLine sends a message when there is room for it in the transport, behind those that wait for the same.
+func (s *Session) sendInLine(ctx context.Context, m transport.Message) error {
+	var p *place
+	defer func() { s.in.line.leave(p) }()
+	for {
+		err := transport.ErrBusy
+		if p != nil || s.in.line.empty() {
+			err = s.Conn.Send(ctx, m)
+		}
+		if !errors.Is(err, transport.ErrBusy) {
+			return err
+		}
+		if p != nil {
+			if !PauseFor(ctx, RoomEvery) {
+				return context.Cause(ctx)
+			}
+		} else {
+			p = s.in.line.enter()
+		}
+		select {
+		case <-p.first:
+		case <-s.Ctx.Done():
+			return fmt.Errorf("%w: %w", transport.ErrClosed, context.Cause(s.Ctx))
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }

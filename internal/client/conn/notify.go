@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +16,61 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
+// Notice is a notification to the server.
+type Notice struct {
+	Method  string
+	Version mcp.Version // that HTTP is told; empty for the session's
+	// Encode makes the frame for a session. Without a frame, there is nothing to say in it.
+	Encode func(s *Session, trace *instrument.TraceContext) ([]byte, error)
+
+	Wait        bool      // for the client to be ready
+	By          time.Time // the end of that wait; zero for none
+	WaitForRoom bool      // in the transport
+}
+
 // Notify sends a notification. It returns when the transport has taken it.
 func (c *Conn) Notify(ctx context.Context, method string, params any) *Fault {
-	ctx, op := c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true})
+	return c.Send(ctx, notice(method, params))
+}
+
+// notice returns a notification of the client's own.
+func notice(method string, params any) *Notice {
+	return &Notice{Method: method, Encode: func(s *Session, trace *instrument.TraceContext) ([]byte, error) {
+		return encodeNotification(method, params, (&traceContext{*trace}).meta(s.noticeMeta()))
+	}}
+}
+
+// Send is [Conn.Notify] for a notification that says how it is sent.
+func (c *Conn) Send(ctx context.Context, n *Notice) *Fault {
+	ctx, op := c.Telemetry.StartRequest(ctx, instrument.Request{Method: n.Method, Notification: true})
 	defer op.End(BrokenOff)
-	s, err := c.Admitted(method)
+	s, err := c.admitted(ctx, n)
 	if err == nil {
-		err = c.sendNotification(ctx, s, &op, method, params)
+		err = c.sendNotice(ctx, s, &op, n)
 	}
 	if err != nil && errors.Is(err, transport.ErrClosed) {
 		err.Cause = c.awaitLoss(ctx, s, err.Cause)
 	}
 	op.End(err.Result())
 	return err
+}
+
+// admitted returns the session in which a notification is sent: the present one, or the next if it waits for that.
+func (c *Conn) admitted(ctx context.Context, n *Notice) (*Session, *Fault) {
+	for {
+		s, err := c.Admitted(n.Method)
+		switch {
+		case err == nil && s.admits():
+			return s, nil
+		case err == nil && !n.Wait:
+			return nil, &Fault{Kind: KindState, Op: n.Method, Unsent: true, Cause: errRestoring}
+		case err != nil && (err.Kind != KindState || !n.Wait):
+			return nil, err
+		}
+		if err := c.awaitSession(ctx, n.Method, n.By, false); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // awaitLoss is lost, for which the reader of the connection gets a moment to say why: it knows, and mostly is about to.
@@ -55,18 +98,26 @@ func (c *Conn) lost(s *Session, err error) error {
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
-// sendNotification sends a notification in session s.
-func (c *Conn) sendNotification(ctx context.Context, s *Session, op *instrument.Op, method string, params any) *Fault {
-	op.Admit(s.Peer, 0)
+// sendNotice sends a notification in session s.
+func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n *Notice) *Fault {
 	trace := traceOf(op)
-	frame, err := encodeNotification(method, params, trace.meta(s.noticeMeta()))
-	if err != nil {
-		return &Fault{Kind: KindInvalid, Op: method, Unsent: true, Cause: err}
+	frame, err := n.Encode(s, &trace.TraceContext)
+	switch {
+	case err != nil:
+		op.Admit(s.Peer, 0)
+		return &Fault{Kind: KindInvalid, Op: n.Method, Unsent: true, Cause: err}
+	case frame == nil:
+		return nil
 	}
+	op.Admit(s.Peer, 0)
 	m := transport.Message{
-		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.Version),
+		Data: frame, Kind: transport.Notification, Method: n.Method,
+		ProtocolVersion: string(cmp.Or(n.Version, s.Version)),
 	}
 	trace.tell(&m)
+	if n.WaitForRoom {
+		return c.notified(ctx, s, op, &m, s.sendInLine(ctx, m))
+	}
 	return c.notified(ctx, s, op, &m, s.Conn.Send(ctx, m))
 }
 

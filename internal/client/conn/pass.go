@@ -34,7 +34,6 @@ type passing struct {
 	ctx   context.Context
 	state atomic.Int32
 	stop  func() bool // forgets ctx; nil before there is something to forget
-	head  int         // of the frame, before the params
 
 	// Written by what has decided.
 	outcome Outcome

@@ -80,9 +80,6 @@ func (f *failure) ErrorType() string {
 	return "_OTHER"
 }
 
-// refuse marks err as a failure that no further attempt can mend.
-func refuse(err error) error { return &failure{event: machine.Refused, err: err} }
-
 // failureOf returns the event for err, which ended a handshake or a connection: what err itself says it is, or
 // otherwise.
 func failureOf(err error, otherwise machine.Event) *failure {
@@ -194,7 +191,7 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	if err != nil {
 		return m, jsonrpc.ViolationOf(&m, err)
 	}
-	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() && r.c.Settings.Introducer == nil {
+	if m.Kind == jsonrpc.Request && r.Session != nil && !r.Session.Era.Serves() && !r.c.Settings.AnyRequests {
 		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
 	}
 	if m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification {
@@ -213,7 +210,7 @@ func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version =
 // run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What
 // it and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
 func (r *Reader) run() error {
-	answer := Answerer(r.answer)
+	answer := Answerer(r.Answer)
 	for {
 		var got received
 		if r.turn.due() {
@@ -238,7 +235,7 @@ func (r *Reader) runUntilRest(conn rester, wake func()) error {
 		if err == seam.ErrResting {
 			return err
 		}
-		if err := r.take(frame, err, r.answer); err != nil {
+		if err := r.take(frame, err, r.Answer); err != nil {
 			return err
 		}
 	}
@@ -365,7 +362,7 @@ func (r *Reader) answerInvalid(v *jsonrpc.Violation) {
 	if v.ID.IsZero() || v.Method == "" || v.Response || r.Session == nil || !r.Session.Era.Serves() {
 		return
 	}
-	_ = r.answer(ErrorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
+	_ = r.Answer(ErrorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
 // skipped counts a frame over the limit that was skipped.

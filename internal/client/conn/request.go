@@ -121,6 +121,12 @@ func (r *Request) Write(
 	return err
 }
 
+// TraceContext returns the trace context for the frame, of a request that does not use [Request.Write].
+func (r *Request) TraceContext() *instrument.TraceContext {
+	r.trace = traceOf(&r.Op)
+	return &r.trace.TraceContext
+}
+
 // headstone is what a tombstone remembers of a request, for what its late answer leads to.
 type headstone struct {
 	method string

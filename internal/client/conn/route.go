@@ -59,7 +59,7 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 		passed = f.call
 	}
 	effects, ok = c.stepLocked(in, f)
-	if f.call != nil && r.turn != nil {
+	if f.call != nil && r.turn != nil && passed == nil { // else no caller reads its answer
 		r.turn.answered(in.Now, c.calls.Len() == 0)
 	}
 	return effects, d, passed, ok

@@ -32,7 +32,6 @@ type Session struct {
 	guessed    bool // the era is: a modern server may have had an accident
 	OwnStreams bool // each message is on its own: modern versions over HTTP
 	OverHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
-	confirmed  bool // the client has sent notifications/initialized for another peer
 
 	held chan struct{} // closed when others than the client's own requests may be made; nil for from the start
 

@@ -25,13 +25,19 @@ type Settings struct {
 	SkipOversize          bool
 	WaitForRoom           bool
 	OnTransition          func(connstate.Transition)
-	Introducer            Introducer // nil for a client that introduces itself
+	Introduction          Introduction // nil for that of the eras
+
+	Heals       bool // once there was a session, the client connects anew at once, and no failed attempt ends it
+	AnyRequests bool // a server may send requests in each revision
 
 	machine machine.Policy // what follows of them; see complete
 }
 
 // Complete checks the settings, which do not change any more then, and notes what follows of them.
 func (s *Settings) Complete() error {
+	if s.Introduction == nil {
+		s.Introduction = eras{}
+	}
 	s.machine = s.Policy()
 	return s.machine.Validate()
 }
@@ -43,7 +49,7 @@ func (s *Settings) Policy() machine.Policy {
 	p.AuthTimeout, p.CloseTimeout = s.AuthTimeout, s.CloseTimeout
 	p.BackoffMin, p.BackoffMax = s.BackoffMin, s.BackoffMax
 	p.InitialAttempts = max(0, s.InitialAttempts)
-	p.AtOnce = s.Introducer != nil
+	p.AtOnce = s.Heals
 	return p
 }
 

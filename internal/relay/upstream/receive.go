@@ -23,7 +23,8 @@ import (
 // hooks are what a client that passes messages on does when its core tells it of the connection.
 type hooks struct{ c *Server }
 
-func (h hooks) Introduce() relay.Introduction {
+// introduction returns how the peer in front introduces itself.
+func (h hooks) introduction() relay.Introduction {
 	i := h.c.client.Introduce()
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
@@ -31,7 +32,8 @@ func (h hooks) Introduce() relay.Introduction {
 	return i
 }
 
-func (h hooks) Introduced(result json.RawMessage, err error) error {
+// introduced tells the peer in front what has become of an introduction.
+func (h hooks) introduced(result json.RawMessage, err error) error {
 	h.c.mu.Lock()
 	h.c.introduced = true
 	h.c.mu.Unlock()
@@ -55,6 +57,9 @@ func (h hooks) Missed(cause string) {
 
 // Began restores the state of the lost session, and notifies the peer in front of changes that it may have missed.
 func (h hooks) Began(s *conn.Session) {
+	h.c.mu.Lock()
+	h.c.sessions = true
+	h.c.mu.Unlock()
 	if s.First {
 		return
 	}
@@ -93,7 +98,7 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 		q.Own, q.Timeout = true, 2*c.core.Settings.KeepAlive // the session ends sooner
 		if s.Era.Subscribes() {
 			c.mu.Lock()
-			q.Method, q.params = mcp.MethodDiscover, conn.ReadParams(c.latest)
+			q.Method, q.params = mcp.MethodDiscover, readParams(c.latest)
 			c.mu.Unlock()
 		}
 		q.Pass(s.Ctx, q, time.Time{})
@@ -174,7 +179,7 @@ func (c *Server) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Pa
 // passed is a message of the server's as the peer in front gets it.
 func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 	params := m.Middle()
-	conn.OneLine(r.Session, params)
+	oneLine(r.Session, params)
 	return relay.Message{Method: m.Method, Params: params}
 }
 

@@ -20,12 +20,13 @@ type request struct {
 	conn.Request
 	c      *Server
 	ctx    context.Context
-	params conn.PassedParams // as long as the request is being sent
+	params params // as long as the request is being sent
 	answer relay.Answer
 	heard  uint64          // how much of what may belong to a request had been received when it was sent
 	before instrument.Ref  // of the request that was lost
 	corr   instrument.Corr // its
 	anew   bool            // it takes the place of that
+	head   int             // of the frame, before the params
 	token  jsonrpc.ID      // under which the server tells of progress; zero for none
 	given  jsonrpc.ID      // the one of the peer in front
 
@@ -63,8 +64,8 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	}
 	q.heard = q.c.heard.Load()
 	q.c.wishes.enter(q)
-	q.EncodePassed(&q.params)
-	q.params = conn.PassedParams{} // which are not the client's
+	q.encode()
+	q.params = params{} // which are not the client's
 	if q.id != nil {
 		q.c.restored.opens(q)
 	}
@@ -95,11 +96,11 @@ func (q *request) Late() conn.LateAnswer { return nil }
 // Heard takes the answer as it came. It is looked at once, and not copied.
 func (q *request) Heard(m *jsonrpc.Message) instrument.Result {
 	if m.Kind == jsonrpc.Error {
-		e, err := conn.PassedError(m)
-		if err != nil {
+		if err := m.Check(); err != nil {
 			return q.unusable(m, err)
 		}
-		conn.OneLine(q.Session, e.Object)
+		e := passedError(m)
+		oneLine(q.Session, e.Object)
 		q.err = e
 		return (&conn.Fault{Kind: conn.KindJSONRPC, Op: q.Method, Server: e.Server}).Result()
 	}
@@ -107,11 +108,11 @@ func (q *request) Heard(m *jsonrpc.Message) instrument.Result {
 	if err != nil {
 		return q.unusable(m, err)
 	}
-	conn.OneLine(q.Session, r.raw)
+	oneLine(q.Session, r.raw)
 	q.result = r.raw
 	switch q.Method {
 	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		q.c.restored.done(q.Method, q.Passed())
+		q.c.restored.done(q.Method, q.sent())
 	case mcp.MethodListTools:
 		if q.Session.OwnStreams {
 			q.c.tools.learn(r.raw)
@@ -174,7 +175,7 @@ func (q *request) repeat() {
 func (q *request) again() *request {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
 	next.corr, next.before, next.anew = q.Corr, q.Ref, true
-	next.params, next.Header, next.id, next.given = q.Passed(), q.Header, q.id, q.given
+	next.params, next.Header, next.id, next.given = q.sent(), q.Header, q.id, q.given
 	return next
 }
 

@@ -45,7 +45,7 @@ func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
 }
 
 // done notes that the server has done what it was asked for.
-func (r *restored) done(method string, p conn.PassedParams) {
+func (r *restored) done(method string, p params) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	uri := p.Target(mcp.TargetResource)
@@ -166,14 +166,14 @@ func (c *Server) restore(s *conn.Session) {
 // ask makes a request of the client's own in session s.
 func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, answered func(error)) {
 	q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) { answered(err) })
-	q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, conn.ReadParams(params)
+	q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, readParams(params)
 	q.Pass(s.Ctx, q, time.Now())
 }
 
 // resubscribe subscribes again to a resource of a legacy server in session s, after a pause. It tries again as long as
 // there is no answer. tried is called when the first try has ended.
 func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
-	p := conn.ReadParams(params)
+	p := readParams(params)
 	uri := p.Target(mcp.TargetResource)
 	c.ask(s, mcp.MethodSubscribe, params, func(err error) {
 		defer tried()

@@ -24,6 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/serving"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -89,6 +90,8 @@ type Server struct {
 	mu         sync.Mutex
 	introduced bool            // guarded by mu; the peer in front knows what has become of the first connection
 	latest     json.RawMessage // guarded by mu; the params of the latest introduction, for a sign of life
+	sessions   bool            // guarded by mu; there has been a session
+	told       *conn.Session   // guarded by mu; in which the relay itself has sent notifications/initialized, nil for none
 }
 
 // New returns a connection to the server that t reaches, for the peer in front that r is about. It begins to connect at
@@ -115,7 +118,7 @@ func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
 	}
 	c.wishes.shared = r.Shared
 	settings := own.settings()
-	settings.Introducer = hooks{c}
+	settings.Introduction, settings.Heals, settings.AnyRequests = hooks{c}, true, true
 	if err := settings.Complete(); err != nil {
 		return nil, fmt.Errorf("options: %w", err)
 	}
@@ -134,7 +137,7 @@ func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
 // Request sends a request of the peer in front.
 func (c *Server) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
 	q := c.newRequest(ctx, m.Method, answer)
-	q.params, q.Header = conn.ReadParams(m.Params), m.Header
+	q.params, q.Header = readParams(m.Params), m.Header
 	if m.Method == mcp.MethodSubscriptionsListen {
 		q.id = bytes.Clone(m.ID)
 	}
@@ -147,13 +150,45 @@ func (c *Server) newRequest(ctx context.Context, method string, answer relay.Ans
 	return q
 }
 
-// Notify sends a notification of the peer in front.
+// Notify sends a notification of the peer in front. In a session in which the relay has sent notifications/initialized
+// itself, it sends no other.
 func (c *Server) Notify(ctx context.Context, m relay.Message) error {
-	params := conn.ReadParams(m.Params)
-	if err := c.core.PassNotification(ctx, m.Method, &params, time.Now().Add(c.patience)); err != nil {
+	p := readParams(m.Params)
+	err := c.core.Send(ctx, &conn.Notice{
+		Method: m.Method, Version: p.Version(), Wait: true, By: time.Now().Add(c.patience), WaitForRoom: true,
+		Encode: func(s *conn.Session, trace *instrument.TraceContext) ([]byte, error) {
+			if m.Method == mcp.NotificationInitialized && c.isConfirmed(s) {
+				return nil, nil
+			}
+			frame := jsonscan.AppendString([]byte(`{"jsonrpc":"2.0","method":`), m.Method)
+			return p.append(frame, trace), nil
+		},
+	})
+	if err != nil {
 		return err
 	}
 	return nil
+}
+
+// hadSession reports whether there has been a session.
+func (c *Server) hadSession() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sessions
+}
+
+// confirmed notes that the relay sends notifications/initialized in session s.
+func (c *Server) confirmed(s *conn.Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = s
+}
+
+// isConfirmed reports whether the relay has sent notifications/initialized in session s.
+func (c *Server) isConfirmed(s *conn.Session) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.told == s
 }
 
 // Ready reports whether messages need not wait for a session.
@@ -179,7 +214,7 @@ var targets = sync.OnceValue(func() map[string]mcp.Target {
 })
 
 // about describes a message of the peer in front.
-func about(method string, p *conn.PassedParams) instrument.Request {
+func about(method string, p *params) instrument.Request {
 	target, known := targets()[method]
 	r := instrument.Request{Method: method, Foreign: !known}
 	switch target {

@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -137,7 +136,7 @@ func TestALongTokenIsNotKept(t *testing.T) {
 	for n, kept := range map[int]int{maxToken: 1, maxToken + 1: 0} {
 		w := new(wishes)
 		params := `{"_meta":{"progressToken":"` + strings.Repeat("x", n) + `"}}`
-		q := &request{params: conn.ReadParams(json.RawMessage(params))}
+		q := &request{params: readParams(json.RawMessage(params))}
 		w.enter(q)
 		if len(w.progress) != kept || string(q.params.Raw()) != params {
 			t.Errorf("a token of %d bytes: %d are kept, want %d, and the same params", n, len(w.progress), kept)
@@ -163,7 +162,7 @@ func TestTokensAreToldApart(t *testing.T) {
 				continue
 			}
 			given := rapid.SampledFrom([]string{`1`, `2`, `"1"`, `"progress-1"`, `"progress-2"`, `"a\u0062"`}).Draw(t, "token")
-			q := &request{params: conn.ReadParams(json.RawMessage(`{"_meta":{"progressToken":` + given + `}}`))}
+			q := &request{params: readParams(json.RawMessage(`{"_meta":{"progressToken":` + given + `}}`))}
 			w.enter(q)
 			running = append(running, q)
 			sent, _ := q.params.Asks()

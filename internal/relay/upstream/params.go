@@ -1,19 +1,21 @@
-package conn
+package upstream
 
 import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// PassedParams are the params of a message of another peer's, a valid object or nothing, and where in them is what a
-// client has to know. They are sent as they are, but for the trace context.
-type PassedParams struct {
+// params are the params of a message of the peer in front, a valid object or nothing, and where in them is what the
+// relay has to know. They are sent as they are, but for the trace context.
+type params struct {
 	raw             []byte
 	first           int    // where the first member begins; 0 if there is none
 	meta            []byte // the object, nil for none
@@ -23,9 +25,9 @@ type PassedParams struct {
 	Arguments       []byte // of a tool or a prompt
 }
 
-// ReadParams walks over raw once.
-func ReadParams(raw []byte) PassedParams {
-	p := PassedParams{raw: raw}
+// readParams walks over raw once.
+func readParams(raw []byte) params {
+	p := params{raw: raw}
 	for o := jsonscan.ObjectAt(raw, 0); o.Next(); {
 		if p.first == 0 {
 			p.first = o.KeyAt()
@@ -49,10 +51,10 @@ func ReadParams(raw []byte) PassedParams {
 }
 
 // Raw returns the params as they are.
-func (p *PassedParams) Raw() json.RawMessage { return p.raw }
+func (p *params) Raw() json.RawMessage { return p.raw }
 
 // Target returns the text that names what a method is about, empty if there is none.
-func (p *PassedParams) Target(t mcp.Target) string {
+func (p *params) Target(t mcp.Target) string {
 	raw := [...][]byte{
 		mcp.TargetTool: p.name, mcp.TargetPrompt: p.name, mcp.TargetResource: p.uri, mcp.TargetTask: p.task,
 	}[t]
@@ -61,7 +63,7 @@ func (p *PassedParams) Target(t mcp.Target) string {
 }
 
 // Version is the revision that a modern message says it is of, empty for none.
-func (p *PassedParams) Version() mcp.Version {
+func (p *params) Version() mcp.Version {
 	if p.meta == nil || p.unclear {
 		return ""
 	}
@@ -70,7 +72,7 @@ func (p *PassedParams) Version() mcp.Version {
 
 // Asks returns what the message asks to be told of meanwhile: progress, under this token, the zero ID for none, and log
 // messages, in a modern revision.
-func (p *PassedParams) Asks() (token jsonrpc.ID, logs bool) {
+func (p *params) Asks() (token jsonrpc.ID, logs bool) {
 	if p.unclear {
 		return token, false
 	}
@@ -85,12 +87,12 @@ func (p *PassedParams) Asks() (token jsonrpc.ID, logs bool) {
 	return token, logs
 }
 
-// Replace puts another token in the place of the one that [PassedParams.Asks] returns.
-func (p *PassedParams) Replace(token jsonrpc.ID) {
+// Replace puts another token in the place of the one that [params.Asks] returns.
+func (p *params) Replace(token jsonrpc.ID) {
 	for o := jsonscan.ObjectAt(p.meta, 0); o.Next(); {
 		if string(o.Key()) == "progressToken" {
 			at := p.metaAt + o.At()
-			*p = ReadParams(slices.Concat(p.raw[:at], token.AppendJSON(nil), p.raw[at+len(o.Raw()):]))
+			*p = readParams(slices.Concat(p.raw[:at], token.AppendJSON(nil), p.raw[at+len(o.Raw()):]))
 			return
 		}
 	}
@@ -98,7 +100,7 @@ func (p *PassedParams) Replace(token jsonrpc.ID) {
 
 // append appends the params as the last member of a message, and ends that. The trace context takes the place of the
 // peer's, unless it is that of no span: then what the peer says stays.
-func (p *PassedParams) append(dst []byte, trace *instrument.TraceContext) []byte {
+func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	if p.unclear || trace.Traceparent == "" && len(trace.Others) == 0 {
 		if p.raw != nil {
 			dst = append(append(dst, beforeParams...), p.raw...)
@@ -151,21 +153,43 @@ func separated(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// EncodePassed makes the frame of a request of another peer's.
-func (r *Request) EncodePassed(p *PassedParams) {
-	r.trace = traceOf(&r.Op)
-	r.Frame = jsonrpc.AppendRequestHead(r.Frame[:0], jsonrpc.IntID(r.ID), r.Method)
-	r.passing.head = len(r.Frame)
-	r.Frame = p.append(r.Frame, &r.trace.TraceContext)
+// encode makes the frame of the request.
+func (q *request) encode() {
+	q.Frame = jsonrpc.AppendRequestHead(q.Frame[:0], jsonrpc.IntID(q.ID), q.Method)
+	q.head = len(q.Frame)
+	q.Frame = q.params.append(q.Frame, q.TraceContext())
 }
 
-// Passed returns the params that a request has been encoded with. They lie in its frame.
-func (r *Request) Passed() PassedParams {
-	raw, ok := bytes.CutPrefix(r.Frame[r.passing.head:len(r.Frame)-1], []byte(beforeParams))
+// sent returns the params that the request has been encoded with. They lie in its frame.
+func (q *request) sent() params {
+	raw, ok := bytes.CutPrefix(q.Frame[q.head:len(q.Frame)-1], []byte(beforeParams))
 	if !ok {
-		return PassedParams{}
+		return params{}
 	}
-	return ReadParams(raw)
+	return readParams(raw)
 }
 
 const beforeParams = `,"params":`
+
+// member returns the raw member of valid JSON that is found on this path, nil if there is none.
+func member(raw []byte, path ...string) []byte {
+	for _, name := range path {
+		raw, _ = mcp.Object(raw).Lookup(name)
+	}
+	return raw
+}
+
+// readText returns the text on a path, as much of it as is shown, and empty if there is none.
+func readText(raw []byte, path ...string) string {
+	text, _ := jsonrpc.Text(member(raw, path...))
+	return conn.Excerpt(text, conn.MaxShown)
+}
+
+// readVersion returns the revision on a path, empty if it is none that can be repeated in a header.
+func readVersion(raw []byte, path ...string) mcp.Version {
+	text, _ := jsonrpc.Text(member(raw, path...))
+	if len(text) > conn.MaxShown || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return mcp.Version(strings.Clone(text))
+}

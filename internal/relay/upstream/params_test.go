@@ -1,4 +1,4 @@
-package conn
+package upstream
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestPassedParamsStayAsTheyAreButForTheTraceContext(t *testing.T) {
+func TestParamsStayAsTheyAreButForTheTraceContext(t *testing.T) {
 	traced := instrument.TraceContext{Traceparent: "T", Baggage: "b=1", Others: map[string]string{"b3": "0"}}
 	const own = `"traceparent":"T","baggage":"b=1","b3":"0"`
 	for _, c := range []struct{ params, want string }{
@@ -26,27 +26,27 @@ func TestPassedParamsStayAsTheyAreButForTheTraceContext(t *testing.T) {
 		{`{"_meta":[{}]}`, `,"params":{"_meta":[{}]}}`},
 		{`{"_meta":{"a":1},"_meta":{}}`, `,"params":{"_meta":{"a":1},"_meta":{}}}`},
 	} {
-		p := ReadParams([]byte(c.params))
+		p := readParams([]byte(c.params))
 		if got := string(p.append(nil, &traced)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.params, got, c.want)
 		}
 	}
 	for _, trace := range []instrument.TraceContext{{}, {Tracestate: "s", Baggage: "b=1"}} {
 		for _, params := range []string{`{}`, `{"_meta":{"traceparent":"S","tracestate":"s"},"a":1}`, `{"_meta": null}`} {
-			p := ReadParams([]byte(params))
+			p := readParams([]byte(params))
 			if got, want := string(p.append(nil, &trace)), `,"params":`+params+`}`; got != want {
 				t.Errorf("without a span: got %s, want %s", got, want)
 			}
 		}
-		p := ReadParams(nil)
+		p := readParams(nil)
 		if got := string(p.append(nil, &trace)); got != "}" {
 			t.Errorf("without a span and params: got %s", got)
 		}
 	}
 }
 
-func TestWhatAClientKnowsOfPassedParams(t *testing.T) {
-	p := ReadParams([]byte(`{"uri":"file:///\u0061","taskId":"t","arguments":{"a":1},"name":"echo",` +
+func TestWhatAClientKnowsOfparams(t *testing.T) {
+	p := readParams([]byte(`{"uri":"file:///\u0061","taskId":"t","arguments":{"a":1},"name":"echo",` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`))
 	for target, want := range map[mcp.Target]string{
 		mcp.TargetNone: "", mcp.TargetTool: "echo", mcp.TargetPrompt: "echo",
@@ -63,7 +63,7 @@ func TestWhatAClientKnowsOfPassedParams(t *testing.T) {
 		``, `{"name":1}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":1}}`, `{"_meta":"x"}`,
 		`{"_meta":{"io.modelcontextprotocol/protocolVersion":"a\r\nb"}}`,
 	} {
-		p := ReadParams([]byte(params))
+		p := readParams([]byte(params))
 		if p.Version() != "" || p.Target(mcp.TargetTool) != "" {
 			t.Errorf("%s: got revision %q and target %q", params, p.Version(), p.Target(mcp.TargetTool))
 		}
