@@ -112,7 +112,7 @@ var arrows = map[string][]string{
 		"internal/instrument",
 	},
 	"internal/client/conn": {
-		"inspect", "internal/given", "internal/jsonrpc", "internal/relay", "mcp", "internal/client/machine",
+		"inspect", "internal/given", "internal/jsonrpc", "mcp", "internal/client/machine",
 		"mcpclient/telemetry", "internal/instrument", "mcpclient/transport",
 	},
 	"internal/client/serving": {

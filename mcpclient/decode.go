@@ -31,6 +31,11 @@ func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	return err
 }
 
+// ReceiveError decodes an error of the server.
+func (cl *call) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
+	return conn.DecodeError(m)
+}
+
 // decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the
 // client has not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
 // (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be

@@ -59,7 +59,11 @@ func (sub *subscription) Ended(err *conn.Fault) instrument.Result { return err.R
 
 func (sub *subscription) Harmless() bool { return true }
 
-func (sub *subscription) GivenUp(*conn.Session) bool { return false }
+func (sub *subscription) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
+	return conn.DecodeError(m)
+}
+
+func (sub *subscription) GivenUp(_ *conn.Session, reason string) (string, bool) { return reason, true }
 
 func (sub *subscription) Late() conn.LateAnswer { return nil }
 
@@ -82,8 +86,8 @@ func (sub *subscription) close() (over bool) {
 	if sub == nil {
 		return false
 	}
-	o, _ := sub.Leave(sub.Session.Ctx)
-	if over = o.Decided(); over {
+	o, over := sub.Leave(sub.Session.Ctx)
+	if over {
 		sub.over(o)
 	} else {
 		sub.stream(nil)

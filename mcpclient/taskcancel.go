@@ -37,5 +37,5 @@ func (t *tasking) cancel(ctx context.Context, id string, meta mcp.Meta, origin l
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
 	cl.Timeout, cl.asked.meta = cancelTaskTimeout, meta
 	cl.Corr, cl.Ref = origin.corr, origin.ref
-	cl.Post(context.WithoutCancel(ctx), func() { c.free(cl) })
+	cl.Post(context.WithoutCancel(ctx)) // which may still use the call when it is over, so it is not freed
 }

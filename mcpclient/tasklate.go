@@ -7,7 +7,6 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 const (
@@ -74,14 +73,14 @@ func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) 
 
 // GivenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a
 // request must not be cancelled, see disown. On a stream there is nothing to keep.
-func (cl *call) GivenUp(s *conn.Session) (keep bool) {
+func (cl *call) GivenUp(s *conn.Session, reason string) (_ string, tell bool) {
 	if !cl.tasks.asked || !s.OverHTTP {
-		return cl.tasks.asked
+		return reason, !cl.tasks.asked
 	}
-	id := cl.ID
-	cl.c.core.InBackground(s.Link, func() { // ends with the session or the time
+	core, id := &cl.c.core, cl.ID
+	core.InBackground(s.Link, func() { // ends with the session or the time
 		conn.PauseFor(s.Ctx, lateTaskTime)
-		s.Conn.Cancel(id, transport.Message{})
+		core.CloseStream(s, id)
 	})
-	return true
+	return "", false
 }

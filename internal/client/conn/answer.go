@@ -2,7 +2,6 @@ package conn
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -14,24 +13,21 @@ import (
 // Answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
 type Answerer func(frame []byte, patient bool) error
 
-// Answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so
-// what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
+// Answer sends an answer over the connection. The goroutine that reads must not wait for a server that may be waiting
+// for it, so what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
 func (r *Reader) Answer(frame []byte, patient bool) error {
-	m := transport.Message{Data: frame, Kind: transport.Response}
+	if frame == nil {
+		return nil
+	}
+	o := outgoing{Message: transport.Message{Data: frame, Kind: transport.Response}}
 	if r.Session != nil {
-		m.ProtocolVersion = string(r.Session.Version)
+		o.ProtocolVersion = string(r.Session.Version)
 	}
-	for frame != nil {
-		err := r.Link.Conn.Send(r.Link.Ctx, m)
-		if !patient || !errors.Is(err, transport.ErrBusy) || !PauseFor(r.Link.Ctx, answerRetry) {
-			return err
-		}
+	if patient {
+		o.room = inLine
 	}
-	return nil
+	return r.c.send(r.Link.Ctx, r.Link, &o)
 }
-
-// answerRetry is the time between two attempts to send an answer.
-const answerRetry = 10 * time.Millisecond
 
 // PauseFor waits, and reports false if ctx ended first.
 func PauseFor(ctx context.Context, d time.Duration) bool {

@@ -11,9 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/machine"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // Do makes the request and waits for its answer.
@@ -45,72 +43,84 @@ func (r *Request) begin(ctx context.Context, about instrument.Request) context.C
 
 // toAnswer is the request between the beginning and the end of its operation.
 func (r *Request) toAnswer(ctx context.Context) *Fault {
-	switch {
-	case ctx.Err() != nil:
-		return r.left(ctx)
-	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // what came before the request has taken its time
-		return r.Failed(Outcome{Cause: inflight.Timeout})
-	}
-	if err := r.take(ctx); err != nil {
-		return err
-	}
-	o, err := r.launch(ctx)
-	if err == nil && !o.Decided() {
+	o := r.start(ctx)
+	if !o.Decided() {
 		r.readAnswer(ctx)
-		o, err = r.await(ctx)
+		o = r.await(ctx)
 	}
-	return r.conclude(ctx, o, err)
+	return r.conclude(ctx, o)
 }
 
-// conclude ends what the request leads to, with an outcome, or an error if it has none, and returns what it has come
-// to.
-func (r *Request) conclude(ctx context.Context, o Outcome, err *Fault) *Fault {
+// start takes the request into flight, encodes it and hands it to the transport, until that has accepted it. It returns
+// an outcome if the request has one by then.
+func (r *Request) start(ctx context.Context) Outcome {
 	switch {
-	case err != nil:
-		return err
-	case o.Cause == inflight.Timeout:
-		r.cancelUpstream(ctx, "timeout")
+	case ctx.Err() != nil && r.In == nil:
+		return Outcome{fault: r.left(ctx)}
+	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // what came before the request has taken its time
+		return Outcome{fault: r.Failed(Outcome{Cause: inflight.Timeout})}
+	}
+	if err := r.take(ctx); err != nil {
+		return Outcome{fault: err}
+	}
+	if err := r.Content.Encode(r.Session); err != nil {
+		return r.settled(err)
+	}
+	return r.send(ctx)
+}
+
+// conclude ends what the request leads to, and returns what it has come to.
+func (r *Request) conclude(ctx context.Context, o Outcome) *Fault {
+	r.inform(ctx, o)
+	if o.Message.Kind != 0 {
+		return r.answered(ctx, o)
+	}
+	return r.faultOf(ctx, o)
+}
+
+// inform tells the server that the answer to the request is not awaited, if it has an outcome without an answer and the
+// server does not know.
+func (r *Request) inform(ctx context.Context, o Outcome) {
+	switch o.Cause {
+	case inflight.Timeout:
+		r.cancelUpstream(ctx, byTimeout)
+	case inflight.Cancelled:
+		r.cancelUpstream(ctx, ByCaller)
 	}
 	r.HangUp(o)
-	return r.answered(ctx, o)
+}
+
+// faultOf is the error of a request with an outcome that is no answer.
+func (r *Request) faultOf(ctx context.Context, o Outcome) *Fault {
+	if o.Cause == inflight.Cancelled {
+		return r.left(ctx)
+	}
+	return r.Failed(o)
 }
 
 // HangUp closes the stream of a request that the server has cancelled: the answer is not coming.
 func (r *Request) HangUp(o Outcome) {
 	if o.Cause != 0 && r.Session.OverHTTP && cancelledUpstream(o) {
-		r.Session.Conn.Cancel(r.ID, transport.Message{})
+		r.core.CloseStream(r.Session, r.ID)
 	}
 }
 
-// Post makes the request without waiting for its answer. It is on its way when post returns, or has come to its end;
-// ended is called behind that.
-func (r *Request) Post(ctx context.Context, ended func()) {
-	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
+// Post makes the request without waiting for its answer. It is on its way when Post returns, or has come to its end.
+func (r *Request) Post(ctx context.Context) {
 	r.settlePutOff()
-	ctx = r.begin(ctx, r.Content.About())
-	var o Outcome
-	var err *Fault
-	usercode.Pass(func() {
-		if err = r.take(ctx); err == nil {
-			o, err = r.launchAttended(ctx)
-		}
-	}, func() { r.breakOff(ctx) })
-	end := func() {
-		if err == nil && !o.Decided() {
-			o, err = r.await(ctx)
-		}
-		r.Op.End(r.Content.Ended(r.conclude(ctx, o, err)))
-		ended()
-	}
-	if err != nil || o.Decided() || !r.core.During(r.Session, end) {
-		end()
-	}
+	r.Start(ctx, unheard{})
 }
+
+// unheard is the completion of a request of which no code hears.
+type unheard struct{}
+
+func (unheard) Completed(*Fault) {}
 
 // OpenIn makes a request in session s, and waits until the server has acknowledged what it opens, for no longer than
 // patience. Its operation ends with that: no span lasts as long as a stream. Without an error the request remains in
 // flight, and its outcome ends what it has opened.
 func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
+	r.In, r.Begun = s, time.Now()
 	ctx := r.begin(s.Ctx, r.Content.About())
 	returned := false
 	defer func() {
@@ -118,26 +128,24 @@ func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
 			r.breakOff(ctx)
 		}
 	}()
-	err := r.toAcknowledgement(ctx, s, patience)
+	err := r.toAcknowledgement(ctx, patience)
 	returned = true
 	r.Op.End(r.Content.Ended(err))
 	return err
 }
 
-// toAcknowledgement is openIn between the beginning and the end of the operation.
-func (r *Request) toAcknowledgement(ctx context.Context, s *Session, patience time.Duration) *Fault {
-	if !r.takeIn(s) {
-		return r.Failed(Outcome{Cause: inflight.Lost})
-	}
-	o, err := r.launchAttended(ctx)
+// toAcknowledgement is OpenIn between the beginning and the end of the operation.
+func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration) *Fault {
+	o := r.start(ctx)
+	r.attended()
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
-	for err == nil && !o.Decided() {
+	for !o.Decided() {
 		select {
 		case <-r.Opened:
 			return nil
 		case why := <-r.putOff:
-			o, err = r.settled(r.backpressure(why))
+			o = r.settled(r.backpressure(why))
 		case <-limit.C:
 			_, _ = r.Leave(ctx)
 			return r.Failed(Outcome{Cause: inflight.Timeout})
@@ -150,10 +158,17 @@ func (r *Request) toAcknowledgement(ctx context.Context, s *Session, patience ti
 			}
 		}
 	}
-	if err = r.conclude(ctx, o, err); err == nil {
-		err = &Fault{Kind: KindProtocol, Op: r.Method, Cause: errors.New("the subscription ended before it was acknowledged")}
+	if err := r.conclude(ctx, o); err != nil {
+		return err
 	}
-	return err
+	return &Fault{Kind: KindProtocol, Op: r.Method, Cause: errors.New("the subscription ended before it was acknowledged")}
+}
+
+// attended says that the goroutine of the connection reads the answer to the request.
+func (r *Request) attended() {
+	if r.Session != nil {
+		r.Session.in.turn.attend()
+	}
 }
 
 // Acknowledged notes that the server has acknowledged what the request of method with this id opens: before the next
@@ -209,11 +224,8 @@ func (c *Conn) During(s *Session, f func()) bool {
 	return true
 }
 
-// answered makes of an outcome what the request has come to.
+// answered makes of an answer what the request has come to.
 func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
-	if o.Cause != 0 {
-		return r.Failed(o)
-	}
 	r.Op.Received(o.Message.Size())
 	r.message = o.Message
 	r.Op.Labelled(ctx, func(context.Context) { err = r.Decode(&r.message) })
@@ -221,20 +233,20 @@ func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
 	return err
 }
 
-// Decode decodes the answer in the goroutine that makes the request. The decoder sees the part of the frame that has
+// Decode decodes the answer. The decoder sees the part of the frame that has
 // not been validated yet, so an answer that is not valid JSON is found here; it fails this request and nothing else.
 // All that has to be known of the bytes is read before the decoder has them, which works in place: see
 // [jsonrpc.Message.Consume].
 func (r *Request) Decode(m *jsonrpc.Message) *Fault {
 	if m.Kind == jsonrpc.Error {
-		server, err := DecodeError(m)
+		server, err := r.Content.ReceiveError(r.Session, m)
 		if err != nil {
 			return r.unusable(m, err)
 		}
 		return &Fault{Kind: KindJSONRPC, Op: r.Method, Server: server}
 	}
 	if r.Op.Captures() && m.Check() == nil {
-		r.Op.Answer(m.Middle())
+		r.capture(m.Middle())
 	}
 	err := r.Content.Receive(r.Session, m)
 	if refused, ok := errors.AsType[*ResultTypeError](err); ok {
@@ -252,10 +264,11 @@ func (r *Request) unusable(m *jsonrpc.Message, err error) *Fault {
 }
 
 // take takes the request into flight, as soon as the client is ready if the caller wants to wait.
-func (r *Request) take(ctx context.Context) *Fault { return r.takeBy(ctx, r.deadline) }
-
-// takeBy is take that waits until by, zero for no end.
-func (r *Request) takeBy(ctx context.Context, by time.Time) *Fault {
+func (r *Request) take(ctx context.Context) *Fault {
+	by := r.ReadyBy
+	if by.IsZero() {
+		by = r.deadline
+	}
 	for {
 		err := r.tryTake()
 		if err == nil {
@@ -285,6 +298,9 @@ func (r *Request) tryTake() *Fault {
 	c := r.core
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if r.In != nil && c.session != r.In {
+		return r.Failed(Outcome{Cause: inflight.Lost})
+	}
 	if err := c.admission(r.Method); err != nil {
 		return err
 	}
@@ -300,21 +316,6 @@ func (r *Request) tryTake() *Fault {
 	c.calls.Add(r.ID, r.deadline, r)
 	c.arm()
 	return nil
-}
-
-// takeIn takes a request of the client's own into flight, if s is still the session. It has no deadline.
-func (r *Request) takeIn(s *Session) bool {
-	r.core.mu.Lock()
-	defer r.core.mu.Unlock()
-	if r.core.session != s {
-		return false
-	}
-	r.core.lastID++
-	r.ID, r.Begun = r.core.lastID, time.Now()
-	r.core.calls.Add(r.ID, time.Time{}, r)
-	r.Session = s
-	r.Op.Admit(s.Peer, r.ID)
-	return true
 }
 
 // Admitted returns the present session, if the machine says that the user may send something now.

@@ -7,8 +7,10 @@
 //
 // # What a feature does
 //
-// All that is sent goes one way: [Request.Do] waits for the answer, [Request.Post] does not, [Request.OpenIn] opens
-// what lasts until its answer, [Conn.Notify] sends a notification. A request says what it is about by its [Content].
+// All that is sent passes one function, send, which has the rules of sending. A request is made by [Request.Do], which
+// waits for the answer, by [Request.Start], which does not, or by [Request.OpenIn], which opens what lasts until its
+// answer. All of them begin by start, and finish gives each request its outcome, once. [Conn.Notify] sends a
+// notification. A request says what it is about by its [Content].
 // What comes without being asked for is given to [Features]: notifications, requests of the server, and the moments of
 // a session. A [LateAnswer] hears of the answer to a request that has been given up. The core names no method but those
 // of the handshake, ping, and cancellation; it imports nothing of package mcpclient, and the compiler sees to that.

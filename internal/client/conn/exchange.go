@@ -16,98 +16,83 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// await waits for the outcome of the request, which has been sent. The error means that it is no longer in flight.
-func (r *Request) await(ctx context.Context) (Outcome, *Fault) {
-	for {
+// The reasons for which a request is given up, as the server is told.
+const (
+	ByCaller  = "cancelled by the caller"
+	byTimeout = "timeout"
+)
+
+// await waits for the outcome of the request, which has been sent.
+func (r *Request) await(ctx context.Context) (o Outcome) {
+	for !o.Decided() {
 		select {
-		case o := <-r.Outcome:
+		case o = <-r.Outcome:
 			r.deliverProgress(ctx)
-			return o, nil
 		case <-r.Progressed:
 			r.deliverProgress(ctx)
 		case why := <-r.putOff:
-			r.Accepted = false
-			r.Seen = r.Seen || !why.Unsent
-			o, err, done := r.retry(ctx, why)
-			if !done {
-				o, err = r.send(ctx)
-			}
-			if err != nil || o.Decided() {
-				return o, err
-			}
+			o = r.resend(ctx, why)
 		case <-ctx.Done():
-			return r.Leave(ctx)
+			if o = r.abandoned(); o.Cause != inflight.Cancelled {
+				r.deliverProgress(ctx)
+			}
 		}
 	}
-}
-
-// launch encodes the request, which is in flight, and sends it. The error means that it no longer is.
-func (r *Request) launch(ctx context.Context) (Outcome, *Fault) {
-	if err := r.Content.Encode(r.Session); err != nil {
-		return r.settled(err)
-	}
-	return r.send(ctx)
+	return o
 }
 
 // send hands the request to the transport, again if that is busy. It returns an outcome if the call has one before the
 // request is accepted.
-func (r *Request) send(ctx context.Context) (Outcome, *Fault) {
+func (r *Request) send(ctx context.Context) Outcome {
 	s := r.Session
-	m := transport.Message{
-		Data: r.Frame, Kind: transport.Request, ID: r.ID, Method: r.Method, Name: r.Name,
-		ProtocolVersion: cmp.Or(r.Version, string(s.Version)), Header: r.Header,
+	o := outgoing{
+		Message: transport.Message{
+			Data: r.Frame, Kind: transport.Request, ID: r.ID, Method: r.Method, Name: r.Name,
+			ProtocolVersion: cmp.Or(r.Version, string(s.Version)), Header: r.Header,
+		},
+		op: &r.Op, request: r, session: s, room: byRetries,
 	}
-	r.trace.tell(&m)
-	var place *place // in the line for room
-	defer func() { s.in.line.leave(place) }()
-	for {
-		select {
-		case o := <-r.Outcome: // failed while it was being encoded, or waiting for room
-			return o, nil
-		default:
-		}
-		r.Op.Sending()
-		r.attempts++
-		err := transport.ErrBusy
-		if place != nil || s.in.line.empty() {
-			err = s.hand(ctx, m)
-		}
-		switch {
-		case err == nil:
-			r.Accepted = true
-			r.Op.Sent(len(r.Frame))
-			return Outcome{}, nil
-		case ctx.Err() != nil:
-			return r.Leave(ctx)
-		case !errors.Is(err, transport.ErrBusy):
-			return r.unsendable(ctx, err)
-		}
-		if r.core.Settings.WaitForRoom || r.WaitForRoom {
-			if place == nil {
-				place = s.in.line.enter()
-				r.Op.Retry(names.RetryBusy)
-			}
-			if o, err, done := r.waitInLine(ctx, place); done {
-				return o, err
-			}
-		} else if o, err, done := r.retry(ctx, nil); done {
-			return o, err
-		}
+	r.trace.tell(&o.Message)
+	if r.core.Settings.WaitForRoom || r.WaitForRoom {
+		o.room = inLine
 	}
+	err := r.core.send(ctx, s.Link, &o)
+	if err == nil {
+		r.Accepted = true
+		return Outcome{}
+	}
+	return r.unsent(ctx, err, nil)
 }
 
-// launchAttended is launch for requests whose answers are read by the goroutine of the connection.
-func (r *Request) launchAttended(ctx context.Context) (Outcome, *Fault) {
-	s := r.Session
-	o, err := r.launch(ctx)
-	s.in.turn.attend()
-	return o, err
+// resend sends the request anew, as soon as the server may take it, which has refused it for now. It returns an outcome
+// if the request has one by then.
+func (r *Request) resend(ctx context.Context, why *transport.RequestError) Outcome {
+	r.Accepted = false
+	r.Seen = r.Seen || !why.Unsent
+	if err := r.later(ctx, why); err != nil {
+		return r.unsent(ctx, err, why)
+	}
+	return r.send(ctx)
 }
 
-// retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
-// nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over
-// instead.
-func (r *Request) retry(ctx context.Context, why *transport.RequestError) (_ Outcome, _ *Fault, done bool) {
+// unsent returns the outcome of a request that is not sent, because of err. why is what the server has said, nil if it
+// has not had the request.
+func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestError) Outcome {
+	switch {
+	case err == errDecided:
+		return <-r.Outcome
+	case ctx.Err() != nil:
+		return r.abandoned()
+	case errors.Is(err, transport.ErrBusy):
+		return r.settled(r.backpressure(why))
+	}
+	return r.settled(&Fault{Kind: KindTransport, Op: r.Method, Unsent: true, Cause: err})
+}
+
+// later waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
+// nil, by the server; that is final unless the request had no effect or may have it twice. The error is
+// [transport.ErrBusy] if the request is not sent again, or says what has ended the wait.
+func (r *Request) later(ctx context.Context, why *transport.RequestError) error {
 	delay, again := r.busy()
 	reason := names.RetryBusy
 	if why != nil {
@@ -116,11 +101,10 @@ func (r *Request) retry(ctx context.Context, why *transport.RequestError) (_ Out
 		reason = names.RetryServerBusy
 	}
 	if !again {
-		o, err := r.settled(r.backpressure(why))
-		return o, err, true
+		return transport.ErrBusy
 	}
 	r.Op.Retry(reason)
-	return r.pause(ctx, delay)
+	return (&outgoing{request: r}).wait(ctx, r.Session.Link, nil, delay)
 }
 
 // fits reports whether delay is over before the call's deadline, zero for none, and that of ctx.
@@ -142,61 +126,14 @@ func (r *Request) busy() (time.Duration, bool) {
 	return delay, again || !ok
 }
 
-// waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while.
-// If done, the call is over instead.
-func (r *Request) waitInLine(ctx context.Context, p *place) (_ Outcome, _ *Fault, done bool) {
-	if p.tried {
-		return r.pause(ctx, RoomEvery)
-	}
-	p.tried = true
-	select {
-	case <-p.first:
-		return Outcome{}, nil, false
-	case o := <-r.Outcome:
-		return o, nil, true
-	case <-ctx.Done():
-		o, err := r.Leave(ctx)
-		return o, err, true
-	}
-}
-
-// pause waits until it is time to try again, unless the call gets its outcome first.
-func (r *Request) pause(ctx context.Context, d time.Duration) (Outcome, *Fault, bool) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return Outcome{}, nil, false
-	case o := <-r.Outcome:
-		return o, nil, true
-	case <-ctx.Done():
-		o, err := r.Leave(ctx)
-		return o, err, true
-	}
-}
-
-// unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other
-// error is about this request only.
-func (r *Request) unsendable(ctx context.Context, err error) (Outcome, *Fault) {
-	if errors.Is(err, transport.ErrClosed) {
-		if o, err, done := r.pause(ctx, Patience); done {
-			return o, err // the reader has said why, or the call is over for another reason
-		}
-		err = r.core.lost(r.Session, err)
-	}
-	return r.settled(&Fault{Kind: KindTransport, Op: r.Method, Unsent: true, Cause: err})
-}
-
-// settled takes the call out of flight because of err, unless it has its outcome already; then that is taken, with what
-// err knows about whether the request was sent.
-func (r *Request) settled(err *Fault) (Outcome, *Fault) {
+// settled takes the call out of flight because of err, unless it has its outcome already, and returns its outcome.
+func (r *Request) settled(err *Fault) Outcome {
 	r.core.mu.Lock()
-	_, mine := r.core.calls.Settle(r.ID)
-	r.core.mu.Unlock()
-	if !mine {
-		return <-r.Outcome, nil
+	if _, mine := r.core.calls.Settle(r.ID); mine {
+		r.finish(Outcome{fault: err})
 	}
-	return Outcome{}, err
+	r.core.mu.Unlock()
+	return <-r.Outcome
 }
 
 // anyInFlight reports whether any call is in flight.
@@ -216,30 +153,51 @@ func (r *Request) abandon(ctx context.Context) bool {
 	c.settleUp()
 	c.mu.Unlock()
 	if mine {
-		r.cancelUpstream(ctx, "cancelled by the caller")
+		r.cancelUpstream(ctx, ByCaller)
 	}
 	return mine
 }
 
-// Leave abandons the call because its caller's context ended. An outcome that is already there is better than none.
-func (r *Request) Leave(ctx context.Context) (Outcome, *Fault) {
-	if r.abandon(ctx) {
-		return Outcome{}, r.left(ctx)
+// leave takes the request out of flight because its context has ended. An outcome that is already there is better.
+func (r *Request) leave() {
+	c := r.core
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stepLocked(machine.Input{Event: machine.CallerLeft}, nil)
+	if _, mine := c.calls.Abandon(r.ID, time.Now(), inflight.Cancelled); mine {
+		r.finish(Outcome{Cause: inflight.Cancelled})
 	}
-	o := <-r.Outcome
-	r.deliverProgress(ctx)
-	return o, nil
+	c.settleUp()
 }
 
-// cancelUpstream tells the server that its caller waits for the answer no more: in one try, unless it does so for
-// another peer. A request that the transport has not accepted needs no cancelling.
+// abandoned is leave for the goroutine that waits for the outcome, which it returns.
+func (r *Request) abandoned() Outcome {
+	r.leave()
+	return <-r.Outcome
+}
+
+// Leave gives up a request that was opened by [Request.OpenIn], and tells the server. If it has its outcome, of which
+// the server knows, that is returned instead, and over is true.
+func (r *Request) Leave(ctx context.Context) (o Outcome, over bool) {
+	if r.abandon(ctx) {
+		return Outcome{}, false
+	}
+	return <-r.Outcome, true
+}
+
+// cancelUpstream tells the server that the answer to the request is not awaited any more. It does so in one try, unless
+// no goroutine waits for the request. A request that the transport has not accepted needs no cancelling.
 func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	s := r.Session
+	if !r.Accepted {
+		return
+	}
+	reason, tell := r.Content.GivenUp(s, reason)
 	switch {
-	case !r.Accepted || r.Content.GivenUp(s):
+	case !tell:
 		return
 	case s.OwnStreams: // the end of the stream says it
-		s.Conn.Cancel(r.ID, transport.Message{})
+		r.core.CloseStream(s, r.ID)
 		return
 	}
 	_, op := r.core.Telemetry.StartRequest(ctx, instrument.Request{Method: mcp.NotificationCancelled, Notification: true,
@@ -247,13 +205,13 @@ func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	defer op.End(BrokenOff)
 	op.Meet(s.Peer)
 	trace := traceOf(&op)
-	notice := s.cancelNotice(r.ID, reason, trace.meta(nil))
-	if r.passing == nil || s.OverHTTP {
-		s.Conn.Cancel(r.ID, notice)
-	} else if err := s.sendInLine(s.Ctx, notice); err != nil {
-		op.End(notSent(notice.Method, err).Result())
+	o := outgoing{Message: s.cancelNotice(r.ID, reason, trace.meta(nil)), op: &op, cancels: r.ID}
+	if r.pending != nil && !s.OverHTTP {
+		o.cancels, o.room = 0, inLine
+	}
+	if err := r.core.send(s.Ctx, s.Link, &o); err != nil {
+		op.End(notSent(o.Method, err).Result())
 		return
 	}
-	op.Sent(len(notice.Data))
 	op.End(instrument.Result{})
 }

@@ -97,8 +97,8 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 		case cl.putOff <- e:
 		default: // it has been told
 		}
-		if cl.passing != nil {
-			cl.passesAgain()
+		if cl.pending != nil {
+			cl.resume()
 		}
 	}
 }

@@ -103,10 +103,13 @@ func (q *tideRequest) Receive(_ *conn.Session, m *jsonrpc.Message) error {
 	return err
 }
 
-func (q *tideRequest) Ended(err *conn.Fault) instrument.Result { return err.Result() }
-func (q *tideRequest) Harmless() bool                          { return true }
-func (q *tideRequest) GivenUp(*conn.Session) bool              { return false }
-func (q *tideRequest) Late() conn.LateAnswer                   { return nil }
+func (q *tideRequest) Ended(err *conn.Fault) instrument.Result               { return err.Result() }
+func (q *tideRequest) Harmless() bool                                        { return true }
+func (q *tideRequest) GivenUp(_ *conn.Session, reason string) (string, bool) { return reason, true }
+func (q *tideRequest) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
+	return conn.DecodeError(m)
+}
+func (q *tideRequest) Late() conn.LateAnswer { return nil }
 
 // harbor is a server that knows the tide, by turns high and low, and tells of a change when it is asked to.
 func harbor(t *testing.T) transport.Transport {

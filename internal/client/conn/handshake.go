@@ -112,16 +112,16 @@ func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 	trace := traceOf(&op)
 	frame, err := encode(id, &trace)
 	if err == nil {
-		op.Sending()
-		m := transport.Message{Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v)}
-		trace.tell(&m)
-		err = h.link.Conn.Send(ctx, m)
+		o := outgoing{op: &op, Message: transport.Message{
+			Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v),
+		}}
+		trace.tell(&o.Message)
+		err = h.c.send(ctx, h.link, &o)
 	}
 	if err != nil {
 		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err, Told: true})
 		return h.gone(ctx, err)
 	}
-	op.Sent(len(frame))
 	waits = true
 	h.waiting = append(h.waiting, exchange{id: jsonrpc.IntID(id), method: method, op: op})
 	return nil
@@ -147,7 +147,7 @@ func (h *Handshake) gone(ctx context.Context, err error) error {
 func (h *Handshake) notify(ctx context.Context, s *Session, method string) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(BrokenOff)
-	err := h.c.sendNotice(ctx, s, &op, notice(method, nil))
+	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // why, gone reads
 	op.End(err.Result())
 	if err != nil {
 		return h.gone(ctx, err)

@@ -2,22 +2,18 @@ package conn
 
 import (
 	"container/list"
-	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // RoomEvery is how often the first in line looks whether there is room.
 const RoomEvery = 10 * time.Millisecond
 
-// line is where the calls of a session wait for room in a transport that is busy, first come, first served. Only the
-// first tries to send, even if its frame is the largest, so none overtakes it. A transport says no more than that it is
-// busy, so the first looks again and again. Each place belongs to a caller, which brings the memory for its frame.
+// line is where the messages of a connection wait for room in a transport that is busy, first come, first served. Only
+// the first tries to send, even if its frame is the largest, so no other overtakes it. A transport says no more than
+// that it is busy, so the first looks again and again. Each place belongs to a goroutine, which brings the memory for
+// its frame.
 type line struct {
 	length atomic.Int32 // of waiting
 
@@ -25,14 +21,13 @@ type line struct {
 	waiting *list.List // guarded by mu; of *place; nil before the first
 }
 
-// place is one call's place in a line. tried belongs to its caller.
+// place is one message's place in a line.
 type place struct {
 	at    *list.Element // guarded by the line's mu
-	first chan struct{} // closed when the call is the first
-	tried bool          // it has waited for that
+	first chan struct{} // closed when the message is the first
 }
 
-// empty reports whether no call waits.
+// empty reports whether no message waits.
 func (l *line) empty() bool { return l.length.Load() == 0 }
 
 // enter takes the last place.
@@ -63,34 +58,5 @@ func (l *line) leave(p *place) {
 	l.length.Add(-1)
 	if next := l.waiting.Front(); wasFirst && next != nil {
 		close(next.Value.(*place).first)
-	}
-}
-
-// sendInLine sends a message when there is room for it in the transport, behind those that wait for the same.
-func (s *Session) sendInLine(ctx context.Context, m transport.Message) error {
-	var p *place
-	defer func() { s.in.line.leave(p) }()
-	for {
-		err := transport.ErrBusy
-		if p != nil || s.in.line.empty() {
-			err = s.Conn.Send(ctx, m)
-		}
-		if !errors.Is(err, transport.ErrBusy) {
-			return err
-		}
-		if p != nil {
-			if !PauseFor(ctx, RoomEvery) {
-				return context.Cause(ctx)
-			}
-		} else {
-			p = s.in.line.enter()
-		}
-		select {
-		case <-p.first:
-		case <-s.Ctx.Done():
-			return fmt.Errorf("%w: %w", transport.ErrClosed, context.Cause(s.Ctx))
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
 	}
 }

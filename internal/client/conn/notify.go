@@ -46,10 +46,7 @@ func (c *Conn) Send(ctx context.Context, n *Notice) *Fault {
 	defer op.End(BrokenOff)
 	s, err := c.admitted(ctx, n)
 	if err == nil {
-		err = c.sendNotice(ctx, s, &op, n)
-	}
-	if err != nil && errors.Is(err, transport.ErrClosed) {
-		err.Cause = c.awaitLoss(ctx, s, err.Cause)
+		err = c.sendNotice(ctx, s, &op, n, s)
 	}
 	op.End(err.Result())
 	return err
@@ -73,18 +70,6 @@ func (c *Conn) admitted(ctx context.Context, n *Notice) (*Session, *Fault) {
 	}
 }
 
-// awaitLoss is lost, for which the reader of the connection gets a moment to say why: it knows, and mostly is about to.
-func (c *Conn) awaitLoss(ctx context.Context, s *Session, err error) error {
-	t := time.NewTimer(Patience)
-	defer t.Stop()
-	select {
-	case <-s.Ctx.Done():
-	case <-ctx.Done():
-	case <-t.C:
-	}
-	return c.lost(s, err)
-}
-
 // lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the
 // reason. If the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
 func (c *Conn) lost(s *Session, err error) error {
@@ -98,8 +83,9 @@ func (c *Conn) lost(s *Session, err error) error {
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
-// sendNotice sends a notification in session s.
-func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n *Notice) *Fault {
+// sendNotice sends a notification in session s. why is s, or nil if the caller finds out itself why the connection is
+// closed.
+func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n *Notice, why *Session) *Fault {
 	trace := traceOf(op)
 	frame, err := n.Encode(s, &trace.TraceContext)
 	switch {
@@ -110,23 +96,24 @@ func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n 
 		return nil
 	}
 	op.Admit(s.Peer, 0)
-	m := transport.Message{
-		Data: frame, Kind: transport.Notification, Method: n.Method,
-		ProtocolVersion: string(cmp.Or(n.Version, s.Version)),
+	o := outgoing{
+		Message: transport.Message{
+			Data: frame, Kind: transport.Notification, Method: n.Method,
+			ProtocolVersion: string(cmp.Or(n.Version, s.Version)),
+		},
+		op: op, session: why,
 	}
-	trace.tell(&m)
+	trace.tell(&o.Message)
 	if n.WaitForRoom {
-		return c.notified(ctx, s, op, &m, s.sendInLine(ctx, m))
+		o.room = inLine
 	}
-	return c.notified(ctx, s, op, &m, s.Conn.Send(ctx, m))
+	return c.noticeFault(ctx, s, n.Method, c.send(ctx, s.Link, &o))
 }
 
-// notified tells what has become of a notification that was handed to the transport, which returned err.
-func (c *Conn) notified(ctx context.Context, s *Session, op *instrument.Op, m *transport.Message, err error) *Fault {
-	method := m.Method
+// noticeFault is the fault of a notification that could not be sent because of err, nil for nil.
+func (c *Conn) noticeFault(ctx context.Context, s *Session, method string, err error) *Fault {
 	switch {
 	case err == nil:
-		op.Sent(len(m.Data))
 		return nil
 	case errors.Is(err, transport.ErrBusy):
 		err = busyAfter(1)

@@ -36,7 +36,7 @@ func (p Probe) Figures() Figures {
 	}
 	f.NextSweep, _ = c.calls.NextSweep()
 	if s := c.session; s != nil {
-		f.InLine = s.in.line.length.Load()
+		f.InLine = s.line.length.Load()
 		if t := s.in.turn; t != nil {
 			f.Turn, f.OwnAnswers = t.state.Load(), t.own.Load()
 		}
@@ -100,7 +100,7 @@ func (p Probe) End(err error) {
 
 // AwaitLoss is what a failed send waits for.
 func (p Probe) AwaitLoss(ctx context.Context, err error) error {
-	return p.C.awaitLoss(ctx, p.C.Present(), err)
+	return p.C.whyClosed(ctx, &outgoing{session: p.C.Present()}, err)
 }
 
 // Lose tells the machine that the present connection is lost.

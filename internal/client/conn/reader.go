@@ -101,8 +101,7 @@ type Reader struct {
 	spoken  func()           // called when silent is over; nil if nothing waits for it
 	alive   *keepalive.Watch // nil for none, and during the handshake
 	turn    *turn            // nil if only the connection's goroutine may read
-	line    line
-	request int64 // whose own stream has carried the latest frame, 0 for a shared one
+	request int64            // whose own stream has carried the latest frame, 0 for a shared one
 }
 
 // next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other

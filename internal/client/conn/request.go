@@ -48,7 +48,7 @@ type Request struct {
 	message jsonrpc.Message // the answer while it is decoded: here, for what an interface is given is allocated elsewhere
 
 	end     func()   // that; guarded by the core's mutex, nil for none
-	passing *passing // nil unless no goroutine waits for the answer: see [Request.Pass]
+	pending *pending // nil unless no goroutine waits for the answer: see [Request.Start]
 
 	Outcome chan Outcome // of one element
 	// of one element: the acknowledgement; nil unless the request opens what lasts until its answer
@@ -63,8 +63,10 @@ type Sending struct {
 	Timeout     time.Duration // zero means the client's
 	By          time.Time     // there is no time beyond this; zero means none
 	Wait        bool          // for the client to be ready
+	ReadyBy     time.Time     // the end of that wait; zero for that of the request
 	WaitForRoom bool          // in the transport
 	Own         bool          // the client makes it by itself whenever a session begins
+	In          *Session      // the only session in which it is made; nil for the present one
 	GoesOn      bool          // it belongs to an operation that has begun: a core that drains takes it
 	Resets      bool          // progress gives the request its timeout anew
 	Total       time.Duration // which bounds that; see ResetTimeoutOnProgress
@@ -74,7 +76,8 @@ type Sending struct {
 	Ref         instrument.Ref    // likewise
 }
 
-// Content is what a request is about. Its methods are called by the goroutine that makes the request, but for Late.
+// Content is what a request is about. Its methods are called by the goroutine that makes the
+// request, but for Late; those of a request by [Request.Start] that hear of its answer and its end, by any one.
 type Content interface {
 	// About describes the request to the telemetry.
 	About() instrument.Request
@@ -84,13 +87,15 @@ type Content interface {
 	Encode(s *Session) *Fault
 	// Receive decodes a result.
 	Receive(s *Session, m *jsonrpc.Message) error
+	// ReceiveError decodes an error of the server, mostly by [DecodeError].
+	ReceiveError(s *Session, m *jsonrpc.Message) (*mcp.Error, error)
 	// Ended describes the end of the operation.
 	Ended(err *Fault) instrument.Result
 	// Harmless reports whether the server may do twice what it is asked once.
 	Harmless() bool
-	// GivenUp hears that the request has been given up after it was sent, and reports whether the server is not to be
-	// told.
-	GivenUp(s *Session) bool
+	// GivenUp hears that the request has been given up after it was sent, for this reason. It returns the reason that the
+	// server is told, and false if the server is not to be told.
+	GivenUp(s *Session, reason string) (string, bool)
 	// Late returns what hears of an answer that comes late, nil for nothing. It is called with the core's mutex held.
 	Late() LateAnswer
 }
@@ -148,10 +153,11 @@ type Outcome struct {
 	Cause   inflight.Cause
 	err     error                   // more about the cause
 	failed  *transport.RequestError // the cause is this call's alone
+	fault   *Fault                  // the call has not been sent, or is not sent again
 }
 
 // Decided reports whether o is an outcome at all.
-func (o *Outcome) Decided() bool { return o.Message.Kind != 0 || o.Cause != 0 }
+func (o *Outcome) Decided() bool { return o.Message.Kind != 0 || o.Cause != 0 || o.fault != nil }
 
 // settlePutOff forgets a refusal that came behind the outcome of the request.
 func (r *Request) settlePutOff() {
@@ -161,15 +167,16 @@ func (r *Request) settlePutOff() {
 	}
 }
 
-// finish gives the call its outcome. It is called with the core's mutex held, by what took the request out of flight.
-// If that is not the answer, the caller may still wait for it.
+// finish gives the call its outcome, whichever way it was made. It is called once, with the core's mutex held, by what
+// took the request out of flight. If the outcome is not the answer, the caller may still wait for it.
 func (r *Request) finish(o Outcome) {
 	end := r.end
-	if r.passing != nil {
-		o = r.passes(o)
+	if r.pending != nil {
+		r.decide(o)
+		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // not the frame
 	}
 	r.Outcome <- o // and the call is its caller's again
-	if o.Cause != 0 && end != nil {
+	if o.Message.Kind == 0 && end != nil {
 		end()
 	}
 }
@@ -248,6 +255,9 @@ func (r *Request) late() error {
 
 // Failed is the error of a call that was taken out of flight without an answer.
 func (r *Request) Failed(o Outcome) *Fault {
+	if o.fault != nil {
+		return o.fault
+	}
 	e := &Fault{Op: r.Method, Unsent: !r.Accepted}
 	switch o.Cause {
 	case inflight.Timeout:

@@ -13,7 +13,7 @@ import (
 
 // route gives one message to whom it is for, and reports whether the next may be asked for.
 func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
-	effects, why, passed, ok := c.admit(r, m)
+	effects, why, answered, ok := c.admit(r, m)
 	if !ok {
 		return false
 	}
@@ -23,8 +23,8 @@ func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
 		case machine.Pull:
 			pull = true
 		case machine.Deliver:
-			if passed != nil {
-				passed.pass(m)
+			if answered != nil {
+				answered.receive(m)
 			}
 		case machine.Drop:
 			c.dropped(m, why)
@@ -41,8 +41,9 @@ func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
 }
 
 // admit classifies a message and steps the machine, in one moment: a response finds its call and settles it, or finds
-// what became of it. passed is the request that the message answers, if no goroutine waits for that.
-func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, passed *Request, ok bool) {
+// what became of it. answered is the request that the message answers, if no goroutine
+// waits for that.
+func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, answered *Request, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	in := machine.Input{Epoch: r.Link.Epoch, Now: time.Now()}
@@ -55,14 +56,14 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 	default:
 		in.Event, d = c.classify(m, f, in.Now)
 	}
-	if f.call != nil && f.call.passing != nil { // before it is its caller's again
-		passed = f.call
+	if f.call != nil && f.call.pending != nil { // before it is its caller's again
+		answered = f.call
 	}
 	effects, ok = c.stepLocked(in, f)
-	if f.call != nil && r.turn != nil && passed == nil { // else no caller reads its answer
+	if f.call != nil && r.turn != nil && answered == nil { // else no caller reads its answer
 		r.turn.answered(in.Now, c.calls.Len() == 0)
 	}
-	return effects, d, passed, ok
+	return effects, d, answered, ok
 }
 
 // drop is what is known about a message that no request waits for.

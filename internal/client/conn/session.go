@@ -57,14 +57,6 @@ type (
 	rester = seam.Rester[transport.Frame]
 )
 
-// hand sends a request, by way of the connection's seam if it has one.
-func (s *Session) hand(ctx context.Context, m transport.Message) error {
-	if s.sender == nil {
-		return s.Conn.Send(ctx, m)
-	}
-	return s.sender.SendFor(ctx, m, s.direct)
-}
-
 // Has reports whether the session's version has a method.
 func (s *Session) Has(method string) bool {
 	_, ok := mcp.Lookup(method, s.Version)
@@ -77,6 +69,7 @@ type Link struct {
 	Conn  transport.Conn
 	Ctx   context.Context         // ends when the client hangs up; carries no span
 	end   context.CancelCauseFunc // ends ctx, with why
+	line  line
 }
 
 // Era is what differs between the two eras of the protocol after the handshake. The handshakes themselves are in

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -135,6 +136,19 @@ func TestMessagesWaitForRoomInOrder(t *testing.T) {
 		}
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestANotificationThatWaitsForRoomHearsWhyTheSessionEnded(t *testing.T) {
+	rig := &rigged{}
+	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
+		rig.send = func(transport.Message) (error, bool) { return transport.ErrBusy, true }
+		done := background(func() error { return b.server.Notify(t.Context(), relay.Message{Method: "tell"}) })
+		time.Sleep(time.Minute)
+		v.Close()
+		if err := <-done; !errors.Is(err, conn.ErrConnectionLost) {
+			t.Errorf("got %v, want that the connection is lost", err)
 		}
 	})
 }

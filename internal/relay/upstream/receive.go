@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/client/serving"
@@ -101,7 +100,7 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 			q.Method, q.params = mcp.MethodDiscover, readParams(c.latest)
 			c.mu.Unlock()
 		}
-		q.Pass(s.Ctx, q, time.Time{})
+		q.Start(q.ctx, q)
 	})
 }
 

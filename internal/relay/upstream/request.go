@@ -37,8 +37,9 @@ type request struct {
 	reopens bool            // it has been acknowledged in an earlier session
 	pause   time.Duration   // before it was opened anew
 
-	result json.RawMessage // in the frame of the answer
-	err    error
+	answered bool         // by the server
+	result   result       // in the frame of the answer
+	refused  *relay.Error // likewise; nil for none
 }
 
 func (q *request) About() instrument.Request {
@@ -72,13 +73,16 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	return nil
 }
 
-// Receive is not called: see Heard.
-func (q *request) Receive(*conn.Session, *jsonrpc.Message) error { return nil }
-
 // Ended distinguishes the end of the relay, or of the peer in front, with which its client stops, from the end of one
 // request: all of them end the context.
 func (q *request) Ended(err *conn.Fault) instrument.Result {
-	if err == nil || err.Kind != conn.KindCancelled {
+	switch {
+	case err == nil && q.Method == mcp.MethodCallTool:
+		q.Op.Result(len(q.result.raw))
+		return instrument.Result{ResultType: q.result.kind, ToolError: q.result.isError}
+	case err == nil:
+		return instrument.Result{ResultType: q.result.kind}
+	case err.Kind != conn.KindCancelled:
 		return err.Result()
 	}
 	if why := context.Cause(q.ctx); why == relay.ErrStopping || why == relay.ErrLeft {
@@ -89,64 +93,70 @@ func (q *request) Ended(err *conn.Fault) instrument.Result {
 
 func (q *request) Harmless() bool { return methods.Harmless(q.Method) }
 
-func (q *request) GivenUp(*conn.Session) bool { return false }
+func (q *request) GivenUp(_ *conn.Session, reason string) (string, bool) {
+	if reason == conn.ByCaller {
+		reason = relay.ReasonOf(q.ctx)
+	}
+	return reason, true
+}
 
 func (q *request) Late() conn.LateAnswer { return nil }
 
-// Heard takes the answer as it came. It is looked at once, and not copied.
-func (q *request) Heard(m *jsonrpc.Message) instrument.Result {
-	if m.Kind == jsonrpc.Error {
-		if err := m.Check(); err != nil {
-			return q.unusable(m, err)
-		}
-		e := passedError(m)
-		oneLine(q.Session, e.Object)
-		q.err = e
-		return (&conn.Fault{Kind: conn.KindJSONRPC, Op: q.Method, Server: e.Server}).Result()
-	}
+// Receive takes the result as it came. It is looked at once, and not copied.
+func (q *request) Receive(s *conn.Session, m *jsonrpc.Message) error {
+	q.answered = true
 	r, err := readResult(m)
 	if err != nil {
-		return q.unusable(m, err)
+		return err
 	}
-	oneLine(q.Session, r.raw)
-	q.result = r.raw
+	oneLine(s, r.raw)
+	q.result = r
 	switch q.Method {
 	case mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		q.c.restored.done(q.Method, q.sent())
 	case mcp.MethodListTools:
-		if q.Session.OwnStreams {
+		if s.OwnStreams {
 			q.c.tools.learn(r.raw)
 		}
 	}
-	if q.id != nil {
-		q.result = withSubscription(r.raw, q.id)
-	}
-	told := instrument.Result{ResultType: r.kind}
-	if q.Method == mcp.MethodCallTool {
-		told.ToolError = r.isError
-		q.ToolResult(len(r.raw))
-	}
-	return told
+	return nil
 }
 
-// unusable notes that the answer is no JSON.
-func (q *request) unusable(m *jsonrpc.Message, err error) instrument.Result {
-	fault := &conn.Fault{Kind: conn.KindProtocol, Op: q.Method, Cause: q.c.core.Refused(m, err)}
-	q.err = fault
-	return fault.Result()
+// ReceiveError takes an error as it came.
+func (q *request) ReceiveError(s *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
+	q.answered = true
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	q.refused = passedError(m)
+	oneLine(s, q.refused.Object)
+	return q.refused.Server, nil
 }
 
-// Answered passes the answer on.
-func (q *request) Answered() {
+// Completed passes the answer on, or tells why there is none.
+func (q *request) Completed(err *conn.Fault) {
+	if !q.answered {
+		q.failed(err)
+		return
+	}
 	q.c.wishes.leave(q, true)
 	if q.noted {
 		q.c.restored.closes(q)
 	}
-	q.answer(q.result, q.err)
+	switch {
+	case q.refused != nil:
+		q.answer(nil, q.refused)
+	case err != nil:
+		q.answer(nil, err)
+	case q.id != nil:
+		q.answer(withSubscription(q.result.raw, q.id), nil)
+	default:
+		q.answer(q.result.raw, nil)
+	}
 }
 
-// Failed tells the peer in front that there is no answer, unless the request can be made once more.
-func (q *request) Failed(err *conn.Fault) {
+// failed tells the peer in front that there is no answer, unless the request can be made once more.
+func (q *request) failed(err *conn.Fault) {
 	q.c.wishes.leave(q, false)
 	switch {
 	case q.noted && errors.Is(err, conn.ErrConnectionLost) && q.lost():
@@ -168,7 +178,7 @@ func (q *request) repeatable(err *conn.Fault) bool {
 // repeat makes the request once more.
 func (q *request) repeat() {
 	next := q.again()
-	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+	next.start()
 }
 
 // again returns a request that takes the place of q, which was lost.

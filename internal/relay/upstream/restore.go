@@ -167,7 +167,8 @@ func (c *Server) restore(s *conn.Session) {
 func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, answered func(error)) {
 	q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) { answered(err) })
 	q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, readParams(params)
-	q.Pass(s.Ctx, q, time.Now())
+	q.ReadyBy = time.Now()
+	q.Start(q.ctx, q)
 }
 
 // resubscribe subscribes again to a resource of a legacy server in session s, after a pause. It tries again as long as
@@ -278,7 +279,7 @@ func (q *request) lost() bool {
 func (q *request) reopen(pause time.Duration) {
 	next := q.again()
 	next.Own, next.reopens, next.pause = true, true, pause
-	next.Pass(q.ctx, next, time.Now().Add(q.c.patience))
+	next.start()
 }
 
 // withSubscription returns params or a result, in which the id of a subscription is that of the peer in front.

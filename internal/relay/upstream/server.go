@@ -3,7 +3,8 @@
 // the next session to where the one before was lost.
 //
 // It uses the client's core, package conn, as [mcpclient.Client] does, and has no tools, lists, handlers or cache. Each
-// request is a [conn.Passed]: no goroutine waits for its answer, which is passed on by the goroutine that reads it.
+// request is made by [conn.Request.Start]: no goroutine waits for its answer, which is passed on by the goroutine that
+// reads it.
 //
 // [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
 package upstream
@@ -141,13 +142,19 @@ func (c *Server) Request(ctx context.Context, m relay.Message, answer relay.Answ
 	if m.Method == mcp.MethodSubscriptionsListen {
 		q.id = bytes.Clone(m.ID)
 	}
-	q.Pass(ctx, q, time.Now().Add(c.patience))
+	q.start()
 }
 
 func (c *Server) newRequest(ctx context.Context, method string, answer relay.Answer) *request {
 	q := &request{Request: conn.NewRequest(&c.core), c: c, ctx: ctx, answer: answer}
-	q.Method = method
+	q.Content, q.Method, q.Wait, q.WaitForRoom = q, method, true, true
 	return q
+}
+
+// start makes the request, which waits for a session with the patience of the relay.
+func (q *request) start() {
+	q.ReadyBy = time.Now().Add(q.c.patience)
+	q.Start(q.ctx, q)
 }
 
 // Notify sends a notification of the peer in front. In a session in which the relay has sent notifications/initialized
