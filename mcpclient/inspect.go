@@ -38,8 +38,8 @@ func (c *Client) Inspect() inspect.Client {
 		i.Answering = c.answering.serving.Len()
 		i.Notifications, i.QueueLimit = c.dispatcher.queued()
 		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
+		c.subscriptions.mu.Unlock() // before code of the transport's is called
 	})
-	c.subscriptions.mu.Unlock()
 	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.Group
 	return i
 }

@@ -1,7 +1,7 @@
-// Package relay joins a server of mcpserver to a client of mcpclient, for package mcpproxy: messages that one peer has
-// sent and another is to get. They are passed on as they are: checked as JSON and as JSON-RPC, and not against a
-// revision, a schema or the rules for names. Ids, the trace context in _meta and what belongs to a connection are the
-// business of each end.
+// Package relay joins a server of mcpserver to a connection of package upstream, for package mcpproxy: messages that
+// one peer has sent and another is to get. They are passed on as they are: checked as JSON and as JSON-RPC, and not
+// against a revision, a schema or the rules for names. Ids, the trace context in _meta and what belongs to a connection
+// are the business of each end.
 //
 // What one peer has sent leaves in the order in which it came, each way: an end hands its messages to its [Receiver]
 // one at a time, in the goroutine that reads, and [Peer] sends them in the order of its calls. So a peer that does not

@@ -76,8 +76,8 @@ type Sending struct {
 	Ref         instrument.Ref    // likewise
 }
 
-// Content is what a request is about. Its methods are called by the goroutine that makes the
-// request, but for Late; those of a request by [Request.Start] that hear of its answer and its end, by any one.
+// Content is what a request is about. Its methods are called by the goroutine that makes the request, but for Late. Of
+// a request made by [Request.Start], any goroutine calls those behind Encode.
 type Content interface {
 	// About describes the request to the telemetry.
 	About() instrument.Request
