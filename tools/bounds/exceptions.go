@@ -50,7 +50,7 @@ var exceptions = []exception{
 	{"Parts of one schema, or of one judgement by it, which are bounded as a whole", []string{
 		"internal/schema.builder.anchors", "internal/schema.builder.pointers", "internal/schema.builder.refs",
 		"internal/schema.builder.resources", "internal/schema.composition.*",
-		"internal/schema.dynamicRef.to", "internal/schema.evaluated.index", "internal/schema.inspection.*",
+		"internal/schema.document.*", "internal/schema.dynamicRef.to", "internal/schema.filling.added", "internal/schema.inspection.*",
 		"internal/schema.node.*", "internal/schema.report.problems",
 		"internal/schema.resource.*", "internal/schema.rules.*", "internal/schema.run.scopes",
 	}},
