@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,7 +26,7 @@ func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem,
 	doc := &document{text: data}
 	doc.parts = doc.room[:0]
 	if n := doc.most(); n > len(doc.room) {
-		doc.parts = make([]part, 0, min(n, maxRoom))
+		doc.parts = make([]part, 0, n)
 	}
 	d := decoder{m, doc, anyNumber}
 	end := d.value(jsonscan.Space(data, 0), depth)
@@ -38,16 +39,13 @@ func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem,
 	return value{doc, 0}, nil, nil
 }
 
-// most returns a number of parts that a document does not exceed.
+// most returns a number of parts that a document does not exceed. Each takes two bytes of the text at least.
 func (d *document) most() (n int) {
 	for _, separator := range []string{",", ":", "{", "["} {
 		n += bytes.Count(d.text, []byte(separator))
 	}
-	return n + 1
+	return min(n, len(d.text)/2) + 1
 }
-
-// maxRoom bounds for how many parts room is made before they are read.
-const maxRoom = 1 << 15
 
 type decoder struct {
 	*meter
@@ -130,7 +128,7 @@ func (d *decoder) container(i, depth int) (end int) {
 		}
 		i = jsonscan.Space(d.text, i)
 	}
-	if i == len(d.text) {
+	if i == len(d.text) || closing == '}' && count > maxScanned && !d.index(at, count) {
 		return -1
 	}
 	d.parts[at].from, d.parts[at].to = uint32(len(d.parts)), uint32(count)
@@ -150,13 +148,13 @@ func (d *decoder) name(i, object, count int, marks *uint64) (end int) {
 	return jsonscan.Space(d.text, i+1)
 }
 
-// repeats reports whether the name at a part is one of those before it. A name that has another mark is none of them.
+// repeats reports whether the name at a part is one of the first before it: index looks at the others. A name that has
+// another mark is none of them.
 func (d *decoder) repeats(at, object, count int, marks *uint64) bool {
-	name := value{d.document, at}.bytes()
 	if count >= maxScanned {
-		return d.index(object, count)[string(name)] != 0 || !d.note(object, name, at)
+		return false
 	}
-	mark := uint64(1)
+	name, mark := value{d.document, at}.bytes(), uint64(1)
 	if n := len(name); n > 0 {
 		mark <<= (n*31 + int(name[0])*7 + int(name[n-1])) % 64
 	}
@@ -164,37 +162,36 @@ func (d *decoder) repeats(at, object, count int, marks *uint64) bool {
 		*marks |= mark
 		return false
 	}
-	before := object + 1
+	before := value{d.document, object + 1}
 	for range count {
-		if bytes.Equal(value{d.document, before}.bytes(), name) {
+		if bytes.Equal(before.bytes(), name) {
 			return true
 		}
-		before = value{d.document, before + 1}.after().at
+		before = before.next().after()
 	}
 	return false
 }
 
-// index returns the names of an object of count properties so far.
-func (d *decoder) index(object, count int) map[string]int {
-	if names, ok := d.names[object]; ok {
-		return names
+// index makes the table of the names of an object, and reports false if one repeats or there is no budget for it.
+func (d *decoder) index(object, count int) bool {
+	if !d.pay(count * unit) {
+		return false
 	}
-	if d.names == nil {
-		d.names = map[int]map[string]int{}
-	}
-	d.names[object] = make(map[string]int, 2*count)
+	table := make([]uint32, 1<<bits.Len(uint(2*count)))
 	name := value{d.document, object + 1}
 	for range count {
-		d.note(object, name.bytes(), name.at)
+		slot := d.slot(table, name.bytes())
+		if table[slot] != 0 {
+			return false
+		}
+		table[slot] = uint32(name.at)
 		name = name.next().after()
 	}
-	return d.names[object]
-}
-
-// note adds a name to the index of an object, and reports whether that could be paid.
-func (d *decoder) note(object int, name []byte, at int) bool {
-	d.names[object][string(name)] = at
-	return d.pay(unit)
+	if d.names == nil {
+		d.names = map[int][]uint32{}
+	}
+	d.names[object] = table
+	return true
 }
 
 // Why a text is refused that may be JSON.

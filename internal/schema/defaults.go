@@ -32,9 +32,6 @@ func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, er
 		return instance, nil
 	}
 	m := newMeter(ctx, len(instance))
-	if err := checkWeight(instance); err != nil {
-		return nil, err
-	}
 	v, problem, err := m.decode(instance, MaxInstanceDepth, true)
 	switch {
 	case err != nil:

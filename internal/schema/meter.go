@@ -10,8 +10,6 @@ import (
 	"math/bits"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
 // Schemas and values come from peers, and a small schema can ask for 2^depth visits of a small value. So all work on a
@@ -238,6 +236,3 @@ func (p *paidRunes) ReadRune() (r rune, size int, err error) {
 	p.rest = p.rest[size:]
 	return r, size, nil
 }
-
-// checkWeight refuses a text that a peer has written and that would take too much memory as values.
-func checkWeight(instance []byte) error { return weigh.Any.Check(instance) }

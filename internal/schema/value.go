@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
@@ -15,9 +16,9 @@ type document struct {
 	text     []byte
 	unquoted []byte // the strings that have escapes, decoded
 	parts    []part // the values and the names of properties, in the order of the text; a name is before its value
-	// names has the parts that are the names of an object, by that object's part. It has objects of more than
-	// maxScanned properties.
-	names map[int]map[string]int
+	// names has a hash table of the parts that are the names of an object, by the part that is the object, for those of
+	// more than maxScanned properties.
+	names map[int][]uint32
 	room  [16]part // for the parts of a small text
 }
 
@@ -95,9 +96,9 @@ func (v value) get(name string) value {
 	if v.kind() != '{' {
 		return value{}
 	}
-	if names, ok := v.doc.names[v.at]; ok {
-		if at, ok := names[name]; ok {
-			return value{v.doc, at + 1}
+	if table, ok := v.doc.names[v.at]; ok {
+		if at := table[v.doc.slot(table, []byte(name))]; at != 0 {
+			return value{v.doc, int(at) + 1}
 		}
 		return value{}
 	}
@@ -109,6 +110,15 @@ func (v value) get(name string) value {
 		key = key.next().after()
 	}
 	return value{}
+}
+
+// slot returns where a name is in a table, or where it would be.
+func (d *document) slot(table []uint32, name []byte) (i int) {
+	i = int(maphash.Bytes(seed, name)) & (len(table) - 1)
+	for table[i] != 0 && !bytes.Equal(value{d, int(table[i])}.bytes(), name) {
+		i = (i + 1) & (len(table) - 1)
+	}
+	return i
 }
 
 // has reports whether an object has a property of the name.
@@ -271,30 +281,25 @@ type additions map[value]map[string]value
 func (v value) appendTo(b []byte, added additions) []byte {
 	switch v.kind() {
 	case '{':
-		all := maps.Clone(added[v])
-		if all == nil {
-			all = make(map[string]value, v.size())
-		}
-		for _, name := range v.names() {
-			all[string(name.bytes())] = name.next()
-		}
 		b = append(b, '{')
-		for i, name := range slices.Sorted(maps.Keys(all)) {
-			if i > 0 {
-				b = append(b, ',')
+		more := slices.Sorted(maps.Keys(added[v]))
+		for _, name := range v.sorted() {
+			for len(more) > 0 && more[0] < string(name.bytes()) {
+				b = added[v][more[0]].appendTo(append(appendQuoted(b, more[0]), ':'), added)
+				b, more = append(b, ','), more[1:]
 			}
-			b = all[name].appendTo(append(appendQuoted(b, name), ':'), added)
+			b = append(name.next().appendTo(append(name.appendTo(b, nil), ':'), added), ',')
 		}
-		return append(b, '}')
+		for _, name := range more {
+			b = append(added[v][name].appendTo(append(appendQuoted(b, name), ':'), added), ',')
+		}
+		return append(bytes.TrimSuffix(b, []byte(",")), '}')
 	case '[':
 		b = append(b, '[')
-		for i, item := range v.items() {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = item.appendTo(b, added)
+		for _, item := range v.items() {
+			b = append(item.appendTo(b, added), ',')
 		}
-		return append(b, ']')
+		return append(bytes.TrimSuffix(b, []byte(",")), ']')
 	case '"':
 		return appendQuoted(b, v.bytes())
 	}

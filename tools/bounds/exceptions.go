@@ -18,7 +18,7 @@ var exceptions = []exception{
 		"mcpproxy.Policy.Timeouts", "mcpproxy.rules.timeouts", "mcpproxy.secrets.*",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",
-		"mcpserver.registry.*", "mcpserver.sealer.keys", "mcpserver.shape.properties",
+		"mcpserver.registry.*", "mcpserver.sealer.keys",
 		"mcpserver.Session.values", "mcpserver.Session.hosts",
 		"mcpserver/store.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
 		"internal/running.Set.all", "internal/instrument.gauges.*",
