@@ -28,7 +28,6 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	if ex.reach.connected == nil {
 		ex.values = ex.reach.watch(ex.values, &c.requests.connected)
 	}
-	ex.borrow(w)
 	resp, failure := c.requests.roundTrip(outgoing{
 		ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach,
 	})
@@ -36,7 +35,6 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 		ex.fail(failure)
 		return
 	}
-	defer ex.giveBack(w)
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode/100 != 2:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -42,9 +41,7 @@ type exchange struct {
 	answer    func(Frame) bool // see seam.Sender; nil for none
 	errand    *errand          // nil of a request
 	sessionID string
-	usual     http.Header // see usuals
-	own       http.Header // see twin
-	trace     [3]string   // values of the header that are written once, see traceFields
+	trace     [3]string // values of the header that are written once, see traceFields
 	gate      <-chan struct{}
 
 	state       atomic.Int32
@@ -118,7 +115,6 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 		}
 		ex.errand.needed = ex.initialized || m.Kind == Response
 	}
-	ex.usual = c.usuals.of(ex)
 	return ex
 }
 
