@@ -37,7 +37,7 @@ var exceptions = []exception{
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
 		"internal/client/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
-		"mcpclient/transport.life.more", "mcpclient/transport.recall.ended",
+		"mcpclient/transport.recall.ended",
 		"mcpclient/auth.flow.asked", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
 		"mcpserver.ReadResourceRequest.Variables", "mcpserver.location.variables",
