@@ -8,7 +8,7 @@ type exception struct {
 
 var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
-		"mcpclient.answering.handlers", "mcpclient.seldom.elicitor", "mcpclient.subscriptions.restoreAll",
+		"mcpclient.answering.handlers", "mcpclient.Client.elicitor", "mcpclient.subscriptions.restoreAll",
 		"internal/client/conn.Conn.waiters", "mcpclient.Group.members",
 		"mcpclient.DriftOptions.Baseline",
 		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
