@@ -32,26 +32,13 @@ type Client struct {
 	logLevel      logLevel
 	roots         rootList
 	cache         *resultCache // nil for none
-	*seldom
-}
 
-// seldom is what few clients have. It is not changed: see [Client.change].
-type seldom struct {
 	elicitor    elicitor    // nil without handlers for elicitation
 	urls        *urlVisits  // nil without a handler for URLs
 	drift       *driftWatch // nil for none
 	taskOptions TaskOptions // the zero value without UseTasks
 	intercepted CallFunc    // makes a call through the middleware; nil if there is none
 }
-
-// change gives a client that is being made something that few have.
-func (c *Client) change(f func(*seldom)) {
-	own := *c.seldom
-	f(&own)
-	c.seldom = &own
-}
-
-var nothingSeldom seldom // of all clients that have nothing of it
 
 // New creates a client and starts to connect in the background. The error is about the options only. The caller must
 // stop the client: see [Client.Stop].
@@ -85,9 +72,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	if err != nil {
 		return nil, fmt.Errorf("mcpclient: %w", err)
 	}
-	c := &Client{
-		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID()), seldom: &nothingSeldom,
-	}
+	c := &Client{name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID())}
 	cfg.Name, cfg.InstanceID = "", ""
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
 		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))

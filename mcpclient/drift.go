@@ -57,7 +57,7 @@ func UseDriftDetection(o *DriftOptions) Feature {
 		if o != nil {
 			w.DriftOptions, w.listed = *o, o.Baseline
 		}
-		c.change(func(s *seldom) { s.drift = w })
+		c.drift = w
 		return nil
 	}}
 }

@@ -58,7 +58,7 @@ type elicitor map[mcp.ElicitMode]ElicitationHandler
 // handleElicitation gives a mode of elicitation its handler.
 func handleElicitation(c *Client, mode mcp.ElicitMode, h ElicitationHandler) error {
 	if c.elicitor == nil {
-		c.change(func(s *seldom) { s.elicitor = elicitor{} })
+		c.elicitor = elicitor{}
 		if err := c.answering.add(mcp.MethodElicit, c.elicitor.answer); err != nil {
 			return err
 		}

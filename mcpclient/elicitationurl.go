@@ -55,7 +55,7 @@ func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Fea
 			if h == nil {
 				return handleElicitation(c, mcp.ElicitURL, nil)
 			}
-			c.change(func(s *seldom) { s.urls = newURLVisits(h, o) })
+			c.urls = newURLVisits(h, o)
 			if c.urls.Completed != nil {
 				c.dispatcher.add(&hearing{method: mcp.NotificationElicitationComplete, handle: c.urls.tell})
 			}

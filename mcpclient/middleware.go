@@ -42,7 +42,7 @@ func (c *Client) interpose() error {
 			return fmt.Errorf("mcpclient: options: Middleware[%d] gives no function", i)
 		}
 	}
-	c.change(func(s *seldom) { s.intercepted = all })
+	c.intercepted = all
 	return nil
 }
 

@@ -66,7 +66,7 @@ func denses() []dense {
 			}],
 		}, {
 			name: "objects that a schema is to judge", result: structured(many(`{"a":1}`,
-				denseFrame)), want: tooMuch, limit: pastIt,
+				denseFrame)), limit: pastIt + 6*denseFrame,
 			ask: callAs[struct{}], schema: `{"type":"object"}`,
 		}, {
 			name: "empty objects that become structs", result: structured(many(`{}`, denseFrame)), want: tooMuch, limit: pastIt,

@@ -33,7 +33,7 @@ func UseTasks(o *TaskOptions) Feature {
 	}
 	return feature{
 		join: func(c *Client) error {
-			c.change(func(s *seldom) { s.taskOptions = options })
+			c.taskOptions = options
 			return options.check()
 		},
 		declare: func(c *mcp.ClientCapabilities) {

@@ -161,13 +161,13 @@ func (c *Client) callToolInto(ctx context.Context, p *mcp.CallToolParams, out an
 // readOutput decodes structured content into out, a pointer, and reports whether it matches s: anything does if that is
 // nil.
 func readOutput(ctx context.Context, s *schema.Schema, content json.RawMessage, out any) (matches bool, err error) {
-	if s != nil {
-		if err := s.ValidateForeign(ctx, content); err != nil {
-			return false, err
-		}
-	}
 	if err := weigh.Decoding(content, out); err != nil {
 		return true, err
+	}
+	if s != nil {
+		if err := s.Validate(ctx, content); err != nil {
+			return false, err
+		}
 	}
 	return true, jsonv2.Unmarshal(content, out, jsonv1.FormatDurationAsNano(true))
 }

@@ -110,48 +110,22 @@ func copyTool(t *mcp.Tool) (*mcp.Tool, error) {
 	return &c, nil
 }
 
-// contract is a schema that arguments or output are held to.
-type contract struct {
-	schema *schema.Schema
-	shape  *shape
-}
-
-// newContract returns the contract for a schema that has been compiled.
-func newContract(s *schema.Schema) *contract { return &contract{s, shapeOf(s.Raw())} }
-
-// check says what is wrong with a value of the handler's, JSON, or why ctx has ended.
-func (c *contract) check(ctx context.Context, value json.RawMessage) error {
-	if c.shape != nil && c.shape.matches(value) {
-		return nil
-	}
-	return c.schema.Validate(ctx, value)
-}
-
-// checkArguments is check for what a client has written.
-func (c *contract) checkArguments(ctx context.Context, value json.RawMessage) error {
-	if c.shape != nil && c.shape.matches(value) {
-		return nil
-	}
-	return c.schema.ValidateForeign(ctx, value)
-}
-
 // compileSchemas compiles the schemas of a tool; output is nil if it has none.
-func compileSchemas(t *mcp.Tool) (input, output *contract, err error) {
-	s, err := schema.Compile(t.InputSchema)
-	if err == nil && !s.IsObject() {
+func compileSchemas(t *mcp.Tool) (input, output *schema.Schema, err error) {
+	input, err = schema.Compile(t.InputSchema)
+	if err == nil && !input.IsObject() {
 		err = errors.New(`"type" is not "object"`)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("add tool %s: input schema: %w", t.Name, err)
 	}
-	input = newContract(s)
 	if t.OutputSchema == nil {
 		return input, nil, nil
 	}
-	if s, err = schema.Compile(t.OutputSchema); err != nil {
+	if output, err = schema.Compile(t.OutputSchema); err != nil {
 		return nil, nil, fmt.Errorf("add tool %s: output schema: %w", t.Name, err)
 	}
-	return input, newContract(s), nil
+	return input, output, nil
 }
 
 // checkToolName holds the server to what the specification recommends.

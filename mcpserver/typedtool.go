@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/weigh"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -74,7 +75,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 }
 
 // typedTool returns the tool that a function from In to Out is, with its schemas.
-func typedTool[In, Out any](t *mcp.Tool) (added *mcp.Tool, input, output *contract, err error) {
+func typedTool[In, Out any](t *mcp.Tool) (added *mcp.Tool, input, output *schema.Schema, err error) {
 	if added, err = copyTool(t); err != nil {
 		return nil, nil, nil, err
 	}
@@ -135,8 +136,11 @@ func Checked(t *mcp.Tool, h ToolHandler) ToolHandler {
 }
 
 // decodeArguments checks the arguments of a call and decodes them.
-func decodeArguments[In any](ctx context.Context, c *contract, arguments json.RawMessage) (in In, err error) {
-	if arguments, err = fitting(ctx, c, arguments); err == nil {
+func decodeArguments[In any](ctx context.Context, s *schema.Schema, arguments json.RawMessage) (in In, err error) {
+	if err = weigh.Decoding(arguments, &in); err == nil {
+		arguments, err = fitting(ctx, s, arguments)
+	}
+	if err == nil {
 		_, err = mcp.Decode(arguments, &in)
 	}
 	if err != nil {
@@ -146,15 +150,15 @@ func decodeArguments[In any](ctx context.Context, c *contract, arguments json.Ra
 }
 
 // fitting returns the arguments of a call with the defaults that they lack, if they fit.
-func fitting(ctx context.Context, c *contract, arguments json.RawMessage) (json.RawMessage, error) {
+func fitting(ctx context.Context, s *schema.Schema, arguments json.RawMessage) (json.RawMessage, error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
 	}
-	arguments, err := c.schema.ApplyDefaults(ctx, arguments)
+	arguments, err := s.ApplyDefaults(ctx, arguments)
 	if err != nil {
 		return nil, err
 	}
-	return arguments, c.checkArguments(ctx, arguments)
+	return arguments, s.Validate(ctx, arguments)
 }
 
 // invalidArguments is the error of a call whose arguments do not fit, or whose context has ended before that was known.
@@ -166,24 +170,24 @@ func invalidArguments(ctx context.Context, err error) error {
 }
 
 // resultOf makes the result of a tool that returned out.
-func resultOf(ctx context.Context, out any, c *contract) (*mcp.CallToolResult, error) {
+func resultOf(ctx context.Context, out any, s *schema.Schema) (*mcp.CallToolResult, error) {
 	switch out := out.(type) {
 	case string:
-		if c == nil {
+		if s == nil {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(out)}}, nil
 		}
 	case *mcp.CallToolResult:
-		if out == nil || out.IsError || c == nil {
+		if out == nil || out.IsError || s == nil {
 			return out, nil
 		}
-		return out, checkOutput(ctx, out.StructuredContent, c)
+		return out, checkOutput(ctx, out.StructuredContent, s)
 	}
 	raw, err := jsonv2.Marshal(out, jsonv2.Deterministic(true), jsonv1.FormatDurationAsNano(true))
 	if err != nil {
 		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode output: %w", err))
 	}
-	if c != nil {
-		if err := checkOutput(ctx, raw, c); err != nil {
+	if s != nil {
+		if err := checkOutput(ctx, raw, s); err != nil {
 			return nil, err
 		}
 	}
@@ -191,10 +195,10 @@ func resultOf(ctx context.Context, out any, c *contract) (*mcp.CallToolResult, e
 }
 
 // checkOutput holds a tool to its output schema.
-func checkOutput(ctx context.Context, raw json.RawMessage, c *contract) error {
+func checkOutput(ctx context.Context, raw json.RawMessage, s *schema.Schema) error {
 	err := errors.New("no structured content")
 	if raw != nil {
-		err = c.check(ctx, raw)
+		err = s.Validate(ctx, raw)
 	}
 	switch {
 	case err == nil:

@@ -91,15 +91,15 @@ func work(s *Schema, instance []byte) (verdict string, steps int64) {
 	paid := func(m *meter, from int64) { steps += min(from, from-m.left) }
 	m := newMeter(context.Background(), len(instance))
 	full := m.left
-	v, problem, err := m.decode(instance, MaxInstanceDepth, rounded)
+	v, problem, err := m.decode(instance, MaxInstanceDepth, false)
 	if problem != nil || err != nil {
 		return "no value", steps
 	}
 	valid := s.evaluate(m, v, nil)
 	paid(m, full)
-	f := filling{meter: newMeter(context.Background(), len(instance))}
+	f := filling{meter: newMeter(context.Background(), len(instance)), added: additions{}}
 	if s.defaults {
-		copied, _, _ := f.decode(instance, MaxInstanceDepth, verbatim)
+		copied, _, _ := f.decode(instance, MaxInstanceDepth, true)
 		f.fill(s.root, copied, 1)
 		paid(f.meter, full)
 	}

@@ -1,33 +1,36 @@
 package schema
 
 // array applies the keywords for arrays.
-func (r *run) array(n *node, a array, s site) bool {
+func (r *run) array(n *node, a value, s site) bool {
 	return r.items(n, a, s) && r.contains(n, a, s) && r.countItems(n, a, s) && r.unique(n, a, s) && r.loose(n, a, s)
 }
 
 // items applies prefixItems and items, or what they are called in draft-07.
-func (r *run) items(n *node, a array, s site) bool {
-	if n.rest == nil {
-		a = a[:min(len(a), len(n.prefix))]
+func (r *run) items(n *node, a value, s site) bool {
+	if n.rest == nil && n.prefix == nil {
+		return true
 	}
 	valid := true
-	for i, v := range each(r.meter, a) {
+	for i, v := range inside(r.meter, a) {
 		e := n.rest
 		if i < len(n.prefix) {
 			e = n.prefix[i]
+		}
+		if e == nil {
+			break
 		}
 		if !r.visit(e, v, s.atItem(i)) {
 			if valid = false; s.out.full() {
 				break
 			}
 		}
-		s.seen.mark(i)
+		s.seen.put(i)
 	}
 	return valid
 }
 
 // contains counts the items that match, no further than it has to.
-func (r *run) contains(n *node, a array, s site) bool {
+func (r *run) contains(n *node, a value, s site) bool {
 	if n.contains == nil {
 		return true
 	}
@@ -35,10 +38,10 @@ func (r *run) contains(n *node, a array, s site) bool {
 	if n.minContains != nil {
 		atLeast = *n.minContains
 	}
-	for i, v := range each(r.meter, a) {
+	for i, v := range inside(r.meter, a) {
 		if r.visit(n.contains, v, site{}) {
 			found++
-			s.seen.mark(i)
+			s.seen.put(i)
 		}
 		if found >= atLeast && n.maxContains == nil && s.seen == nil {
 			break
@@ -58,12 +61,12 @@ func (r *run) contains(n *node, a array, s site) bool {
 	return r.fail(s, f)
 }
 
-func (r *run) countItems(n *node, a array, s site) bool {
+func (r *run) countItems(n *node, a value, s site) bool {
 	f := failure{node: n, value: a}
 	switch {
-	case n.minItems != nil && len(a) < *n.minItems:
+	case n.minItems != nil && a.size() < *n.minItems:
 		f.keyword = "minItems"
-	case n.maxItems != nil && len(a) > *n.maxItems:
+	case n.maxItems != nil && a.size() > *n.maxItems:
 		f.keyword = "maxItems"
 	default:
 		return true
@@ -75,16 +78,18 @@ func (r *run) countItems(n *node, a array, s site) bool {
 const uniqueCost = unit
 
 // unique compares the items that have the same hash.
-func (r *run) unique(n *node, a array, s site) bool {
-	if !n.uniqueItems || len(a) < 2 || !r.pay(len(a)*uniqueCost) {
+func (r *run) unique(n *node, a value, s site) bool {
+	if !n.uniqueItems || a.size() < 2 || !r.pay(a.size()*uniqueCost) {
 		return true
 	}
-	last := make(map[uint64]int, len(a)) // the last item with a hash, from 1 on
-	before := make([]int, len(a))        // of an item, the one before it with its hash
-	for i, v := range each(r.meter, a) {
+	last := make(map[uint64]int, a.size()) // the last item with a hash, from 1 on
+	all := make([]value, a.size())
+	before := make([]int, a.size()) // of an item, the one before it with its hash
+	for i, v := range inside(r.meter, a) {
 		h := r.hash(v)
+		all[i] = v
 		for j := range back(r.meter, before, last[h]) {
-			if r.equal(v, a[j]) {
+			if r.equal(v, all[j]) {
 				return r.fail(s, failure{node: n, keyword: "uniqueItems", value: a, pair: [2]int{i, j}})
 			}
 		}
@@ -94,13 +99,13 @@ func (r *run) unique(n *node, a array, s site) bool {
 }
 
 // loose applies unevaluatedItems.
-func (r *run) loose(n *node, a array, s site) bool {
+func (r *run) loose(n *node, a value, s site) bool {
 	if n.looseItems == nil {
 		return true
 	}
 	valid := true
-	for i, v := range each(r.meter, a) {
-		if !s.seen.has(i) && !r.visit(n.looseItems, v, s.atItem(i)) {
+	for i, v := range inside(r.meter, a) {
+		if !s.seen.holds(i) && !r.visit(n.looseItems, v, s.atItem(i)) {
 			if valid = false; s.out.full() {
 				break
 			}

@@ -4,22 +4,24 @@ import "math"
 
 // assert checks v against the keywords that need no subschema and nothing of
 // an array's or object's inside.
-func (r *run) assert(n *node, v any, s site) bool {
-	f := failure{node: n, value: v}
+func (r *run) assert(n *node, v value, s site) bool {
+	var keyword string
 	switch {
-	case n.types != 0 && n.types&typesOf(v) == 0:
-		f.keyword = "type"
+	case n.types != 0 && n.types&v.types() == 0:
+		keyword = "type"
+	case !n.asserts:
+		return true
 	case n.enum != nil && !r.oneOfValues(n.enum, v):
-		f.keyword = "enum"
-	case n.constant != nil && !r.equal(*n.constant, v):
-		f.keyword = "const"
+		keyword = "enum"
+	case n.constant.kind() != absent && !r.equal(n.constant, v):
+		keyword = "const"
 	default:
-		f.keyword = r.measure(n, v)
+		keyword = r.measure(n, v)
 	}
-	return f.keyword == "" || r.fail(s, f)
+	return keyword == "" || r.fail(s, failure{node: n, keyword: keyword, value: v})
 }
 
-func (r *run) oneOfValues(values []any, v any) bool {
+func (r *run) oneOfValues(values []value, v value) bool {
 	for _, w := range each(r.meter, values) {
 		if r.equal(w, v) {
 			return true
@@ -29,23 +31,24 @@ func (r *run) oneOfValues(values []any, v any) bool {
 }
 
 // measure returns the keyword for numbers or strings that v fails, if any.
-func (r *run) measure(n *node, v any) (keyword string) {
-	if s, ok := v.(text); ok {
-		return r.measureText(n, s)
+func (r *run) measure(n *node, v value) (keyword string) {
+	if v.kind() == '"' {
+		return r.measureText(n, v.bytes())
 	}
-	f, ok := float(v)
+	number := r.number(v)
+	f, ok := float(number)
 	switch {
 	case !ok:
 		return ""
 	case n.multipleOf != nil && !multiple(f, *n.multipleOf):
 		return "multipleOf"
-	case n.minimum != nil && compare(v, *n.minimum) < 0:
+	case n.minimum != nil && compare(number, *n.minimum) < 0:
 		return "minimum"
-	case n.maximum != nil && compare(v, *n.maximum) > 0:
+	case n.maximum != nil && compare(number, *n.maximum) > 0:
 		return "maximum"
-	case n.exclusiveMinimum != nil && compare(v, *n.exclusiveMinimum) <= 0:
+	case n.exclusiveMinimum != nil && compare(number, *n.exclusiveMinimum) <= 0:
 		return "exclusiveMinimum"
-	case n.exclusiveMaximum != nil && compare(v, *n.exclusiveMaximum) >= 0:
+	case n.exclusiveMaximum != nil && compare(number, *n.exclusiveMaximum) >= 0:
 		return "exclusiveMaximum"
 	}
 	return ""
@@ -58,7 +61,7 @@ func multiple(f, of float64) bool {
 	return fraction == 0
 }
 
-func (r *run) measureText(n *node, s text) (keyword string) {
+func (r *run) measureText(n *node, s []byte) (keyword string) {
 	if n.minLength != nil || n.maxLength != nil {
 		switch length := r.runes(s); {
 		case n.minLength != nil && length < *n.minLength:
@@ -67,7 +70,7 @@ func (r *run) measureText(n *node, s text) (keyword string) {
 			return "maxLength"
 		}
 	}
-	if n.pattern != nil && !r.match(n.pattern, string(s)) {
+	if n.pattern != nil && !r.match(n.pattern, s) {
 		return "pattern"
 	}
 	return ""

@@ -69,7 +69,7 @@ func BenchmarkParts(b *testing.B) {
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newMeter(b.Context(), len(instance)).decode(instance, MaxInstanceDepth, rounded)
+			newMeter(b.Context(), len(instance)).decode(instance, MaxInstanceDepth, false)
 		}
 	})
 	b.Run("evaluate", func(b *testing.B) {
@@ -80,9 +80,9 @@ func BenchmarkParts(b *testing.B) {
 	})
 }
 
-func mustDecode(tb testing.TB, instance []byte) any {
+func mustDecode(tb testing.TB, instance []byte) value {
 	tb.Helper()
-	v, problem, err := newMeter(tb.Context(), len(instance)).decode(instance, MaxInstanceDepth, rounded)
+	v, problem, err := newMeter(tb.Context(), len(instance)).decode(instance, MaxInstanceDepth, false)
 	if problem != nil || err != nil {
 		tb.Fatalf("decode %.200s: %v, %v", instance, problem, err)
 	}

@@ -2,9 +2,7 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 )
@@ -35,7 +33,7 @@ func fail(reason error, pointer, format string, args ...any) error {
 }
 
 // node builds the subschema v into n, which has its places set.
-func (b *builder) node(n *node, v any) error {
+func (b *builder) node(n *node, v value) error {
 	if n.depth > MaxDepth {
 		return fail(ErrLimit, n.pointer, "subschemas nested more than %d deep", MaxDepth)
 	}
@@ -47,11 +45,11 @@ func (b *builder) node(n *node, v any) error {
 	}
 	b.nodes = append(b.nodes, n)
 	b.pointers[n.pointer] = n
-	switch v := v.(type) {
-	case bool:
-		n.never = !v
+	switch v.kind() {
+	case 't', 'f':
+		n.never = v.kind() == 'f'
 		return nil
-	case object:
+	case '{':
 		n.raw = v
 		return b.object(n)
 	default:
@@ -71,7 +69,8 @@ func (b *builder) object(n *node) error {
 	if err := b.identify(n); err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(n.raw)) {
+	for _, name := range n.raw.sorted() {
+		key := string(name.bytes())
 		kw, ok := keywords[key]
 		if !ok || kw.dialects&b.dialect == 0 {
 			continue
@@ -80,7 +79,7 @@ func (b *builder) object(n *node) error {
 		if read == nil {
 			read = (*builder).field
 		}
-		if err := read(b, n, key, n.raw[key]); err != nil {
+		if err := read(b, n, key, name.next()); err != nil {
 			return err
 		}
 	}
@@ -91,8 +90,8 @@ func (b *builder) object(n *node) error {
 // settle puts out of force what other keywords do, and sets what depends on
 // other keywords.
 func (n *node) settle(d Dialect) {
-	if _, ref := n.raw["$ref"]; ref && d == Draft07 {
-		n.rules, n.edges, n.alias = rules{}, nil, true // a reference has no siblings there
+	if n.raw.has("$ref") && d == Draft07 {
+		n.rules, n.edges, n.refers = rules{}, nil, true // a reference has no siblings there
 		return
 	}
 	if n.cond == nil {
@@ -105,11 +104,11 @@ func (n *node) settle(d Dialect) {
 	n.edges = slices.DeleteFunc(n.edges, func(e *edge) bool {
 		return n.cond == nil && (e.keyword == "then" || e.keyword == "else") || e.keyword == "additionalItems" && n.rest != e
 	})
-	_, refers := n.raw["$ref"]
-	_, dynamic := n.raw["$dynamicRef"]
-	n.alias = refers && !dynamic && reflect.ValueOf(n.rules).IsZero()
-	n.whole = (refers || dynamic) && !n.alias || n.needsWhole()
-	n.measures = n.measure()
+	n.refers = n.raw.has("$ref") || n.raw.has("$dynamicRef")
+	n.combines = n.allOf != nil || n.anyOf != nil || n.oneOf != nil || n.not != nil || n.cond != nil
+	n.asserts = n.enum != nil || n.constant.kind() != absent || n.multipleOf != nil || n.minimum != nil ||
+		n.maximum != nil || n.exclusiveMinimum != nil || n.exclusiveMaximum != nil || n.minLength != nil ||
+		n.maxLength != nil || n.pattern != nil
 	n.named = make(map[string]member, len(n.properties))
 	for _, e := range n.properties {
 		n.named[e.name] = member{edge: e}
@@ -124,13 +123,13 @@ func (n *node) settle(d Dialect) {
 }
 
 // below builds the subschema v at the given place below n.
-func (b *builder) below(n *node, v any, place string) (*node, error) {
+func (b *builder) below(n *node, v value, place string) (*node, error) {
 	c := &node{pointer: n.pointer + place, depth: n.depth + 1, scope: n.scope}
 	return c, b.node(c, v)
 }
 
 // child builds the subschema v at the given place below n and joins the two.
-func (b *builder) child(n *node, v any, place string, e *edge) (_ *edge, err error) {
+func (b *builder) child(n *node, v value, place string, e *edge) (_ *edge, err error) {
 	e.to, err = b.below(n, v, place)
 	n.edges = append(n.edges, e)
 	return e, err
@@ -138,11 +137,11 @@ func (b *builder) child(n *node, v any, place string, e *edge) (_ *edge, err err
 
 // field sets a field of a node's rules, whose type says what the value has to
 // be.
-func (b *builder) field(n *node, key string, v any) (err error) {
+func (b *builder) field(n *node, key string, v value) (err error) {
 	kw, pointer := keywords[key], n.pointer+token(key)
 	switch f := kw.field(&n.rules).(type) {
 	case *bool:
-		*f, err = as[bool](v, pointer, "true or false")
+		*f, err = v.kind() == 't', want(v, isBoolean, pointer, "true or false")
 	case **int:
 		*f, err = length(v, pointer)
 	case **float64:
@@ -159,16 +158,16 @@ func (b *builder) field(n *node, key string, v any) (err error) {
 	return err
 }
 
-func (b *builder) list(n *node, key string, v any, on on) ([]*edge, error) {
-	a, err := as[array](v, n.pointer+token(key), "an array of schemas")
+func (b *builder) list(n *node, key string, v value, on on) ([]*edge, error) {
+	err := want(v, isArray, n.pointer+token(key), "an array of schemas")
 	if err != nil {
 		return nil, err
 	}
-	if len(a) == 0 {
+	if v.size() == 0 {
 		return nil, fail(ErrInvalid, n.pointer+token(key), "want at least one schema")
 	}
-	list := make([]*edge, len(a))
-	for i, v := range a {
+	list := make([]*edge, v.size())
+	for i, v := range v.items() {
 		e := &edge{on: on, keyword: key}
 		if list[i], err = b.child(n, v, token(key)+token(strconv.Itoa(i)), e); err != nil {
 			return nil, err
@@ -177,14 +176,14 @@ func (b *builder) list(n *node, key string, v any, on on) ([]*edge, error) {
 	return list, nil
 }
 
-func (b *builder) byName(n *node, key string, v any) (namedEdges, error) {
-	o, err := as[object](v, n.pointer+token(key), "an object of schemas")
-	if err != nil {
+func (b *builder) byName(n *node, key string, v value) (namedEdges, error) {
+	if err := want(v, isObject, n.pointer+token(key), "an object of schemas"); err != nil {
 		return nil, err
 	}
-	list := make(namedEdges, 0, len(o))
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		e, err := b.child(n, o[name], token(key)+token(name), &edge{on: keywords[key].on, keyword: key, name: name})
+	list := make(namedEdges, 0, v.size())
+	for _, named := range v.sorted() {
+		name := string(named.bytes())
+		e, err := b.child(n, named.next(), token(key)+token(name), &edge{on: keywords[key].on, keyword: key, name: name})
 		if err != nil {
 			return nil, err
 		}
@@ -193,27 +192,34 @@ func (b *builder) byName(n *node, key string, v any) (namedEdges, error) {
 	return list, nil
 }
 
-// as returns v if it is a T, else an error that says what was wanted.
-func as[T any](v any, pointer, want string) (T, error) {
-	t, ok := v.(T)
-	if !ok {
-		return t, fail(ErrInvalid, pointer, "want %s, not %s", want, show(v))
+// want returns an error that says what was wanted unless v is of a type.
+func want(v value, t typeSet, pointer, want string) error {
+	if v.types()&t == 0 {
+		return fail(ErrInvalid, pointer, "want %s, not %s", want, show(v))
 	}
-	return t, nil
+	return nil
+}
+
+// str returns v if it is a string.
+func str(v value, pointer string) (string, error) {
+	if err := want(v, isString, pointer, "a string"); err != nil {
+		return "", err
+	}
+	return string(v.bytes()), nil
 }
 
 // limit takes a number: the nearest float64, which from 2^53 on may be a
 // neighbour.
-func limit(v any, pointer string) (*float64, error) {
-	f, ok := float(v)
+func limit(v value, pointer string) (*float64, error) {
+	f, ok := float(v.number())
 	if !ok {
 		return nil, fail(ErrInvalid, pointer, "want a number, not %s", show(v))
 	}
 	return &f, nil
 }
 
-func length(v any, pointer string) (*int, error) {
-	f, ok := float(v)
+func length(v value, pointer string) (*int, error) {
+	f, ok := float(v.number())
 	if !ok || f < 0 || f != math.Trunc(f) {
 		return nil, fail(ErrInvalid, pointer, "want a whole number from 0 on, not %s", show(v))
 	}
@@ -221,18 +227,16 @@ func length(v any, pointer string) (*int, error) {
 	return &n, nil
 }
 
-func stringList(v any, pointer string) ([]string, error) {
-	a, err := as[array](v, pointer, "an array of strings")
+func stringList(v value, pointer string) ([]string, error) {
+	err := want(v, isArray, pointer, "an array of strings")
 	if err != nil {
 		return nil, err
 	}
-	list := make([]string, len(a))
-	for i, v := range a {
-		s, err := as[text](v, pointer+token(strconv.Itoa(i)), "a string")
-		if err != nil {
+	list := make([]string, v.size())
+	for i, v := range v.items() {
+		if list[i], err = str(v, pointer+token(strconv.Itoa(i))); err != nil {
 			return nil, err
 		}
-		list[i] = string(s)
 	}
 	return list, nil
 }

@@ -63,9 +63,7 @@ func TestHostileValidationsEnd(t *testing.T) {
 		{"enum of long texts that differ late", `{"items":{"enum":[` + rep(`"`+rep("x", 10_000)+`a",`, 90) + `1]}}`,
 			`[` + rep(`"`+rep("x", 10_000)+`b",`, 100) + `1]`, false},
 		{"many required for each item", `{"items":{"allOf":[{"required":[` + rep(`"a",`, 200_000) + `"b"]}]}}`,
-			`[` + rep(`{"a":0,"b":0},`, 1000) + `1]`, true},
-		{"many required for each item, counted as they are read", `{"items":{"required":[` + rep(`"a",`, 200_000) + `"b"]}}`,
-			`[` + rep(`{"a":0,"b":0},`, 1000) + `1]`, false},
+			`[` + rep(`{"a":0,"b":0},`, 1000) + `1]`, false}, // names are counted as they are read
 		{"many required that are not there", `{"items":{"required":[` + rep(`"a",`, 200_000) + `"b"]}}`,
 			`[` + rep(`{},`, 1000) + `1]`, false},
 		{"many dependent for each item", `{"items":{"dependentRequired":{"a":[` + rep(`"a",`, 200_000) + `"b"]}}}`,
@@ -175,7 +173,7 @@ func TestHashesTellItemsApart(t *testing.T) {
 		{`[[true],[false]]`, false},
 		{`[[0.5],[0.25]]`, false},
 	} {
-		a := mustDecode(t, []byte(c.items)).(array)
+		a := mustDecode(t, []byte(c.items)).items()
 		r := run{meter: newMeter(t.Context(), len(c.items))}
 		if got := r.hash(a[0]) == r.hash(a[1]); got != c.equal {
 			t.Errorf("%s: want one hash %v, got %v", c.items, c.equal, got)
@@ -198,7 +196,7 @@ func TestNumbersCompareExactly(t *testing.T) {
 		{`18446744073709551615`, 1 << 64, -1}, {`9223372036854775808`, 1 << 63, 0}, {`9223372036854775809`, 1 << 63, 1},
 		{`9223372036854775808`, -1, 1}, {`1e300`, 1e300, 0}, {`5e-324`, 0, 1}, {`9007199254740993`, 9007199254740992, 1},
 	} {
-		if got := compare(mustDecode(t, []byte(c.number)), c.with); got != c.want {
+		if got := compare(mustDecode(t, []byte(c.number)).number(), c.with); got != c.want {
 			t.Errorf("%s with %g: want %d, got %d", c.number, c.with, c.want, got)
 		}
 	}

@@ -5,74 +5,193 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// decode reads data as exactly one JSON value, nested at most depth deep.
-// Repeated names and invalid UTF-8 are errors; an escaped lone surrogate
-// becomes U+FFFD, as on the wire. A number is what number makes of its text.
-// The error is the meter's.
-func (m *meter) decode(data []byte, depth int, number func(string) (any, error)) (any, *Problem, error) {
-	if !utf8.Valid(data) {
-		return nil, &Problem{Message: "not JSON: invalid UTF-8"}, nil
+// decode reads data as exactly one JSON value, nested at most depth deep. The problem is that it is none, that a name
+// repeats, or that a number is beyond the range of float64, which anyNumber allows. An escaped lone surrogate becomes
+// U+FFFD, as on the wire. The error is the meter's. The value refers to data, which must not change.
+func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem, error) {
+	if uint64(len(data)) > math.MaxUint32 {
+		return value{}, &Problem{Message: "larger than 4 GiB"}, nil
 	}
-	d := m.decoder(data, depth, number)
-	v, err := d.value()
-	if err == nil {
-		if _, err = d.dec.ReadToken(); err == io.EOF {
-			return v, nil, nil
-		}
-		err = cmp.Or(err, errMore)
+	doc := &document{text: data}
+	doc.parts = doc.room[:0]
+	if n := doc.most(); n > len(doc.room) {
+		doc.parts = make([]part, 0, n)
 	}
-	if m.err != nil {
-		return nil, nil, m.err
+	d := decoder{m, doc, anyNumber}
+	end := d.value(jsonscan.Space(data, 0), depth)
+	switch {
+	case m.err != nil:
+		return value{}, nil, m.err
+	case end < 0 || jsonscan.Rest(data, end) != nil:
+		return value{}, problem(data, depth, anyNumber), nil
 	}
-	return nil, d.problem(err), nil
+	return value{doc, 0}, nil, nil
+}
+
+// most returns a number of parts that a document does not exceed. Each takes two bytes of the text at least.
+func (d *document) most() (n int) {
+	for _, separator := range []string{",", ":", "{", "["} {
+		n += bytes.Count(d.text, []byte(separator))
+	}
+	return min(n, len(d.text)/2) + 1
 }
 
 type decoder struct {
-	meter  *meter
-	dec    *jsontext.Decoder
-	depth  int
-	number func(string) (any, error)
+	*meter
+	*document
+	anyNumber bool
 }
 
-// decoder returns one for data, whose UTF-8 is valid.
-func (m *meter) decoder(data []byte, depth int, number func(string) (any, error)) decoder {
-	return decoder{
-		meter:  m,
-		dec:    jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true)),
-		depth:  depth,
-		number: number,
+// value reads the value at text[i] and returns the offset behind it, negative if there is none.
+func (d *decoder) value(i, depth int) (end int) {
+	if !d.pay(1) || i >= len(d.text) {
+		return -1
 	}
-}
-
-func (d *decoder) value() (any, error) {
-	if !d.meter.pay(1) {
-		return nil, d.meter.err
-	}
-	tok, err := d.dec.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	switch tok.Kind() {
-	case 't', 'f':
-		return tok.Bool(), nil
+	switch c := d.text[i]; c {
+	case '{', '[':
+		return d.container(i, depth-1)
 	case '"':
-		return text(tok.String()), nil
-	case '0':
-		return d.number(tok.String())
-	case '[':
-		return d.array()
-	case '{':
-		return d.object()
+		return d.string(i)
 	default:
-		return nil, nil
+		end, err := jsonscan.Value(d.text, i)
+		if err != nil {
+			return -1
+		}
+		k, ok := kind(c), true
+		if c == '-' || c <= '9' {
+			k, ok = kindOfNumber(d.text[i:end])
+		}
+		if !ok && !d.anyNumber {
+			return -1
+		}
+		d.add(k, false, i, end)
+		return end
 	}
+}
+
+func (d *decoder) add(k kind, escaped bool, from, to int) {
+	d.parts = append(d.parts, part{k, escaped, uint32(from), uint32(to)})
+}
+
+// string reads the string at text[i].
+func (d *decoder) string(i int) (end int) {
+	end, escaped, err := jsonscan.String(d.text, i)
+	switch {
+	case err != nil:
+		return -1
+	case !escaped:
+		d.add('"', false, i+1, end-1)
+		return end
+	}
+	from := len(d.unquoted)
+	d.unquoted = append(d.unquoted, d.text[i+1:end-1]...)
+	d.unquoted = d.unquoted[:from+len(jsonscan.Unquote(d.unquoted[from:]))]
+	d.add('"', true, from, len(d.unquoted))
+	return end
+}
+
+// container reads the array or the object at text[i], in which there may be as many others in each other as depth says.
+func (d *decoder) container(i, depth int) (end int) {
+	if depth < 0 {
+		return -1
+	}
+	at, closing := len(d.parts), d.text[i]+'}'-'{' // which is ]-[ as well
+	d.add(kind(d.text[i]), false, 0, 0)
+	count, marks := 0, uint64(0)
+	i = jsonscan.Space(d.text, i+1)
+	for ; i < len(d.text) && d.text[i] != closing; count++ {
+		if count > 0 {
+			if d.text[i] != ',' {
+				return -1
+			}
+			i = jsonscan.Space(d.text, i+1)
+		}
+		if closing == '}' {
+			i = d.name(i, at, count, &marks)
+		}
+		if i >= 0 {
+			i = d.value(i, depth)
+		}
+		if i < 0 {
+			return -1
+		}
+		i = jsonscan.Space(d.text, i)
+	}
+	if i == len(d.text) || closing == '}' && count > maxScanned && !d.index(at, count) {
+		return -1
+	}
+	d.parts[at].from, d.parts[at].to = uint32(len(d.parts)), uint32(count)
+	return i + 1
+}
+
+// name reads the name of a property at text[i], and the colon behind it. The object has count others before it.
+func (d *decoder) name(i, object, count int, marks *uint64) (end int) {
+	at := len(d.parts)
+	i = d.string(i)
+	if i < 0 || d.repeats(at, object, count, marks) {
+		return -1
+	}
+	if i = jsonscan.Space(d.text, i); i == len(d.text) || d.text[i] != ':' {
+		return -1
+	}
+	return jsonscan.Space(d.text, i+1)
+}
+
+// repeats reports whether the name at a part is one of the first before it: index looks at the others. A name that has
+// another mark is none of them.
+func (d *decoder) repeats(at, object, count int, marks *uint64) bool {
+	if count >= maxScanned {
+		return false
+	}
+	name, mark := value{d.document, at}.bytes(), uint64(1)
+	if n := len(name); n > 0 {
+		mark <<= (n*31 + int(name[0])*7 + int(name[n-1])) % 64
+	}
+	if *marks&mark == 0 {
+		*marks |= mark
+		return false
+	}
+	before := value{d.document, object + 1}
+	for range count {
+		if bytes.Equal(before.bytes(), name) {
+			return true
+		}
+		before = before.next().after()
+	}
+	return false
+}
+
+// index makes the table of the names of an object, and reports false if one repeats or there is no budget for it.
+func (d *decoder) index(object, count int) bool {
+	if !d.pay(count * unit) {
+		return false
+	}
+	table := make([]uint32, 1<<bits.Len(uint(2*count)))
+	name := value{d.document, object + 1}
+	for range count {
+		slot := d.slot(table, name.bytes())
+		if table[slot] != 0 {
+			return false
+		}
+		table[slot] = uint32(name.at)
+		name = name.next().after()
+	}
+	if d.names == nil {
+		d.names = map[int][]uint32{}
+	}
+	d.names[object] = table
+	return true
 }
 
 // Why a text is refused that may be JSON.
@@ -82,67 +201,14 @@ var (
 	errRange = errors.New("number out of range")
 )
 
-func (d *decoder) array() (any, error) {
-	if d.dec.StackDepth() > d.depth {
-		return nil, errDeep
+// problem says where and why data is not what decode reads.
+func problem(data []byte, depth int, anyNumber bool) *Problem {
+	if !utf8.Valid(data) {
+		return &Problem{Message: "not JSON: invalid UTF-8"}
 	}
-	a := array{}
-	for d.dec.PeekKind() != ']' {
-		v, err := d.value()
-		if err != nil {
-			return nil, err
-		}
-		a = append(a, v)
-	}
-	_, err := d.dec.ReadToken()
-	return a, err
-}
-
-func (d *decoder) object() (any, error) {
-	if d.dec.StackDepth() > d.depth {
-		return nil, errDeep
-	}
-	o := object{}
-	for d.dec.PeekKind() != '}' {
-		tok, err := d.dec.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		name := tok.String()
-		if o[name], err = d.value(); err != nil {
-			return nil, err
-		}
-	}
-	_, err := d.dec.ReadToken()
-	return o, err
-}
-
-// rounded keeps integers up to 64 bits exact. Any other number is the nearest
-// float64, which has no fraction from 2^53 on, so every larger integer is
-// still an integer.
-func rounded(s string) (any, error) {
-	if !strings.ContainsAny(s, ".eE") {
-		if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return i, nil
-		}
-		if u, err := strconv.ParseUint(s, 10, 64); err == nil {
-			return u, nil
-		}
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, errRange
-	}
-	return f, nil
-}
-
-// verbatim keeps a number as its text. Such a value can be written again, but
-// not validated.
-func verbatim(s string) (any, error) { return jsontext.Value(s), nil }
-
-// problem tells where decoding stopped and why.
-func (d *decoder) problem(err error) *Problem {
-	at, message := d.dec.StackPointer(), err.Error()
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true))
+	err := fault(dec, depth, anyNumber)
+	at, message := dec.StackPointer(), err.Error()
 	if se, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		at, message = se.JSONPointer, "not JSON: "+se.Err.Error()
 	}
@@ -154,4 +220,27 @@ func (d *decoder) problem(err error) *Problem {
 		path.WriteString(token(clip(name, maxShown)))
 	}
 	return &Problem{Instance: path.String(), Message: clip(message, maxText)}
+}
+
+// fault returns the error of the first token that decode does not read.
+func fault(dec *jsontext.Decoder, depth int, anyNumber bool) error {
+	for {
+		tok, err := dec.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case dec.StackDepth() > depth:
+			return errDeep
+		case tok.Kind() == '0' && !anyNumber && outOfRange(tok.String()):
+			return errRange
+		case dec.StackDepth() == 0:
+			_, err := dec.ReadToken()
+			return cmp.Or(err, errMore)
+		}
+	}
+}
+
+func outOfRange(number string) bool {
+	_, err := strconv.ParseFloat(number, 64)
+	return err != nil
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -16,8 +17,8 @@ func TestDecodeIsExact(t *testing.T) {
 	}{
 		{`null`, nil},
 		{` true `, true},
-		{`"a\u0000\n"`, text("a\x00\n")},
-		{`"\ud800"`, text("\ufffd")},
+		{`"a\u0000\n"`, "a\x00\n"},
+		{`"\ud800"`, "\ufffd"},
 		{`-0`, int64(0)},
 		{`9223372036854775807`, int64(9223372036854775807)},
 		{`-9223372036854775808`, int64(-9223372036854775808)},
@@ -25,14 +26,14 @@ func TestDecodeIsExact(t *testing.T) {
 		{`18446744073709551616`, 18446744073709551616.0},
 		{`1e2`, 100.0},
 		{`1.0`, 1.0},
-		{`[]`, array{}},
-		{`{}`, object{}},
-		{`[{"a":[1,"b"]},2]`, array{object{"a": array{int64(1), text("b")}}, int64(2)}},
+		{`[]`, []any{}},
+		{`{}`, map[string]any{}},
+		{`[{"a":[1,"b"]},2]`, []any{map[string]any{"a": []any{int64(1), "b"}}, int64(2)}},
 	} {
-		got, problem, _ := newMeter(t.Context(), len(c.in)).decode([]byte(c.in), MaxInstanceDepth, rounded)
+		got, problem, _ := newMeter(t.Context(), len(c.in)).decode([]byte(c.in), MaxInstanceDepth, false)
 		if problem != nil {
 			t.Errorf("%s: want a value, got %v", c.in, problem)
-		} else if diff := cmp.Diff(c.want, got); diff != "" {
+		} else if diff := cmp.Diff(c.want, plain(got)); diff != "" {
 			t.Errorf("%s: want, got:\n%s", c.in, diff)
 		}
 	}
@@ -74,41 +75,80 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, problem, _ := newMeter(t.Context(), len(data)).decode(data, MaxInstanceDepth, rounded)
+		got, problem, _ := newMeter(t.Context(), len(data)).decode(data, MaxInstanceDepth, false)
 		if problem != nil {
+			if empty := problem.Message == "not JSON: empty"; empty != (len(bytes.Trim(data, " \t\r\n")) == 0) {
+				t.Fatalf("%q: want it decoded, or said what is wrong, got %v", data, problem)
+			}
 			return
 		}
 		var want any
 		if err := json.Unmarshal(data, &want); err != nil {
-			t.Fatalf("%q: decoded to %v, want the error %v", data, got, err)
+			t.Fatalf("%q: decoded to %v, want the error %v", data, plain(got), err)
 		}
-		if got := plain(got); !reflect.DeepEqual(got, want) {
+		if got := floats(plain(got)); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q: want %#v, got %#v", data, want, got)
 		}
 	})
 }
 
-// plain turns a decoded value into what encoding/json makes of it.
-func plain(v any) any {
-	switch v := v.(type) {
-	case object:
+// plain returns a value as a Go value.
+func plain(v value) any {
+	switch v.kind() {
+	case '{':
 		m := map[string]any{}
-		for name, v := range v {
-			m[name] = plain(v)
+		for _, name := range v.sorted() {
+			m[string(name.bytes())] = plain(name.next())
 		}
 		return m
-	case array:
+	case '[':
 		a := []any{}
-		for _, v := range v {
-			a = append(a, plain(v))
+		for _, item := range v.items() {
+			a = append(a, plain(item))
 		}
 		return a
-	case text:
-		return string(v)
-	default:
-		if f, ok := float(v); ok {
-			return f
+	case '"':
+		return string(v.bytes())
+	case 't', 'f':
+		return v.kind() == 't'
+	}
+	return v.number()
+}
+
+// floats turns numbers into what encoding/json makes of them.
+func floats(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			v[name] = floats(e)
 		}
-		return v
+	case []any:
+		for i, e := range v {
+			v[i] = floats(e)
+		}
+	}
+	if f, ok := float(v); ok {
+		return f
+	}
+	return v
+}
+
+// TestAValueIsReadWithoutBeingDecoded: what a tool's result costs does not grow with its values.
+func TestAValueIsReadWithoutBeingDecoded(t *testing.T) {
+	s := mustCompile(t, `{"type":"array","items":{"type":"object","properties":{
+		"id":{"type":"integer"},"name":{"type":"string"},"at":{"$ref":"#/$defs/at"}},"required":["id"]},
+		"$defs":{"at":{"type":"object","properties":{"x":{"type":["number","null"]}}}}}`)
+	list := func(n int) []byte {
+		return []byte("[" + strings.Repeat(`{"id":123456,"name":"some name","at":{"x":1.5,"y":[true]}},`, n) + `{"id":1}]`)
+	}
+	cost := func(instance []byte) float64 {
+		return testing.AllocsPerRun(20, func() {
+			if err := s.Validate(t.Context(), instance); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := cost(list(10)), cost(list(1000)); many > few {
+		t.Errorf("want no allocation for a value, got %v for 10 items, %v for 1000", few, many)
 	}
 }

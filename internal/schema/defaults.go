@@ -1,11 +1,6 @@
 package schema
 
-import (
-	"context"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "context"
 
 // Bounds on the defaults that are filled into one value.
 const (
@@ -13,15 +8,11 @@ const (
 	MaxDefaultBytes = 1 << 20
 )
 
-// A fallback is a default.
+// A fallback is a default. It is not looked into, wherever it is filled in.
 type fallback struct {
-	text  jsontext.Value // it is not looked into, wherever it is filled in
-	depth int            // of the arrays and objects in it
-}
-
-func newFallback(v any) (*fallback, error) {
-	text, err := json.Marshal(v, json.Deterministic(true))
-	return &fallback{text, depthOf(v)}, err
+	value
+	size  int // bytes of its text
+	depth int // of the arrays and objects in it
 }
 
 // ApplyDefaults returns the instance with the properties that it lacks and
@@ -41,33 +32,30 @@ func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, er
 		return instance, nil
 	}
 	m := newMeter(ctx, len(instance))
-	if err := checkWeight(instance); err != nil {
-		return nil, err
-	}
-	v, problem, err := m.decode(instance, MaxInstanceDepth, verbatim)
+	v, problem, err := m.decode(instance, MaxInstanceDepth, true)
 	switch {
 	case err != nil:
 		return nil, err
 	case problem != nil:
 		return nil, &ValidationError{Problems: []Problem{*problem}}
 	}
-	f := filling{meter: m}
+	f := filling{meter: m, added: additions{}}
 	if f.fill(s.root, v, 1); m.err != nil {
 		return nil, m.err
 	}
-	return json.Marshal(v, json.Deterministic(true))
+	return v.appendTo(nil, f.added), nil
 }
 
 // A filling fills defaults into one value.
 type filling struct {
 	*meter
+	added        additions
 	count, bytes int // of the defaults filled in
 }
 
 // fill adds to v what n has defaults for. v is that deep in the whole.
-func (f *filling) fill(n *node, v any, depth int) {
-	o, ok := v.(object)
-	if !ok || !f.pay(visitCost) {
+func (f *filling) fill(n *node, v value, depth int) {
+	if v.kind() != '{' || !f.pay(visitCost) {
 		return
 	}
 	if n.ref != nil {
@@ -77,10 +65,10 @@ func (f *filling) fill(n *node, v any, depth int) {
 		f.fill(e.to, v, depth)
 	}
 	for _, e := range each(f.meter, n.properties) {
-		if inner, ok := o[e.name]; ok {
+		if inner := v.get(e.name); inner.kind() != absent {
 			f.fill(e.to, inner, depth+1)
-		} else if d := f.fallback(e.to); d != nil && f.insert(e.name, d, depth) {
-			o[e.name] = d.text
+		} else if d := f.fallback(e.to); d != nil && f.added[v][e.name].kind() == absent {
+			f.insert(v, e.name, d, depth)
 		}
 	}
 }
@@ -93,14 +81,17 @@ func (f *filling) fallback(n *node) *fallback {
 	return f.fallback(n.ref.to)
 }
 
-// insert pays for a default in an object that is so deep, and reports whether
-// there is room for it.
-func (f *filling) insert(name string, d *fallback, depth int) bool {
+// insert adds a default to an object that is so deep, if there is room for it.
+func (f *filling) insert(object value, name string, d *fallback, depth int) {
 	f.count++
-	f.bytes += len(name) + len(d.text)
+	f.bytes += len(name) + d.size
 	if f.count > MaxDefaults || f.bytes > MaxDefaultBytes || depth+d.depth > MaxInstanceDepth {
 		f.stop(ErrDefaults)
-		return false
 	}
-	return f.pay(unit + len(d.text)/bytesPerStep)
+	if f.pay(unit + d.size/bytesPerStep) {
+		if f.added[object] == nil {
+			f.added[object] = map[string]value{}
+		}
+		f.added[object][name] = d.value
+	}
 }

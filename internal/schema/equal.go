@@ -9,48 +9,39 @@ import (
 
 // equal reports whether two values are the same to JSON Schema: numbers by
 // their value, objects without regard to order.
-func (r *run) equal(a, b any) bool {
-	if !r.pay(1) {
+func (r *run) equal(a, b value) bool {
+	if !r.pay(1) || a.types()&b.types() == 0 {
 		return false
 	}
-	switch a := a.(type) {
-	case text:
-		b, ok := b.(text)
-		return ok && r.same(a, b)
-	case array:
-		b, ok := b.(array)
-		return ok && r.equalArrays(a, b)
-	case object:
-		b, ok := b.(object)
-		return ok && r.equalObjects(a, b)
-	case nil, bool:
-		return a == b
+	switch a.kind() {
+	case '[':
+		return a.size() == b.size() && r.equalArrays(a, b)
+	case '{':
+		return a.size() == b.size() && r.equalObjects(a, b)
+	case isWhole, isFraction:
+		return canonical(r.number(a)) == canonical(r.number(b))
+	case isShort:
+		if b.kind() != isShort || string(a.bytes()) == "-0" || string(b.bytes()) == "-0" {
+			return canonical(r.number(a)) == canonical(r.number(b))
+		}
 	}
-	switch b.(type) {
-	case nil, bool, text, array, object:
-		return false
-	}
-	return canonical(a) == canonical(b)
+	return r.same(a.bytes(), b.bytes())
 }
 
-func (r *run) equalArrays(a, b array) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i, v := range each(r.meter, a) {
-		if !r.equal(v, b[i]) {
+func (r *run) equalArrays(a, b value) bool {
+	other := b.first()
+	for _, v := range inside(r.meter, a) {
+		if !r.equal(v, other) {
 			return false
 		}
+		other = other.after()
 	}
 	return true
 }
 
-func (r *run) equalObjects(a, b object) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, v := range entries(r.meter, a) {
-		if w, ok := b[name]; !ok || !r.equal(v, w) {
+func (r *run) equalObjects(a, b value) bool {
+	for _, name := range inside(r.meter, a) {
+		if v := b.get(string(name.bytes())); v.kind() == absent || !r.equal(name.next(), v) {
 			return false
 		}
 	}
@@ -105,34 +96,29 @@ const hashCost = 4
 var seed = maphash.MakeSeed()
 
 // hash is the same for values that are equal.
-func (r *run) hash(v any) uint64 {
+func (r *run) hash(v value) uint64 {
 	if !r.pay(hashCost) {
 		return 0
 	}
-	switch v := v.(type) {
-	case nil:
-		return mix('n', 0, 0)
-	case bool:
-		if v {
-			return mix('t', 0, 0)
-		}
-		return mix('f', 0, 0)
-	case text:
-		return mix('s', 0, r.hashText(v))
-	case array:
-		h := uint64(len(v))
-		for _, v := range each(r.meter, v) {
-			h = mix('a', h, r.hash(v))
+	switch k := v.kind(); k {
+	case 'n', 't', 'f':
+		return mix(byte(k), 0, 0)
+	case '"':
+		return mix('s', 0, r.hashText(v.bytes()))
+	case '[':
+		h := uint64(v.size())
+		for _, item := range inside(r.meter, v) {
+			h = mix('a', h, r.hash(item))
 		}
 		return mix('A', 0, h)
-	case object:
+	case '{':
 		var h uint64
-		for name, v := range entries(r.meter, v) {
-			h += mix('o', r.hashText(text(name)), r.hash(v)) // in any order
+		for _, name := range inside(r.meter, v) {
+			h += mix('o', r.hashText(name.bytes()), r.hash(name.next())) // in any order
 		}
-		return mix('O', uint64(len(v)), h)
+		return mix('O', uint64(v.size()), h)
 	}
-	return hashNumber(canonical(v))
+	return hashNumber(canonical(r.number(v)))
 }
 
 func hashNumber(v any) uint64 {

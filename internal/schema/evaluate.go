@@ -10,22 +10,22 @@ type run struct {
 // A site is where a value is, and who wants to know more than whether it is
 // valid. The zero site is for a verdict alone.
 type site struct {
-	out  *report    // takes the problems; nil if they are not wanted
-	at   *path      // nil for the root, or without out
-	seen *evaluated // takes the parts that were evaluated; nil if they are not wanted
+	out  *report // takes the problems; nil if they are not wanted
+	at   *path   // nil for the root, or without out
+	seen *bitset // takes the items or properties that were evaluated, by number; nil if they are not wanted
 }
 
 // visitCost is what a visit pays: as much as a byte of the value allows.
 const visitCost = unit
 
 // evaluate reports whether v is valid. It means nothing if the meter has ended.
-func (s *Schema) evaluate(m *meter, v any, out *report) bool {
+func (s *Schema) evaluate(m *meter, v value, out *report) bool {
 	r := run{meter: m, scoped: s.scoped}
 	return r.visit(&edge{to: s.root}, v, site{out: out})
 }
 
 // visit reports whether v is valid against the subschema that e leads to.
-func (r *run) visit(e *edge, v any, s site) bool {
+func (r *run) visit(e *edge, v value, s site) bool {
 	n := e.to
 	switch {
 	case !r.pay(visitCost):
@@ -43,41 +43,44 @@ func (r *run) visit(e *edge, v any, s site) bool {
 
 // node goes through the keywords of n until one fails. Those that tell what
 // has been evaluated of v come before those that ask.
-func (r *run) node(n *node, v any, s site) bool {
-	inner := s
-	if n.asks(v) {
-		inner.seen = r.newEvaluated(v, s.seen)
+func (r *run) node(n *node, v value, s site) bool {
+	if k := v.kind(); k != '{' && k != '[' && !n.refers && !n.combines {
+		return r.assert(n, v, s)
 	}
-	if !r.refer(n, v, inner) || !r.assert(n, v, s) || !r.combine(n, v, inner) {
+	inner, asks := s, n.asks(v)
+	if asks {
+		inner.seen = r.newBitset(v.size())
+	}
+	if n.refers && !r.refer(n, v, inner) || !r.assert(n, v, s) || n.combines && !r.combine(n, v, inner) {
 		return false
 	}
 	valid := true
-	switch v := v.(type) {
-	case array:
+	switch v.kind() {
+	case '[':
 		valid = r.array(n, v, inner)
-	case object:
+	case '{':
 		valid = r.object(n, v, inner)
 	}
-	if inner.seen != s.seen {
-		s.seen.markAll(r.meter)
+	if asks {
+		r.fill(s.seen)
 	}
 	return valid
 }
 
 // asks reports whether n has a keyword for the parts of v that no other has
 // evaluated.
-func (n *node) asks(v any) bool {
-	switch v.(type) {
-	case array:
+func (n *node) asks(v value) bool {
+	switch v.kind() {
+	case '[':
 		return n.looseItems != nil
-	case object:
+	case '{':
 		return n.looseProps != nil
 	}
 	return false
 }
 
 // refer follows the references.
-func (r *run) refer(n *node, v any, s site) bool {
+func (r *run) refer(n *node, v value, s site) bool {
 	if n.ref != nil && !r.visit(n.ref, v, s) {
 		return false
 	}
@@ -98,7 +101,7 @@ func (r *run) target(d *dynamicRef) *edge {
 }
 
 // combine applies the subschemas for v itself.
-func (r *run) combine(n *node, v any, s site) bool {
+func (r *run) combine(n *node, v value, s site) bool {
 	for _, e := range each(r.meter, n.allOf) {
 		if !r.visit(e, v, s) {
 			return false
@@ -122,16 +125,16 @@ func (r *run) combine(n *node, v any, s site) bool {
 
 // try visits what v need not be valid against. What it evaluates counts if v
 // is.
-func (r *run) try(e *edge, v any, s site) bool {
+func (r *run) try(e *edge, v value, s site) bool {
 	own := site{seen: r.fork(s.seen)}
 	if !r.visit(e, v, own) {
 		return false
 	}
-	r.join(s.seen, own.seen)
+	r.union(s.seen, own.seen)
 	return true
 }
 
-func (r *run) anyOf(n *node, v any, s site) bool {
+func (r *run) anyOf(n *node, v value, s site) bool {
 	if n.anyOf == nil {
 		return true
 	}
@@ -145,7 +148,7 @@ func (r *run) anyOf(n *node, v any, s site) bool {
 	return valid || r.alternatives(failure{node: n, keyword: "anyOf", value: v}, n.anyOf, s)
 }
 
-func (r *run) oneOf(n *node, v any, s site) bool {
+func (r *run) oneOf(n *node, v value, s site) bool {
 	if n.oneOf == nil {
 		return true
 	}

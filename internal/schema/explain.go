@@ -16,7 +16,7 @@ const mismatch = "does not match the schema"
 type report struct{ problems []Problem }
 
 // explain says what is wrong with v, which is not valid.
-func (s *Schema) explain(m *meter, v any) []Problem {
+func (s *Schema) explain(m *meter, v value) []Problem {
 	var out report
 	s.evaluate(m, v, &out)
 	if len(out.problems) == 0 {
@@ -54,11 +54,11 @@ func (s site) atItem(i int) site {
 }
 
 // atProperty is the site of a property of the object at s.
-func (s site) atProperty(name string) site {
+func (s site) atProperty(name value) site {
 	if s.out == nil {
 		return site{}
 	}
-	return site{out: s.out, at: &path{s.at, name}}
+	return site{out: s.out, at: &path{s.at, string(name.bytes())}}
 }
 
 // alternatives reports that no branch of anyOf or oneOf matched, and why. If

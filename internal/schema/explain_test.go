@@ -134,7 +134,7 @@ func TestProblemsAreAtMostEight(t *testing.T) {
 	}
 }
 
-// TestErrorsAreTheSameEveryTime: properties are in no order, problems are.
+// TestErrorsAreTheSameEveryTime: problems are in the order of the text.
 func TestErrorsAreTheSameEveryTime(t *testing.T) {
 	s := mustCompile(t, `{
 		"properties": {"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"}},

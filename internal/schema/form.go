@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
@@ -39,20 +38,20 @@ var (
 	itemKeywords   = []string{"type", "enum", "anyOf"}
 	optionKeywords = []string{"const", "type"}
 
-	fieldKeywords = map[text][]string{
+	fieldKeywords = map[string][]string{
 		"string": textKeywords, "number": numberKeywords, "integer": numberKeywords, "boolean": {"type", "default", "const"},
 		"array": choiceKeywords,
 	}
 )
 
 func checkForm(n *node) error {
-	if n.raw["type"] != text("object") {
+	if !n.raw.get("type").is("object") {
 		return fail(ErrForm, n.pointer+"/type", `want "object"`)
 	}
 	if err := n.only(formKeywords); err != nil {
 		return err
 	}
-	if n.others != nil && n.others.to.raw != nil {
+	if n.others != nil && n.others.to.raw.kind() != absent {
 		return fail(ErrForm, n.others.to.pointer, "want true or false")
 	}
 	for _, e := range n.properties {
@@ -65,7 +64,8 @@ func checkForm(n *node) error {
 
 // only refuses keywords that assert something and are not in the list.
 func (n *node) only(list []string) error {
-	for _, key := range slices.Sorted(maps.Keys(n.raw)) {
+	for _, name := range n.raw.sorted() {
+		key := string(name.bytes())
 		if _, known := keywords[key]; known && !slices.Contains(list, key) {
 			return fail(ErrForm, n.pointer+token(key), "no keyword for this part of a flat form")
 		}
@@ -75,21 +75,24 @@ func (n *node) only(list []string) error {
 
 func checkField(n *node) error {
 	if field := n.optional(); field != nil {
-		if d, ok := n.raw["default"]; ok && typesOf(d) != isNull && !field.fits(d) {
+		if d := n.raw.get("default"); d.kind() != absent && d.kind() != 'n' && !field.fits(d) {
 			return fail(ErrForm, n.pointer+"/default", "want null or a value of the field's type, not %s", show(d))
 		}
 		n = field
 	}
-	kind, _ := n.raw["type"].(text)
-	list, ok := fieldKeywords[kind]
-	if !ok {
+	kind, list := "", []string(nil)
+	if named := n.raw.get("type"); named.kind() == '"' {
+		kind = string(named.bytes())
+		list = fieldKeywords[kind]
+	}
+	if list == nil {
 		return fail(ErrForm, n.pointer+"/type", "want one of string, number, integer, boolean and array, not %s",
-			show(n.raw["type"]))
+			show(n.raw.get("type")))
 	}
 	if err := n.only(list); err != nil {
 		return err
 	}
-	if d, ok := n.raw["default"]; ok && !n.fits(d) {
+	if d := n.raw.get("default"); d.kind() != absent && !n.fits(d) {
 		return fail(ErrForm, n.pointer+"/default", "want a value of type %s, not %s", kind, show(d))
 	}
 	if err := n.checkChoice(n.oneOf); err != nil || kind != "array" {
@@ -99,7 +102,7 @@ func checkField(n *node) error {
 		return fail(ErrForm, n.pointer+"/items", "want the values to choose from")
 	}
 	items := n.rest.to
-	if t, ok := items.raw["type"]; ok && t != text("string") {
+	if t := items.raw.get("type"); t.kind() != absent && !t.is("string") {
 		return fail(ErrForm, items.pointer+"/type", `want "string"`)
 	}
 	if err := items.only(itemKeywords); err != nil {
@@ -111,14 +114,14 @@ func checkField(n *node) error {
 // optional returns the field of a union of one and null, nil if n is none. The specification has no such union, but
 // pydantic makes one of each field that may be left out, and servers send it.
 func (n *node) optional() *node {
-	if _, typed := n.raw["type"]; typed || len(n.anyOf) != 2 || n.only([]string{"anyOf", "default"}) != nil {
+	if n.raw.has("type") || len(n.anyOf) != 2 || n.only([]string{"anyOf", "default"}) != nil {
 		return nil
 	}
 	first, second := n.anyOf[0].to, n.anyOf[1].to
-	switch text("null") {
-	case first.raw["type"]:
+	switch {
+	case first.raw.get("type").is("null"):
 		return second
-	case second.raw["type"]:
+	case second.raw.get("type").is("null"):
 		return first
 	}
 	return nil
@@ -126,21 +129,20 @@ func (n *node) optional() *node {
 
 // fits reports whether a default has the type of its field; that of a choice
 // of several is a list of strings.
-func (n *node) fits(v any) bool {
-	a, _ := v.(array)
-	return n.types&typesOf(v) != 0 && !slices.ContainsFunc(a, func(v any) bool { return typesOf(v) != isString })
+func (n *node) fits(v value) bool {
+	return n.types&v.types() != 0 && !slices.ContainsFunc(v.items(), func(v value) bool { return v.kind() != '"' })
 }
 
 // checkChoice checks the values to choose from: strings, in enum or as options
 // with titles.
 func (n *node) checkChoice(options []*edge) error {
 	for _, v := range n.enum {
-		if typesOf(v) != isString {
+		if v.kind() != '"' {
 			return fail(ErrForm, n.pointer+"/enum", "want strings, not %s", show(v))
 		}
 	}
 	for _, e := range options {
-		if e.to.constant == nil || typesOf(*e.to.constant) != isString {
+		if e.to.constant.kind() != '"' {
 			return fail(ErrForm, e.to.pointer, "want an option with a string in const")
 		}
 		if err := e.to.only(optionKeywords); err != nil {

@@ -9,7 +9,7 @@ type keyword struct {
 	// on says where subschemas in the value apply.
 	on on
 	// read takes a value that has no one type. It replaces field.
-	read func(b *builder, n *node, key string, v any) error
+	read func(b *builder, n *node, key string, v value) error
 }
 
 const both = Draft202012 | Draft07

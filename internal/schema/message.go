@@ -7,11 +7,12 @@ import (
 
 // A failure is a keyword of a node that a value does not satisfy.
 type failure struct {
-	node    *node
-	keyword string
-	value   any
-	names   []string // of properties that are missing or unexpected
-	pair    [2]int   // items that are equal
+	node       *node
+	keyword    string
+	value      value
+	missing    []string // properties
+	unexpected []value  // names of properties
+	pair       [2]int   // items that are equal
 
 	// Of the first branches of anyOf or oneOf, none of which matched.
 	branches []*report
@@ -48,7 +49,7 @@ var messages = map[string]func(*run, failure) string{
 	"minContains": matches("at least"),
 	"maxContains": matches("at most"),
 
-	"required":             func(_ *run, f failure) string { return "missing " + quoted(f.names) },
+	"required":             func(_ *run, f failure) string { return "missing " + quoted(f.missing) },
 	"dependentRequired":    dependent,
 	"dependencies":         dependent,
 	"additionalProperties": unexpected,
@@ -64,20 +65,19 @@ var messages = map[string]func(*run, failure) string{
 }
 
 // bound shows the value of the keyword in the schema.
-func (f failure) bound() string { return show(f.node.raw[f.keyword]) }
+func (f failure) bound() string { return show(f.node.raw.get(f.keyword)) }
 
 // typeOf is the narrowest type of a value.
-func typeOf(v any) string { return typesOf(v).names()[0] }
+func typeOf(v value) string { return v.types().names()[0] }
 
 func (f failure) types() string {
-	list, ok := f.node.raw["type"].(array)
-	if !ok {
-		list = array{f.node.raw["type"]}
+	named := f.node.raw.get("type")
+	if named.kind() == '"' {
+		return string(named.bytes())
 	}
-	names := make([]string, len(list)) // a few: each is a type, and none may be there twice
-	for i, name := range list {
-		s, _ := name.(text)
-		names[i] = string(s)
+	names := make([]string, named.size()) // a few: each is a type, and none may be there twice
+	for i, name := range named.items() {
+		names[i] = string(name.bytes())
 	}
 	return strings.Join(names, " or ")
 }
@@ -90,14 +90,9 @@ func amount(want string) func(*run, failure) string {
 
 func extent(want string) func(*run, failure) string {
 	return func(r *run, f failure) string {
-		n := 0
-		switch v := f.value.(type) {
-		case text:
-			n = r.runes(v)
-		case array:
-			n = len(v)
-		case object:
-			n = len(v)
+		n := f.value.size()
+		if f.value.kind() == '"' {
+			n = r.runes(f.value.bytes())
 		}
 		return fmt.Sprintf("has %d %s %s", n, want, f.bound())
 	}
@@ -111,14 +106,14 @@ func matches(want string) func(*run, failure) string {
 
 // dependent lists the properties that others ask for.
 func dependent(r *run, f failure) string {
-	o, _ := f.value.(object)
 	var lines []string
-	for name, required := range inOrder(r.meter, f.node.dependentRequired) {
-		if _, ok := o[name]; !ok || len(lines) == maxListed {
+	for _, name := range each(r.meter, f.node.raw.get(f.node.dependencies()).sorted()) {
+		named := string(name.bytes())
+		if !f.value.has(named) || len(lines) == maxListed {
 			continue
 		}
-		if missing := r.missing(o, required); len(missing) > 0 {
-			lines = append(lines, show(text(name))+" also needs "+quoted(missing))
+		if missing := r.missing(f.value, f.node.dependentRequired[named]); len(missing) > 0 {
+			lines = append(lines, show(name)+" also needs "+quoted(missing))
 		}
 	}
 	return strings.Join(lines, ", ")
@@ -128,10 +123,10 @@ func dependent(r *run, f failure) string {
 // there are to choose from.
 func unexpected(_ *run, f failure) string {
 	if len(f.node.properties) == 0 {
-		return "unexpected " + quoted(f.names)
+		return "unexpected " + listed(f.unexpected, show)
 	}
-	known := listed(f.node.properties, func(e *edge) string { return show(text(e.name)) })
-	return "unexpected " + quoted(f.names) + "; known: " + known
+	known := listed(f.node.properties, func(e *edge) string { return showText(e.name) })
+	return "unexpected " + listed(f.unexpected, show) + "; known: " + known
 }
 
 // noneOf says why the first of some alternatives do not match.
@@ -180,5 +175,5 @@ func listed[T any](list []T, show func(T) string) string {
 }
 
 func quoted(names []string) string {
-	return listed(names, func(name string) string { return show(text(name)) })
+	return listed(names, showText)
 }

@@ -1,17 +1,15 @@
 package schema
 
 import (
+	"bytes"
 	"context"
 	"hash/maphash"
 	"io"
 	"iter"
-	"maps"
 	"math"
 	"math/bits"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
 // Schemas and values come from peers, and a small schema can ask for 2^depth visits of a small value. So all work on a
@@ -29,9 +27,10 @@ const (
 	unit         = 8       // steps
 	stepsPerLook = 1 << 14 // between two looks at the context
 
-	bytesPerStep = 64 // of a text that is compared, counted or hashed
-	matchPerStep = 8  // instructions × bytes of a regular expression
-	matchAtOnce  = 1 << 10
+	bytesPerStep  = 64 // of a text that is compared, counted or hashed
+	digitsPerStep = 8  // of a number that is read
+	matchPerStep  = 8  // instructions × bytes of a regular expression
+	matchAtOnce   = 1 << 10
 )
 
 type meter struct {
@@ -97,20 +96,6 @@ func entries[M ~map[string]V, V any](m *meter, all M) iter.Seq2[string, V] {
 	}
 }
 
-// inOrder yields what is in a map, by name.
-func inOrder[M ~map[string]V, V any](m *meter, all M) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		if !m.pay(len(all) * bits.Len(uint(len(all)))) {
-			return
-		}
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if !m.pay(1) || !yield(name, all[name]) {
-				return
-			}
-		}
-	}
-}
-
 // back yields the items from the given one back to the first, each found by
 // the one behind it; 1 is item 0, and 0 is none.
 func back(m *meter, before []int, last int) iter.Seq[int] {
@@ -121,79 +106,114 @@ func back(m *meter, before []int, last int) iter.Seq[int] {
 	}
 }
 
-// indexOf numbers the entries of a map.
-func indexOf(m *meter, o object) map[string]int {
-	if !m.pay(len(o) * unit) {
-		return nil
+// inside yields the items of an array, or the names of the properties of an object, which are before their values.
+func inside(m *meter, v value) iter.Seq2[int, value] {
+	return func(yield func(int, value) bool) {
+		item, step := v.first(), 0
+		if v.kind() == '{' {
+			step = 1
+		}
+		for i := range v.size() {
+			if !m.pay(1) || !yield(i, item) {
+				return
+			}
+			item = value{item.doc, item.at + step}.after()
+		}
 	}
-	index := make(map[string]int, len(o))
-	for name := range o {
-		index[name] = len(index)
-	}
-	return index
 }
 
-// A bitset is a set of small numbers. Any other number is in none.
-type bitset []uint64
+// sort sorts names.
+func (m *meter) sort(names []value) {
+	if m.pay(len(names) * bits.Len(uint(len(names)))) {
+		slices.SortFunc(names, compareNames)
+	}
+}
+
+// A bitset is a set of small numbers. Any other number is in none. A nil one takes none.
+type bitset struct{ words []uint64 }
 
 const wordSize = 64
 
-func (m *meter) newBitset(size int) bitset {
+func (m *meter) newBitset(size int) *bitset {
 	words := (size + wordSize - 1) / wordSize
 	if !m.pay(words) {
 		return nil
 	}
-	return make(bitset, words)
+	return &bitset{make([]uint64, words)}
 }
 
-func (b bitset) put(i int) {
-	if i/wordSize < len(b) {
-		b[i/wordSize] |= 1 << (i % wordSize)
+func (b *bitset) put(i int) {
+	if b != nil && i/wordSize < len(b.words) {
+		b.words[i/wordSize] |= 1 << (i % wordSize)
 	}
 }
 
-func (b bitset) holds(i int) bool { return i/wordSize < len(b) && b[i/wordSize]&(1<<(i%wordSize)) != 0 }
+func (b *bitset) holds(i int) bool {
+	return b != nil && i/wordSize < len(b.words) && b.words[i/wordSize]&(1<<(i%wordSize)) != 0
+}
+
+// fork returns an empty set for the same numbers, nil for nil.
+func (m *meter) fork(b *bitset) *bitset {
+	if b == nil {
+		return nil
+	}
+	return m.newBitset(len(b.words) * wordSize)
+}
 
 // fill puts all numbers into b.
-func (m *meter) fill(b bitset) {
-	for i := range each(m, b) {
-		b[i] = math.MaxUint64
+func (m *meter) fill(b *bitset) {
+	if b == nil {
+		return
+	}
+	for i := range each(m, b.words) {
+		b.words[i] = math.MaxUint64
 	}
 }
 
 // union adds the numbers in other to b.
-func (m *meter) union(b, other bitset) {
-	for i, word := range each(m, other) {
-		b[i] |= word
+func (m *meter) union(b, other *bitset) {
+	if b == nil || other == nil {
+		return
+	}
+	for i, word := range each(m, other.words) {
+		b.words[i] |= word
 	}
 }
 
 // runes counts the characters of a text.
-func (m *meter) runes(s text) int {
+func (m *meter) runes(s []byte) int {
 	if !m.pay(len(s) / bytesPerStep) {
 		return 0
 	}
-	return utf8.RuneCountInString(string(s))
+	return utf8.RuneCount(s)
 }
 
 // same reports whether two texts are equal.
-func (m *meter) same(a, b text) bool {
-	return len(a) == len(b) && m.pay(len(a)/bytesPerStep) && a == b
+func (m *meter) same(a, b []byte) bool {
+	return len(a) == len(b) && m.pay(len(a)/bytesPerStep) && bytes.Equal(a, b)
 }
 
 // hashText hashes a text.
-func (m *meter) hashText(s text) uint64 {
+func (m *meter) hashText(s []byte) uint64 {
 	if !m.pay(len(s) / bytesPerStep) {
 		return 0
 	}
-	return maphash.String(seed, string(s))
+	return maphash.Bytes(seed, s)
+}
+
+// number returns a number as a Go value, nil for anything else.
+func (m *meter) number(v value) any {
+	if v.types()&isNumber == 0 || !m.pay(len(v.bytes())/digitsPerStep) {
+		return nil
+	}
+	return v.number()
 }
 
 // match reports whether e matches s. A long text is paid for as it is read,
 // which ends with the meter.
-func (m *meter) match(e *expression, s string) bool {
+func (m *meter) match(e *expression, s []byte) bool {
 	if len(s) <= matchAtOnce {
-		return m.pay(1+e.program*len(s)/matchPerStep) && e.regexp.MatchString(s)
+		return m.pay(1+e.program*len(s)/matchPerStep) && e.regexp.Match(s)
 	}
 	return e.regexp.MatchReader(&paidRunes{m, 1 + e.program/matchPerStep, s})
 }
@@ -202,20 +222,17 @@ func (m *meter) match(e *expression, s string) bool {
 type paidRunes struct {
 	meter *meter
 	price int
-	rest  string
+	rest  []byte
 }
 
 func (p *paidRunes) ReadRune() (r rune, size int, err error) {
-	if p.rest == "" {
+	if len(p.rest) == 0 {
 		return 0, 0, io.EOF
 	}
-	r, size = utf8.DecodeRuneInString(p.rest)
+	r, size = utf8.DecodeRune(p.rest)
 	if !p.meter.pay(size * p.price) {
 		return 0, 0, p.meter.err
 	}
 	p.rest = p.rest[size:]
 	return r, size, nil
 }
-
-// checkWeight refuses a text that a peer has written and that would take too much memory as values.
-func checkWeight(instance []byte) error { return weigh.Any.Check(instance) }

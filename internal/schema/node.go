@@ -10,24 +10,22 @@ type node struct {
 	pointer string // where it is in the raw schema
 	depth   int
 	scope   *resource
-	raw     object // nil for true and false
-	never   bool   // it is the schema false
+	raw     value // absent for true and false
+	never   bool  // it is the schema false
 	rules
 	edges   []*edge // all that lead from here and are in force
 	ref     *edge
 	dynamic *dynamicRef
 	given   *fallback // its default
 
-	alias    bool // it says no more than its $ref
-	whole    bool // see needsWhole; and other references
-	measures bool // see measure
+	refers, combines, asserts bool // there is a keyword for refer, combine, or assert that is not type
 }
 
 // rules are the keywords of a node that are in force, but for references.
 type rules struct {
 	types    typeSet // empty for any
-	enum     []any
-	constant *any
+	enum     []value
+	constant value
 
 	multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum *float64
 

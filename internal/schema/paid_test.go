@@ -11,11 +11,11 @@ import (
 
 // paidFiles are those that evaluate what peers send.
 var paidFiles = []string{
-	"evaluate.go", "assert.go", "arrays.go", "objects.go", "evaluated.go", "equal.go", "explain.go", "defaults.go",
+	"evaluate.go", "assert.go", "arrays.go", "objects.go", "equal.go", "explain.go", "defaults.go",
 }
 
 // paidLoops are the functions that yield to a loop and pay for each turn.
-var paidLoops = []string{"each", "entries", "inOrder", "back", "members"}
+var paidLoops = []string{"each", "entries", "inside", "back"}
 
 // paidImports have nothing that takes longer for a longer argument, but for defaults.go, which encodes what has been
 // paid for.

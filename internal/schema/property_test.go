@@ -195,7 +195,7 @@ func FuzzValidate(f *testing.F) {
 		}
 		filled, err := s.ApplyDefaults(t.Context(), instance)
 		if err == nil {
-			if _, problem, _ := newMeter(t.Context(), len(filled)).decode(filled, MaxInstanceDepth, rounded); problem != nil &&
+			if _, problem, _ := newMeter(t.Context(), len(filled)).decode(filled, MaxInstanceDepth, false); problem != nil &&
 				s.defaults {
 				t.Fatalf("want JSON with defaults, got %s: %v", filled, problem)
 			}

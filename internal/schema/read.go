@@ -1,18 +1,15 @@
 package schema
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // The readers of keywords whose value has more than one form, or a meaning
 // beyond its own subschema. See the table of keywords.
 
-func (b *builder) types(n *node, key string, v any) (err error) {
+func (b *builder) types(n *node, key string, v value) (err error) {
 	pointer := n.pointer + token(key)
 	list := []string{""}
-	if s, ok := v.(text); ok {
-		list[0] = string(s)
+	if v.kind() == '"' {
+		list[0] = string(v.bytes())
 	} else if list, err = stringList(v, pointer); err != nil {
 		return err
 	}
@@ -22,25 +19,24 @@ func (b *builder) types(n *node, key string, v any) (err error) {
 	for _, name := range list {
 		i := slices.Index(typeNames, name)
 		if i < 0 {
-			return fail(ErrInvalid, pointer, "%s is not a type", show(text(name)))
+			return fail(ErrInvalid, pointer, "%s is not a type", showText(name))
 		}
 		n.types |= 1 << i
 	}
 	return nil
 }
 
-func (b *builder) enum(n *node, key string, v any) (err error) {
-	a, err := as[array](v, n.pointer+token(key), "an array")
-	n.enum = a
-	return err
+func (b *builder) enum(n *node, key string, v value) error {
+	n.enum = v.items()
+	return want(v, isArray, n.pointer+token(key), "an array")
 }
 
-func (b *builder) constant(n *node, _ string, v any) error {
-	n.constant = &v
+func (b *builder) constant(n *node, _ string, v value) error {
+	n.constant = v
 	return nil
 }
 
-func (b *builder) multipleOf(n *node, key string, v any) (err error) {
+func (b *builder) multipleOf(n *node, key string, v value) (err error) {
 	if n.multipleOf, err = limit(v, n.pointer+token(key)); err != nil {
 		return err
 	}
@@ -50,11 +46,11 @@ func (b *builder) multipleOf(n *node, key string, v any) (err error) {
 	return nil
 }
 
-func (b *builder) pattern(n *node, key string, v any) error {
+func (b *builder) pattern(n *node, key string, v value) error {
 	pointer := n.pointer + token(key)
-	s, err := as[text](v, pointer, "a string")
+	s, err := str(v, pointer)
 	if err == nil {
-		n.pattern, err = b.compile(string(s), pointer)
+		n.pattern, err = b.compile(s, pointer)
 	}
 	return err
 }
@@ -72,7 +68,7 @@ func (b *builder) compile(pattern, pointer string) (*expression, error) {
 
 // patterns takes a schema for the properties that match each of some regular
 // expressions.
-func (b *builder) patterns(n *node, key string, v any) (err error) {
+func (b *builder) patterns(n *node, key string, v value) (err error) {
 	if n.matching, err = b.byName(n, key, v); err != nil {
 		return err
 	}
@@ -85,8 +81,8 @@ func (b *builder) patterns(n *node, key string, v any) (err error) {
 }
 
 // items takes one schema for all items, or in draft-07 one for each.
-func (b *builder) items(n *node, key string, v any) (err error) {
-	if _, ok := v.(array); !ok {
+func (b *builder) items(n *node, key string, v value) (err error) {
+	if v.kind() != '[' {
 		n.rest, err = b.child(n, v, token(key), &edge{on: item, keyword: key})
 		return err
 	}
@@ -100,19 +96,20 @@ func (b *builder) items(n *node, key string, v any) (err error) {
 
 // dependencies takes, per property, the properties it requires or, in
 // draft-07, a schema.
-func (b *builder) dependencies(n *node, key string, v any) error {
-	o, err := as[object](v, n.pointer+token(key), "an object")
+func (b *builder) dependencies(n *node, key string, v value) error {
+	err := want(v, isObject, n.pointer+token(key), "an object")
 	if err != nil {
 		return err
 	}
-	n.dependentRequired = make(map[string][]string, len(o))
-	for _, name := range slices.Sorted(maps.Keys(o)) {
+	n.dependentRequired = make(map[string][]string, v.size())
+	for _, named := range v.sorted() {
+		name, v := string(named.bytes()), named.next()
 		place := token(key) + token(name)
-		if _, ok := o[name].(array); ok || b.dialect != Draft07 {
-			n.dependentRequired[name], err = stringList(o[name], n.pointer+place)
+		if v.kind() == '[' || b.dialect != Draft07 {
+			n.dependentRequired[name], err = stringList(v, n.pointer+place)
 		} else {
 			var e *edge
-			e, err = b.child(n, o[name], place, &edge{keyword: key, name: name})
+			e, err = b.child(n, v, place, &edge{keyword: key, name: name})
 			n.dependents = append(n.dependents, e)
 		}
 		if err != nil {
@@ -123,30 +120,29 @@ func (b *builder) dependencies(n *node, key string, v any) error {
 }
 
 // definitions takes schemas that only references apply.
-func (b *builder) definitions(n *node, key string, v any) error {
-	o, err := as[object](v, n.pointer+token(key), "an object of schemas")
-	if err != nil {
+func (b *builder) definitions(n *node, key string, v value) error {
+	if err := want(v, isObject, n.pointer+token(key), "an object of schemas"); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if err := b.define(n, o[name], token(key)+token(name)); err != nil {
+	for _, name := range v.sorted() {
+		if err := b.define(n, name.next(), token(key)+token(string(name.bytes()))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *builder) definition(n *node, key string, v any) error {
+func (b *builder) definition(n *node, key string, v value) error {
 	return b.define(n, v, token(key))
 }
 
-func (b *builder) define(n *node, v any, place string) error {
+func (b *builder) define(n *node, v value, place string) error {
 	_, err := b.below(n, v, place)
 	return err
 }
 
-func (b *builder) fallback(n *node, _ string, v any) (err error) {
+func (b *builder) fallback(n *node, _ string, v value) error {
 	b.defaults = true
-	n.given, err = newFallback(v)
-	return err
+	n.given = &fallback{v, len(v.appendTo(nil, nil)), v.depth()}
+	return nil
 }

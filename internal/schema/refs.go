@@ -23,31 +23,31 @@ type reference struct {
 	keyword, uri string
 }
 
-func (b *builder) reference(n *node, key string, v any) error {
-	s, err := as[text](v, n.pointer+token(key), "a string")
-	b.refs = append(b.refs, reference{n, key, string(s)})
+func (b *builder) reference(n *node, key string, v value) error {
+	s, err := str(v, n.pointer+token(key))
+	b.refs = append(b.refs, reference{n, key, s})
 	return err
 }
 
 // identify starts a new resource at n if it has an $id that names one.
 func (b *builder) identify(n *node) error {
-	v, ok := n.raw["$id"]
-	if _, ref := n.raw["$ref"]; !ok || ref && b.dialect == Draft07 {
+	v := n.raw.get("$id")
+	if v.kind() == absent || n.raw.has("$ref") && b.dialect == Draft07 {
 		return nil // a reference has no siblings in draft-07
 	}
 	pointer := n.pointer + "/$id"
-	s, err := as[text](v, pointer, "a string")
+	s, err := str(v, pointer)
 	if err != nil {
 		return err
 	}
-	id, err := url.Parse(string(s))
+	id, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return fail(ErrInvalid, pointer, "not a URI reference: %s", show(s))
+		return fail(ErrInvalid, pointer, "not a URI reference: %s", show(v))
 	case id.Fragment != "" && b.dialect == Draft07:
 		return b.setAnchor(n, id.Fragment, pointer)
 	case id.Fragment != "":
-		return fail(ErrInvalid, pointer, "has a fragment: %s", show(s))
+		return fail(ErrInvalid, pointer, "has a fragment: %s", show(v))
 	}
 	base := n.scope.base.ResolveReference(id)
 	if base.String() == n.scope.base.String() {
@@ -58,29 +58,29 @@ func (b *builder) identify(n *node) error {
 		return fail(ErrLimit, pointer, "a URI of %d bytes, more than %d", len(uri), maxBase)
 	}
 	if _, ok := b.resources[uri]; ok {
-		return fail(ErrInvalid, pointer, "used twice: %s", show(s))
+		return fail(ErrInvalid, pointer, "used twice: %s", show(v))
 	}
 	n.scope = newResource(base, n)
 	b.resources[uri] = n.scope
 	return nil
 }
 
-func (b *builder) anchor(n *node, key string, v any) error {
+func (b *builder) anchor(n *node, key string, v value) error {
 	pointer := n.pointer + token(key)
-	s, err := as[text](v, pointer, "a string")
+	s, err := str(v, pointer)
 	if err != nil {
 		return err
 	}
 	if key == "$dynamicAnchor" {
-		b.anchors[string(s)] = append(b.anchors[string(s)], n)
-		n.scope.dynamic[string(s)] = n
+		b.anchors[s] = append(b.anchors[s], n)
+		n.scope.dynamic[s] = n
 	}
-	return b.setAnchor(n, string(s), pointer)
+	return b.setAnchor(n, s, pointer)
 }
 
 func (b *builder) setAnchor(n *node, name, pointer string) error {
 	if _, ok := n.scope.anchors[name]; ok {
-		return fail(ErrInvalid, pointer, "used twice: %s", show(text(name)))
+		return fail(ErrInvalid, pointer, "used twice: %s", showText(name))
 	}
 	n.scope.anchors[name] = n
 	return nil
@@ -109,7 +109,7 @@ func (b *builder) link() error {
 func (b *builder) linkDynamic(from *node, e *edge, anchor string) error {
 	from.dynamic = &dynamicRef{static: e}
 	targets := b.anchors[anchor]
-	if len(targets) < 2 || e.to.raw["$dynamicAnchor"] != text(anchor) {
+	if len(targets) < 2 || !e.to.raw.get("$dynamicAnchor").is(anchor) {
 		return nil
 	}
 	if b.dynamicEdges += len(targets); b.dynamicEdges > MaxSubschemas {
@@ -131,14 +131,14 @@ func (b *builder) resolve(r reference) (to *node, anchor string, err error) {
 	pointer := r.from.pointer + token(r.keyword)
 	u, err := url.Parse(r.uri)
 	if err != nil {
-		return nil, "", fail(ErrRef, pointer, "not a URI reference: %s", show(text(r.uri)))
+		return nil, "", fail(ErrRef, pointer, "not a URI reference: %s", showText(r.uri))
 	}
 	u = r.from.scope.base.ResolveReference(u)
 	frag := u.Fragment
 	u.Fragment, u.RawFragment = "", ""
 	res, ok := b.resources[u.String()]
 	if !ok {
-		return nil, "", fail(ErrRef, pointer, "%s is outside the schema; nothing is fetched", show(text(r.uri)))
+		return nil, "", fail(ErrRef, pointer, "%s is outside the schema; nothing is fetched", showText(r.uri))
 	}
 	if frag == "" || strings.HasPrefix(frag, "/") {
 		if err := b.place(len(res.root.pointer), pointer); err != nil {
@@ -149,7 +149,7 @@ func (b *builder) resolve(r reference) (to *node, anchor string, err error) {
 		to, anchor = res.anchors[frag], frag
 	}
 	if to == nil {
-		return nil, "", fail(ErrRef, pointer, "no subschema at %s", show(text(r.uri)))
+		return nil, "", fail(ErrRef, pointer, "no subschema at %s", showText(r.uri))
 	}
 	return to, anchor, nil
 }

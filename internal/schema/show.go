@@ -2,8 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,40 +16,49 @@ const (
 
 // show renders v for a reader: as JSON if that is at most [maxShown] bytes,
 // else a string by its beginning and a container by its size.
-func show(v any) string {
+func show(v value) string {
 	if b, ok := appendShort(nil, v); ok {
 		return string(b)
 	}
-	switch v := v.(type) {
-	case text:
-		for n := maxShown - len(`""`); ; n /= 2 { // quoting may make it longer
-			if b, _ := jsontext.AppendQuote(nil, clip(string(v), n)); len(b) <= maxShown+len("…") {
-				return string(b)
-			}
-		}
-	case array:
-		return fmt.Sprintf("an array of %d items", len(v))
+	switch v.kind() {
+	case '"':
+		return showText(string(v.bytes()))
+	case '[':
+		return fmt.Sprintf("an array of %d items", v.size())
 	default:
-		return fmt.Sprintf("an object with %d properties", len(v.(object)))
+		return fmt.Sprintf("an object with %d properties", v.size())
+	}
+}
+
+// showText is show for a string.
+func showText(s string) string {
+	if b := appendQuoted(nil, s[:min(len(s), maxShown)]); len(s) < maxShown && len(b) <= maxShown {
+		return string(b)
+	}
+	for n := maxShown - len(`""`); ; n /= 2 { // quoting may make it longer
+		if b := appendQuoted(nil, clip(s, n)); len(b) <= maxShown+len("…") {
+			return string(b)
+		}
 	}
 }
 
 // appendShort appends v as JSON. It stops and reports false when b would get
 // longer than [maxShown].
-func appendShort(b []byte, v any) ([]byte, bool) {
+func appendShort(b []byte, v value) ([]byte, bool) {
 	ok := true
-	switch v := v.(type) {
-	case nil:
+	switch v.kind() {
+	case absent:
 		b = append(b, "null"...)
-	case text:
-		if len(v) < maxShown {
-			b, _ = jsontext.AppendQuote(b, v)
-		} else {
-			ok = false
+	case '"':
+		if ok = len(v.bytes()) < maxShown; ok {
+			b = appendQuoted(b, v.bytes())
 		}
-	case array:
+	case '[':
+		if v.size() > maxShown/len("0,") {
+			return b, false
+		}
 		b = append(b, '[')
-		for i, item := range v {
+		for i, item := range v.items() {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -60,30 +67,40 @@ func appendShort(b []byte, v any) ([]byte, bool) {
 			}
 		}
 		b = append(b, ']')
-	case object:
-		if len(v) > maxShown/len(`"":0,`) {
+	case '{':
+		if v.size() > maxShown/len(`"":0,`) {
 			return b, false
 		}
 		b = append(b, '{')
-		for i, name := range slices.Sorted(maps.Keys(v)) {
+		for i, name := range v.sorted() {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			if b, ok = appendShort(b, text(name)); !ok {
+			if b, ok = appendShort(b, name); !ok {
 				return b, false
 			}
 			b = append(b, ':')
-			if b, ok = appendShort(b, v[name]); !ok {
+			if b, ok = appendShort(b, name.next()); !ok {
 				return b, false
 			}
 		}
 		b = append(b, '}')
-	case float64:
-		b = strconv.AppendFloat(b, v, 'g', -1, 64)
+	case isShort, isWhole, isFraction:
+		if f, ok := v.number().(float64); ok {
+			b = strconv.AppendFloat(b, f, 'g', -1, 64)
+		} else {
+			b = fmt.Append(b, v.number())
+		}
 	default:
-		b = fmt.Append(b, v)
+		b = append(b, v.bytes()...)
 	}
 	return b, ok && len(b) <= maxShown
+}
+
+// appendQuoted appends a string as JSON.
+func appendQuoted[T ~[]byte | ~string](b []byte, s T) []byte {
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
 }
 
 // clip cuts s to at most n bytes and a mark, between runes.

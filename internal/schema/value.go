@@ -1,14 +1,163 @@
 package schema
 
-import "math"
+import (
+	"bytes"
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 
-// A decoded value is nil, a bool, an int64, a uint64 (above int64), a float64
-// or one of these.
-type (
-	object map[string]any
-	array  []any
-	text   string
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
+
+// A document is a JSON text that has been read once. It knows where each value is, so evaluation makes no Go values.
+type document struct {
+	text     []byte
+	unquoted []byte // the strings that have escapes, decoded
+	parts    []part // the values and the names of properties, in the order of the text; a name is before its value
+	// names has a hash table of the parts that are the names of an object, by the part that is the object, for those of
+	// more than maxScanned properties.
+	names map[int][]uint32
+	room  [16]part // for the parts of a small text
+}
+
+// maxScanned bounds the properties of an object whose names are found by looking at each.
+const maxScanned = 16
+
+// A part is a value or the name of a property.
+type part struct {
+	kind    kind
+	escaped bool // the string is in document.unquoted
+	// from and to are where a number is in the text, or a string without its quotation marks. Of an array or an object,
+	// from is the part behind it and all in it, and to is the number of its items or properties.
+	from, to uint32
+}
+
+// A kind is the first byte of a value, except that it tells numbers apart.
+type kind byte
+
+const (
+	absent     kind = 0
+	isShort    kind = '1' // a number of digits and a sign, of at most shortNumber bytes
+	isWhole    kind = '0' // any other number without a fraction
+	isFraction kind = '.'
+)
+
+// shortNumber is how many bytes an integer may have that surely fits into 64 bits.
+const shortNumber = 18
+
+// A value is a value in a document, or the name of a property, which is a string. The zero value is absent.
+type value struct {
+	doc *document
+	at  int
+}
+
+func (v value) part() *part { return &v.doc.parts[v.at] }
+
+func (v value) kind() kind {
+	if v.doc == nil {
+		return absent
+	}
+	return v.part().kind
+}
+
+// is reports whether v is the string s.
+func (v value) is(s string) bool { return v.kind() == '"' && string(v.bytes()) == s }
+
+// size returns the number of items or properties.
+func (v value) size() int { return int(v.part().to) }
+
+// bytes returns the text of a number or what a string means.
+func (v value) bytes() []byte {
+	p := v.part()
+	if p.escaped {
+		return v.doc.unquoted[p.from:p.to]
+	}
+	return v.doc.text[p.from:p.to]
+}
+
+// first returns the first item of an array, or the name of the first property of an object.
+func (v value) first() value { return value{v.doc, v.at + 1} }
+
+// next returns the value of a property from its name.
+func (v value) next() value { return value{v.doc, v.at + 1} }
+
+// after returns the item behind v in its array, or the name behind the value v of a property.
+func (v value) after() value {
+	if p := v.part(); p.kind == '{' || p.kind == '[' {
+		return value{v.doc, int(p.from)}
+	}
+	return value{v.doc, v.at + 1}
+}
+
+// get returns the value of the property of an object that has the name, absent if there is none.
+func (v value) get(name string) value {
+	if v.kind() != '{' {
+		return value{}
+	}
+	if table, ok := v.doc.names[v.at]; ok {
+		if at := table[v.doc.slot(table, []byte(name))]; at != 0 {
+			return value{v.doc, int(at) + 1}
+		}
+		return value{}
+	}
+	key := v.first()
+	for range v.size() {
+		if string(key.bytes()) == name {
+			return key.next()
+		}
+		key = key.next().after()
+	}
+	return value{}
+}
+
+// slot returns where a name is in a table, or where it would be.
+func (d *document) slot(table []uint32, name []byte) (i int) {
+	i = int(maphash.Bytes(seed, name)) & (len(table) - 1)
+	for table[i] != 0 && !bytes.Equal(value{d, int(table[i])}.bytes(), name) {
+		i = (i + 1) & (len(table) - 1)
+	}
+	return i
+}
+
+// has reports whether an object has a property of the name.
+func (v value) has(name string) bool { return v.get(name).kind() != absent }
+
+// items returns the items of an array. Nothing is paid for it, nor for names and sorted.
+func (v value) items() []value {
+	if v.kind() != '[' {
+		return nil
+	}
+	list := make([]value, v.size())
+	item := v.first()
+	for i := range list {
+		list[i], item = item, item.after()
+	}
+	return list
+}
+
+// names returns the names of the properties of an object.
+func (v value) names() []value {
+	if v.kind() != '{' {
+		return nil
+	}
+	names := make([]value, v.size())
+	name := v.first()
+	for i := range names {
+		names[i], name = name, name.next().after()
+	}
+	return names
+}
+
+// sorted returns the names of the properties of an object in order.
+func (v value) sorted() []value {
+	names := v.names()
+	slices.SortFunc(names, compareNames)
+	return names
+}
+
+func compareNames(a, b value) int { return bytes.Compare(a.bytes(), b.bytes()) }
 
 // typeSet is a set of JSON types.
 type typeSet uint8
@@ -26,24 +175,21 @@ const (
 // typeNames are the types in the order of their bits.
 var typeNames = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// typesOf returns the JSON Schema types of v; numbers without a fraction are
-// integers too.
-func typesOf(v any) typeSet {
-	switch v := v.(type) {
-	case nil:
+// types returns the JSON Schema types of v; numbers without a fraction are integers too.
+func (v value) types() typeSet {
+	switch v.kind() {
+	case 'n':
 		return isNull
-	case bool:
+	case 't', 'f':
 		return isBoolean
-	case text:
+	case '"':
 		return isString
-	case array:
+	case '[':
 		return isArray
-	case object:
+	case '{':
 		return isObject
-	case float64:
-		if v != math.Trunc(v) {
-			return isNumber
-		}
+	case isFraction:
+		return isNumber
 	}
 	return isInteger | isNumber
 }
@@ -58,7 +204,50 @@ func (t typeSet) names() (names []string) {
 	return names
 }
 
-// float returns the number v as the nearest float64.
+// number returns a number as an int64, a uint64 above int64, or the nearest float64, which has no fraction from 2^53
+// on, so every larger integer is still an integer. It returns nil for anything else.
+func (v value) number() any {
+	switch v.kind() {
+	case isShort, isWhole:
+		if len(v.bytes()) > len("-9223372036854775808") {
+			break // the errors below would copy it
+		}
+		if i, err := strconv.ParseInt(string(v.bytes()), 10, 64); err == nil {
+			return i
+		}
+		if u, err := strconv.ParseUint(string(v.bytes()), 10, 64); err == nil {
+			return u
+		}
+	case isFraction:
+	default:
+		return nil
+	}
+	f, _ := jsonscan.Float(v.bytes())
+	return f
+}
+
+// kindOfNumber returns the kind of a number, and whether it is in the range of float64. That of a short one without an
+// exponent is seen by its looks.
+func kindOfNumber(text []byte) (kind, bool) {
+	looks := isShort
+	for _, c := range text {
+		switch {
+		case c == '.':
+			looks = isWhole
+		case c|0x20 == 'e' || len(text) > shortNumber:
+			f, ok := jsonscan.Float(text)
+			if f == math.Trunc(f) {
+				return isWhole, ok
+			}
+			return isFraction, ok
+		case looks == isWhole && c != '0':
+			looks = isFraction
+		}
+	}
+	return looks, true
+}
+
+// float returns a Go number as the nearest float64.
 func float(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -71,19 +260,48 @@ func float(v any) (float64, bool) {
 	return 0, false
 }
 
-// depthOf counts the arrays and objects in each other in v.
-func depthOf(v any) (depth int) {
-	switch v := v.(type) {
-	case array:
-		for _, v := range v {
-			depth = max(depth, depthOf(v))
-		}
-	case object:
-		for _, v := range v {
-			depth = max(depth, depthOf(v))
-		}
-	default:
+// depth counts the arrays and objects in each other in v.
+func (v value) depth() (depth int) {
+	if v.kind() != '[' && v.kind() != '{' {
 		return 0
 	}
+	for _, item := range v.items() {
+		depth = max(depth, item.depth())
+	}
+	for _, name := range v.names() {
+		depth = max(depth, name.next().depth())
+	}
 	return depth + 1
+}
+
+// additions are properties that objects get when they are written.
+type additions map[value]map[string]value
+
+// appendTo appends v as JSON with the additions, names in order and numbers as they are.
+func (v value) appendTo(b []byte, added additions) []byte {
+	switch v.kind() {
+	case '{':
+		b = append(b, '{')
+		more := slices.Sorted(maps.Keys(added[v]))
+		for _, name := range v.sorted() {
+			for len(more) > 0 && more[0] < string(name.bytes()) {
+				b = added[v][more[0]].appendTo(append(appendQuoted(b, more[0]), ':'), added)
+				b, more = append(b, ','), more[1:]
+			}
+			b = append(name.next().appendTo(append(name.appendTo(b, nil), ':'), added), ',')
+		}
+		for _, name := range more {
+			b = append(added[v][name].appendTo(append(appendQuoted(b, name), ':'), added), ',')
+		}
+		return append(bytes.TrimSuffix(b, []byte(",")), '}')
+	case '[':
+		b = append(b, '[')
+		for _, item := range v.items() {
+			b = append(item.appendTo(b, added), ',')
+		}
+		return append(bytes.TrimSuffix(b, []byte(",")), ']')
+	case '"':
+		return appendQuoted(b, v.bytes())
+	}
+	return append(b, v.bytes()...)
 }

@@ -25,18 +25,16 @@ const (
 // postTo sends the message to a URL and deals with the answer. If shared is true, that comes on the stream of HTTP+SSE.
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
-	if ex.reach.connected == nil {
-		ex.values = ex.reach.watch(ex.values, &c.requests.connected)
+	if ex.watched == nil {
+		ex.watched = ex.reach.watch(ex.ctx, &c.requests.connected)
 	}
-	ex.borrow(w)
 	resp, failure := c.requests.roundTrip(outgoing{
-		ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach,
+		ctx: ex.watched, method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach,
 	})
 	if failure != nil {
 		ex.fail(failure)
 		return
 	}
-	defer ex.giveBack(w)
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode/100 != 2:
@@ -201,7 +199,7 @@ func (ex *exchange) deliverWhole(data []byte) bool {
 
 // offer offers f, before which nothing came, to the one who asked, and reports whether that one has taken it.
 func (ex *exchange) offer(f Frame) bool {
-	return ex.answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.answer(f)
+	return ex.answer != nil && ex.ctx.Err() == nil && !ex.conn.isOver() && ex.answer(f)
 }
 
 // malformed reports that the response is no answer.
@@ -227,12 +225,12 @@ func (ex *exchange) fail(e *RequestError) {
 		ex.errand.failed = e
 	}
 	// before the failure is delivered:
-	over := e.Reason == Unreachable && ex.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
+	over := e.Reason == Unreachable && ex.ctx.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == Request || e.Reason == SessionGone {
 		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
 			c.failRecalled(ex, e)
 		}
-	} else if ex.Err() == nil && ex.errand.tries == 0 {
+	} else if ex.ctx.Err() == nil && ex.errand.tries == 0 {
 		about := []slog.Attr{
 			slog.String(names.KeyMCPClientMessageKind, ex.m.Kind.String()), slog.String(names.KeyExceptionMessage,
 				withoutBody(e)),
@@ -248,7 +246,7 @@ func (ex *exchange) fail(e *RequestError) {
 }
 
 // deliver hands over a frame and reports whether it was taken.
-func (ex *exchange) deliver(f Frame) bool { return ex.conn.inbox.deliver(ex, ex.session, f) }
+func (ex *exchange) deliver(f Frame) bool { return ex.conn.inbox.deliver(ex.ctx, ex.session, f) }
 
 // bodyOf returns the body of a response, up to a limit, as far as it can be read.
 func bodyOf(resp *http.Response, limit int64) []byte {

@@ -23,7 +23,6 @@ import (
 //	listening   http_listen.go     the GET stream of a session
 //	oldServer   http_sse.go        HTTP+SSE: its stream and its endpoint
 //	inbox       http_receive.go    what waits for Receive, and whether that may rest
-//	usuals      http_header.go     headers that requests share (those that have more, http_twin.go)
 //	pool        http_pool.go       goroutines of exchanges; that of all who share a client
 //	lingering   http_linger.go     streams that have brought their answer and have not ended
 //	ending      http_close.go      Close
@@ -47,7 +46,6 @@ type httpConn struct {
 	session *session
 	flight  flight
 	old     oldServer
-	usuals  usuals
 	inbox   inbox
 }
 

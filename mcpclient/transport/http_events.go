@@ -73,7 +73,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 		events := w.eventsOf(ex.conn.bound)
 		events.Reset(resp.Body)
 		cur.opened()
-		complete, err := ex.conn.consume(ex, ex.session, events, ex.m.ID, &cur)
+		complete, err := ex.conn.consume(ex.ctx, ex.session, events, ex.m.ID, &cur)
 		if complete {
 			ex.linger(resp)
 		}
@@ -159,18 +159,18 @@ func (ex *exchange) linger(resp *http.Response) {
 func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	c := ex.conn
 	for failure := (*RequestError)(nil); ; {
-		if ex.Err() != nil || c.isOver() {
+		if ex.ctx.Err() != nil || c.isOver() {
 			return nil
 		}
 		if ex.modern || cur.id == "" || cur.tries == maxResumes {
 			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
 			return nil
 		}
-		if await(ex, c.whenOver(), cur.pause(failure)) || ex.Err() != nil {
+		if await(ex.ctx, c.whenOver(), cur.pause(failure)) || ex.ctx.Err() != nil {
 			return nil
 		}
 		var resp *http.Response
-		resp, failure = c.openStream(&ex.life, ex.session, cur.id)
+		resp, failure = c.openStream(ex.ctx, ex.session, cur.id)
 		switch {
 		case failure == nil:
 			return resp

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -25,13 +24,12 @@ const (
 	cancelLimit = 2 * time.Second
 )
 
-// exchange is one message on its way to the server, and what comes back. It is the context of its HTTP requests: it has
-// the values of the one who sent the message, for a round tripper that traces requests, but a life of its own, which
-// stop ends, without a word to Receive.
+// exchange is one message on its way to the server, and what comes back.
 type exchange struct {
-	life
-	values context.Context // the sender's, and then with what reports to reach
-	reach  reach           // of its requests, one after the other
+	ctx     context.Context    // with the sender's values, for a round tripper that traces requests, but without its end
+	stop    context.CancelFunc // ends ctx, without a word to Receive
+	reach   reach              // of its requests, one after the other
+	watched context.Context    // ctx with what reports to reach; nil before the first request
 
 	next, previous *exchange // among those of conn, or in its line; guarded by its mu
 	since          time.Time // when it joined the line, zero if it had no need to
@@ -42,9 +40,7 @@ type exchange struct {
 	answer    func(Frame) bool // see seam.Sender; nil for none
 	errand    *errand          // nil of a request
 	sessionID string
-	usual     http.Header // see usuals
-	own       http.Header // see twin
-	trace     [3]string   // values of the header that are written once, see traceFields
+	trace     [3]string // values of the header that are written once, see traceFields
 	gate      <-chan struct{}
 
 	state       atomic.Int32
@@ -82,21 +78,6 @@ const (
 	stopped       // it has not and will not
 )
 
-// Value has the standard library's own contexts, whose ends are not this one's, as well. It may be asked for them all
-// the same: what package context finds is compared with Done.
-func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
-
-// context returns the context of the exchange's requests. Where other code than net/http sees it, it is one of the
-// standard library, for what that wraps it into: package context would have a goroutine wait for the end of any other.
-func (ex *exchange) context() context.Context {
-	if ex.conn.requests.private() {
-		return ex
-	}
-	ctx, cancel := context.WithCancel(ex)
-	_ = cancel // ctx ends with ex
-	return ctx
-}
-
 // newExchange returns the exchange for m in the current session. c.mu is held.
 func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame) bool) *exchange {
 	s := c.session
@@ -108,8 +89,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 		ex.sessionID = s.id
 	}
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
-	ex.begin()
-	ex.values = ctx
+	ex.ctx, ex.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if ex.initialize = beginsSession(&m); m.Kind != Request {
 		ex.m.ID, ex.errand = 0, &errand{limit: noticeLimit}
 		if ex.initialized = m.Method == methodInitialized && !ex.modern; ex.initialized {
@@ -118,7 +98,6 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 		}
 		ex.errand.needed = ex.initialized || m.Kind == Response
 	}
-	ex.usual = c.usuals.of(ex)
 	return ex
 }
 
@@ -151,11 +130,11 @@ func (ex *exchange) carryOut(w *worker) {
 	if ex.gate != nil {
 		select {
 		case <-ex.gate:
-		case <-ex.Done():
+		case <-ex.ctx.Done():
 			return
 		}
 	}
-	if ex.Err() == nil && ex.state.CompareAndSwap(waiting, leaving) {
+	if ex.ctx.Err() == nil && ex.state.CompareAndSwap(waiting, leaving) {
 		for ex.post(w); ex.again(); {
 			ex.post(w)
 		}
@@ -170,7 +149,7 @@ func (ex *exchange) again() bool {
 	pause := max(min(firstPause<<ex.errand.tries, lastPause), ex.errand.failed.RetryAfter)
 	ex.errand.failed = nil
 	ex.errand.tries++
-	return !await(ex, ex.conn.whenOver(), pause) && ex.Err() == nil && !ex.session.dropped()
+	return !await(ex.ctx, ex.conn.whenOver(), pause) && ex.ctx.Err() == nil && !ex.session.dropped()
 }
 
 func (ex *exchange) finish() {

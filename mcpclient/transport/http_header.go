@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"weak"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/internal/mirror"
@@ -56,28 +55,18 @@ func (q *requester) newHeader() http.Header {
 // header returns the header of the message's POST. Other code than net/http may change what it gets, so that shares no
 // value with another request.
 func (ex *exchange) header(q *requester) http.Header {
-	h := ex.usual
-	if h == nil {
-		h = q.newHeader()
-		ex.fillUsual(h)
-	}
-	switch {
-	case !q.private():
+	h := q.newHeader()
+	ex.fill(h)
+	if !q.private() {
 		h = h.Clone()
-	case ex.usual == nil:
-	case !ex.traced() && len(ex.m.Header) == 0:
-		return h
-	default:
-		h = ex.twin()
 	}
 	ex.fillOwn(h)
 	return h
 }
 
-// fillUsual fills in what messages that are alike have in common. Values that come from elsewhere are encoded or left
-// out if they could be anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request
-// Metadata")
-func (ex *exchange) fillUsual(h http.Header) {
+// fill fills in the fields of the protocol. Values that come from elsewhere are encoded, or left out if they could be
+// anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request Metadata")
+func (ex *exchange) fill(h http.Header) {
 	h["Content-Type"], h["Accept"] = jsonOnly, jsonOrEvents
 	m := &ex.m
 	values := make(values, 0, 4)
@@ -118,8 +107,6 @@ func (ex *exchange) fillOwn(h http.Header) {
 	}
 }
 
-func (ex *exchange) traced() bool { return ex.trace != [3]string{} || len(ex.m.Propagated) > 0 }
-
 // mayPropagate reports whether a propagator may set the field of this name: it is none of the protocol's, and says
 // nothing about the connection or who the client is.
 func mayPropagate(name string) bool {
@@ -141,41 +128,4 @@ func (v *values) add(h http.Header, name, value string) {
 		*v = append(*v, value)
 		h[name] = (*v)[n : n+1 : n+1]
 	}
-}
-
-// maxUsual is how many headers a connection keeps.
-const maxUsual = 16
-
-// usuals are headers that a connection keeps while it is in use: nothing holds them between two calls but the
-// collector's patience. Guarded by httpConn.mu.
-type usuals struct {
-	kept weak.Pointer[map[alike]http.Header]
-}
-
-// alike is what messages have in common whose headers are the same, but for what fillOwn fills in.
-type alike struct {
-	version, session, method, name string
-}
-
-// of returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something by
-// name, as what is asked for again and again does. They share it: it is only read, or a copy is sent. httpConn.mu is
-// held.
-func (u *usuals) of(ex *exchange) http.Header {
-	q := &ex.conn.requests
-	if ex.m.Kind != Request || ex.m.Name == "" {
-		return nil
-	}
-	kept := u.kept.Value()
-	if kept == nil || len(*kept) == maxUsual {
-		kept = &map[alike]http.Header{}
-		u.kept = weak.Make(kept)
-	}
-	key := alike{ex.m.ProtocolVersion, ex.sessionID, ex.m.Method, ex.m.Name}
-	h := (*kept)[key]
-	if h == nil {
-		h = q.newHeader()
-		ex.fillUsual(h)
-		(*kept)[key] = h
-	}
-	return h
 }

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"math"
-	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
 	"github.com/mcpotel/mcpotel/internal/sse"
@@ -21,7 +20,6 @@ type pool struct {
 type worker struct {
 	body   []byte      // for bodies of unknown length
 	lately grow.Lately // of those
-	header http.Header // see exchange.twin
 	events *sse.Reader // see eventsOf
 	bound  frameBound  // of events
 }

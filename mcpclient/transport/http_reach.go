@@ -17,8 +17,6 @@ type reach struct {
 	got       atomic.Bool   // one
 	sent      atomic.Bool   // its body, or part of it
 	connected *atomic.Int32 // counts the requests that have one
-	tries     atomic.Int32  // network connections it has got, one after the other
-	headers   atomic.Int32  // those that its header was written to
 
 	plain bool         // the body cannot tell that it was read
 	first bytes.Reader // of the first such body
@@ -31,14 +29,8 @@ type reach struct {
 func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Context {
 	r.connected = connected
 	r.trace.GetConn = func(string) { r.asked.Store(true) }
-	r.trace.GotConn = func(httptrace.GotConnInfo) {
-		r.tries.Add(1)
-		r.connect()
-	}
-	r.trace.WroteHeaders = func() {
-		r.headers.Add(1)
-		r.sent.Store(true)
-	}
+	r.trace.GotConn = func(httptrace.GotConnInfo) { r.connect() }
+	r.trace.WroteHeaders = func() { r.sent.Store(true) }
 	return httptrace.WithClientTrace(ctx, &r.trace)
 }
 
@@ -49,12 +41,6 @@ func (r *reach) connect() {
 	if !r.got.Swap(true) {
 		r.connected.Add(1)
 	}
-}
-
-// headerWritten reports whether net/http has written the header as often as it began to, so that it reads it no more.
-func (r *reach) headerWritten() bool {
-	tries := r.tries.Load()
-	return tries > 0 && r.headers.Load() == tries
 }
 
 // leave makes r ready for another request.

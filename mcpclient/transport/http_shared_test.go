@@ -65,8 +65,8 @@ func TestContextsAroundThoseOfTheUsersRequestsTakeNoGoroutine(t *testing.T) {
 
 type valueKey struct{}
 
-// Calls of one thing share a header, more things are called than headers are kept, and some have fields of their own.
-func TestHeadersThatAreSharedAreRight(t *testing.T) {
+// Calls that are made at once have their own names, and some have fields of their own.
+func TestHeadersOfManyCallersAreRight(t *testing.T) {
 	const callers, calls = 8, 100
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID

@@ -103,8 +103,8 @@ func (o *oldServer) open(ex *exchange, limit time.Duration) (*url.URL, *RequestE
 	select {
 	case <-s.ready:
 		return s.endpoint, s.failure
-	case <-ex.Done():
-		return nil, &RequestError{Reason: Lost, Unsent: true, Err: ex.Err()}
+	case <-ex.ctx.Done():
+		return nil, &RequestError{Reason: Lost, Unsent: true, Err: ex.ctx.Err()}
 	}
 }
 
@@ -113,7 +113,7 @@ func (o *oldServer) connect(ex *exchange, s *sharedStream, limit time.Duration) 
 	c := o.conn
 	defer close(s.ready)
 	ctx, end := o.living(s)
-	detach := context.AfterFunc(&ex.life, func() { end(ex.Err()) })
+	detach := context.AfterFunc(ex.ctx, func() { end(ex.ctx.Err()) })
 	inTime := func() bool { return true }
 	if limit > 0 {
 		inTime = time.AfterFunc(limit, func() { end(errNoEndpoint) }).Stop
