@@ -68,7 +68,7 @@ func relayless(o *Options) func(yield func(string) bool) {
 type relaying struct{ receiver relay.Receiver }
 
 func (r relaying) forConnection(c *connection) role {
-	return &front{conn: c, receiver: r.receiver, observer: c.Observer}
+	return &front{conn: c, receiver: r.receiver, observer: c.exchange.Peer.Observer}
 }
 
 func (r relaying) forHTTP(h *HTTPHandler) role {
@@ -112,7 +112,7 @@ type clientReason string
 func (r clientReason) Error() string { return string(r) }
 func (r clientReason) Unwrap() error { return rpc.ErrCancelled }
 
-func (f *front) drain() { f.conn.table.Drain(f.conn.s.cfg.DrainTimeout) }
+func (f *front) drain() { f.conn.table.Drain(f.conn.exchange.s.cfg.DrainTimeout) }
 
 // leave ends what the client has left behind: its requests, and then what is known of it elsewhere. The reason is nil
 // if the client has left.
@@ -129,7 +129,7 @@ func (f *front) leave(reason error) {
 	for _, left := range c.table.All() {
 		left.Cancel(why)
 	}
-	f.close(c.Life)
+	f.close(c.exchange.Life)
 	if c.table.Drain(rpc.Settle) {
 		return
 	}

@@ -100,7 +100,7 @@ func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params
 		r.uri = rpc.Text(p.URI)
 	}
 	var in instrument.Incoming
-	if r.x.Tel != nil {
+	if r.x.Peer.Tel != nil {
 		in = r.x.incoming(&r.Call, &p, r.method, r.target, r.uri)
 		in.Known, in.TargetKnown = early, known
 		in.ClientName, in.ClientVersion = r.x.introduced(r.name, client{agreed: r.agreed, info: r.said}, raw)
@@ -167,7 +167,7 @@ func (r *relayedCall) Handle(ctx context.Context) (any, error) {
 	err := r.front.receive(ctx, func() {
 		usercode.Run(func() { r.front.receiver.ReceiveRequest(ctx, m, r.front, r.answered) },
 			func(f *usercode.Failure) {
-				r.x.Failed(ctx, m.Method)(f)
+				r.x.Peer.Failed(ctx, m.Method)(f)
 				r.answered(nil, rpc.ErrPanicked)
 			})
 	})
@@ -198,7 +198,7 @@ func (r *relayedCall) acknowledged() {
 	if r.stopped == nil && !r.over.Load() {
 		r.Op.Sending()
 		r.Op.End(instrument.Result{})
-		r.stopped = r.x.Tel.StreamOpened(names.StreamListen)
+		r.stopped = r.x.Peer.Tel.StreamOpened(names.StreamListen)
 	}
 }
 
@@ -273,7 +273,7 @@ func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []b
 func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
 	if r.name == mcp.MethodInitialize {
 		if v := r.x.Version(); v != "" { // what the answer says
-			r.Op.Meet(r.x.Seen(v))
+			r.Op.Meet(r.x.Peer.Seen(v))
 		}
 	}
 	return r.x.outcomeOf(&r.Call, result, err, lost)
@@ -332,7 +332,7 @@ func (v verbatim) outcome() (r instrument.Result) {
 // adopt makes what the client has said, and what it has been answered, the terms of the session.
 func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
-	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.s.cfg.versions, v) {
+	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.exchange.s.cfg.versions, v) {
 		a.version = v
 	}
 	if !c.introduce(a.weight) {
@@ -341,19 +341,19 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	if c.public.begin(a) {
 		c.public.open()
 	}
-	c.terms.agreed.Store(a)
+	c.exchange.terms.agreed.Store(a)
 }
 
 // notified hands a notification to the receiver.
 func (f *front) notified(x *exchange, m *jsonrpc.Message) error {
 	in := x.Describe(m)
 	in.Known = false
-	ctx, op := x.Tel.StartHandler(x.Work, in)
+	ctx, op := x.Peer.Tel.StartHandler(x.Work, in)
 	defer op.End(rpc.BrokenOff)
 	err := f.receive(ctx, func() {
 		usercode.Run(func() {
 			f.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, f)
-		}, x.Failed(ctx, m.Method))
+		}, x.Peer.Failed(ctx, m.Method))
 	})
 	op.End(instrument.Result{Err: err})
 	return nil

@@ -84,8 +84,8 @@ func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 // Start starts the operation in telemetry, which in describes, and makes the context of the handler.
 func (c *Call) Start(in *instrument.Incoming) {
 	ctx := context.Context((*informed)(c))
-	if c.Exchange.Tel != nil {
-		ctx, c.Op = c.Exchange.Tel.StartHandler(ctx, *in)
+	if c.Exchange.Peer.Tel != nil {
+		ctx, c.Op = c.Exchange.Peer.Tel.StartHandler(ctx, *in)
 	}
 	if c.Arrived = c.Op.Started(); c.Arrived.IsZero() {
 		c.Arrived = time.Now()
@@ -164,7 +164,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	err = ErrPanicked
 	usercode.Run(func() { result, err = c.Handler.Handle(ctx) }, func(f *usercode.Failure) {
 		method, _ := c.Handler.About()
-		c.Exchange.Failed(ctx, method)(f)
+		c.Exchange.Peer.Failed(ctx, method)(f)
 	})
 	return result, err
 }
