@@ -155,6 +155,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	switch {
 	case c.Refused != nil:
 		return nil, c.Refused
+	case c.keepsPlace: // its handler concludes it, or has given it up
 	case c.Exchange.Work.Err() != nil:
 		// The handler's context is derived from Work, and may end a moment later.
 		return nil, context.Cause(c.Exchange.Work)

@@ -206,13 +206,13 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 	case c.Refused != nil:
 	case !c.Inline:
 		c.OnReader = c.InOrder || x.Reader.wants(c)
+		c.keepsPlace = c.InOrder
 		err := x.Calls.Admit(c)
 		if err == nil {
-			c.keepsPlace = c.InOrder
 			c.serveOnReader()
 			return
 		}
-		c.Refused = err
+		c.Refused, c.keepsPlace = err, false
 	case x.Calls.Find(m.ID) != nil:
 		c.Refused = errDuplicateID
 	}
