@@ -22,23 +22,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// relayedCall is a request that a receiver answers, and the handler of it.
+// relayedCall is a request that a receiver answers, and its handler.
 type relayedCall struct {
 	rpc.Call
 	x       *exchange
 	front   *front
-	name    string // of the method
+	name    string // the method
 	method  *method
-	version mcp.Version     // by which it is answered, as far as that is known
-	agreed  *agreement      // nil for a client without a session
-	said    json.RawMessage // by a modern client about itself
-	target  string          // what the method is about
-	uri     string          // of the resource that the method is about
+	version mcp.Version     // revision of the answer, empty if it is unknown
+	agreed  *agreement      // of the client's session; nil for none
+	said    json.RawMessage // clientInfo of a modern client; nil for none
+	target  string          // the tool or prompt
+	uri     string          // the resource
 	params  json.RawMessage
 
-	header map[string]string // Mcp-Param-…, by name; nil for a request without headers
+	header map[string]string // Mcp-Param-… by name; nil for a request without headers
 
-	hello *agreement // what initialize says; nil for any other request
+	hello *agreement // the client in initialize; nil for any other request
 	over  atomic.Bool
 	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
@@ -78,13 +78,13 @@ var (
 	earlyPing = &method{name: mcp.MethodPing, handle: ping, inline: true, own: true}
 )
 
-// of makes r the handler of a request that x brings.
+// of makes r the handler of a request of x, and returns its call.
 func (r *relayedCall) of(f *front, x *exchange) *rpc.Call {
 	r.x, r.front, r.Handler = x, f, r
 	return &r.Call
 }
 
-// Begin finds out what telemetry is to say of a request, which nothing else depends on.
+// Begin finds the method and the client for telemetry, and refuses a request whose headers contradict its body.
 func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	r.name, r.params, r.agreed = method, raw, r.x.terms.agreed.Load()
 	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !modern(&p)
@@ -108,7 +108,7 @@ func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params
 	r.Start(&in)
 }
 
-// identify finds out by which method and for whom the request is, as far as it says so.
+// identify finds the method, the revision and the client of the request, as far as it names them.
 func (r *relayedCall) identify(p *jsonrpc.Params) {
 	if r.method = relayedMethods[r.name]; r.method == nil {
 		r.method = anyMethod
@@ -128,8 +128,8 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 	}
 }
 
-// readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body. A revision
-// that is not known here is one for the server behind the receiver.
+// readHeaders reads the headers of a modern request over HTTP, and compares them with its body. The server behind the
+// receiver decides about a revision that is unknown here.
 func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 	h := r.x.headers
 	r.said = p.ClientInfo
@@ -156,7 +156,7 @@ func (s *Server) greeting(params json.RawMessage) *agreement {
 	return a
 }
 
-// Handle hands the request to the receiver. The frame is not kept.
+// Handle passes the request to the receiver, and does not keep the frame.
 func (r *relayedCall) Handle(ctx context.Context) (any, error) {
 	if r.Inline {
 		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
@@ -238,7 +238,7 @@ func (r *relayedCall) abort(why error) {
 	}
 }
 
-// finish answers the request, unless the client has cancelled it.
+// finish answers the request, or gives it up if the receiver's peer has cancelled it.
 func (r *relayedCall) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		r.GiveUp(err, func() {
@@ -258,7 +258,7 @@ func (r *relayedCall) finish(result json.RawMessage, err error) {
 
 func (r *relayedCall) Close(error) {}
 
-// Encode makes the answer what the receiver says. That of initialize says what the terms of the session are.
+// Encode makes the answer of the receiver's. The answer to initialize has the terms of the session.
 func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	v, _ := result.(verbatim)
 	if r.hello != nil && err == nil {
@@ -285,7 +285,7 @@ func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
 
 func (r *relayedCall) Value() any { return r }
 
-// wait sends what waits for a client that shares its receiver with others.
+// wait sends the messages of the request to a client that shares its receiver with others.
 func (r *relayedCall) wait(over <-chan struct{}) { r.box.Run(over) }
 
 // verbatim is the result of a request by a method, as a peer wrote it.
@@ -344,7 +344,7 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	c.exchange.terms.agreed.Store(a)
 }
 
-// notified hands a notification to the receiver.
+// notified passes a notification to the receiver.
 func (f *front) notified(x *exchange, m *jsonrpc.Message) error {
 	in := x.Describe(m)
 	in.Known = false
