@@ -139,7 +139,7 @@ func (x *exchange) introduced(method string, from client, params json.RawMessage
 	case method == mcp.MethodInitialize:
 		from.info, _ = mcp.Object(params).Lookup("clientInfo")
 	}
-	return x.s.introductions.read(from.info)
+	return x.s.introductions.Read(from.info)
 }
 
 // tellHTTP adds the address and the headers of the HTTP request, if there is one.

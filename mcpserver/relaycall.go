@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/internal/within"
@@ -144,13 +145,13 @@ func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 
 // greeting returns what the params of initialize say of the client, as far as that can be read.
 func (s *Server) greeting(params json.RawMessage) *agreement {
-	p, weight, err := introduction(params)
+	p, weight, err := introduction.Decode(params)
 	if err == nil {
 		return &agreement{client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
 	}
 	a := new(agreement)
-	if info, ok := mcp.Object(params).Lookup("clientInfo"); ok && len(info) <= maxIntroduction {
-		a.client.Name, a.client.Version = s.introductions.read(info)
+	if info, ok := mcp.Object(params).Lookup("clientInfo"); ok && len(info) <= introduction.MaxBytes {
+		a.client.Name, a.client.Version = s.introductions.Read(info)
 		a.weight = len(info)
 	}
 	return a

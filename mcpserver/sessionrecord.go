@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -64,7 +65,7 @@ func (st *sessionState) agreement() *agreement {
 	a := &agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared}
 	for _, said := range []any{st.Client, st.Capabilities} {
 		text, _ := json.Marshal(said) // has been decoded from such
-		a.weight += weightOf(text, values(text))
+		a.weight += introduction.Weight(text, introduction.Values(text))
 	}
 	return a
 }

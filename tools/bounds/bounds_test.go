@@ -18,7 +18,7 @@ var watched = []string{
 	"mcpclient", "mcpclient/transport", "mcpclient/transport/chaos", "internal/inlet",
 	"mcpclient/auth", "mcpclient/auth/internal/dpop",
 	"mcpclient/auth/internal/metadata",
-	"internal/client/conn", "internal/client/inflight", "mcpclient/telemetry", "internal/instrument", "internal/server/quota", "internal/server/rpc",
+	"internal/client/conn", "internal/client/inflight", "mcpclient/telemetry", "internal/instrument", "internal/server/introduction", "internal/server/quota", "internal/server/rpc",
 	"internal/instrument/settings", "mcpclient/telemetry/tailsampling",
 	"mcpproxy",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",
