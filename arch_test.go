@@ -25,9 +25,10 @@ var leaves = []string{
 // arrows says which packages of this module each of the others may import, beside leaves. Decide here where a package
 // that you add stands.
 var arrows = map[string][]string{
-	"internal/jsonscan/jsontest": {},
-	"internal/workers":           {},
-	"internal/server/quota":      {},
+	"internal/jsonscan/jsontest":   {},
+	"internal/workers":             {},
+	"internal/server/quota":        {},
+	"internal/server/introduction": {"internal/given", "internal/jsonrpc", "mcp"},
 	"internal/server/rpc": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/workers", "mcp", "mcpclient/telemetry",
 	},
@@ -135,8 +136,9 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/relay", "internal/running", "internal/schema", "internal/server/quota", "internal/server/rpc", "internal/sse", "internal/workers",
-		"mcp", "mcpclient/telemetry", "internal/instrument", "mcpserver/store",
+		"internal/relay", "internal/running", "internal/schema", "internal/server/introduction", "internal/server/quota",
+		"internal/server/rpc", "internal/sse", "internal/workers", "mcp", "mcpclient/telemetry", "internal/instrument",
+		"mcpserver/store",
 	},
 	"internal/relay/upstream": {
 		"inspect", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/running", "mcp",

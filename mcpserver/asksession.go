@@ -25,11 +25,11 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	if s == nil || s.conn == nil {
 		return fmt.Errorf("%w: there is no session", ErrUnsupported)
 	}
-	agreed := s.conn.terms.agreed.Load()
+	agreed := s.conn.exchange.terms.agreed.Load()
 	switch {
 	case agreed == nil:
 		return fmt.Errorf("%w: its session is not open", ErrUnsupported)
-	case !s.conn.terms.confirmed.Load():
+	case !s.conn.exchange.terms.confirmed.Load():
 		return errUnconfirmed
 	}
 	q, err := s.conn.inquirer(agreed.version)
@@ -46,11 +46,14 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 
 // inquirer returns what asks a client of a revision outside of any request.
 func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
-	if at := c.Out.Reach(); !at.Asks || !at.Read {
+	if at := c.exchange.Out.Reach(); !at.Asks || !at.Read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
 	}
 	return &inquirer{
-		Inquirer: rpc.Inquirer{Exchange: &c.Exchange, Out: c.Out, Version: v, Context: c.Work}, sites: c.sites,
+		Inquirer: rpc.Inquirer{
+			Exchange: &c.exchange.Exchange, Out: c.exchange.Out, Version: v, Context: c.exchange.Work,
+		},
+		sites: c.sites,
 	}, nil
 }
 

@@ -112,7 +112,7 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 func (c *connection) complete(elicitationID string) bool {
 	asked := c.sites.remove(elicitationID)
 	if asked {
-		c.Group.Start(visited{c, elicitationID})
+		c.exchange.Group.Start(visited{c, elicitationID})
 	}
 	return asked
 }
@@ -130,7 +130,7 @@ func (t visited) Run() {
 	}
 	x := t.c.exchange
 	// best effort
-	_ = x.Notify(x.Work, x.Out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
+	_ = x.Peer.Notify(x.Work, x.Out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
 }
 
 // sites are the elicitations by URL of one client that may be completed: the latest of them.

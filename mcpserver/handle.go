@@ -61,7 +61,7 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 		}
 	}
 	var in instrument.Incoming
-	if c.x.Tel != nil {
+	if c.x.Peer.Tel != nil {
 		in = c.x.incoming(&c.Call, &p, c.method, c.target, c.uri)
 		in.TargetKnown = known
 		in.ClientName, in.ClientVersion = c.x.introduced(method, c.info.from, raw)
@@ -118,7 +118,8 @@ func (c *call) check(p *jsonrpc.Params) error {
 func (x *exchange) incoming(c *rpc.Call, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
 	name, v := c.Handler.About()
 	in := instrument.Incoming{
-		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.Size, Peer: x.Seen(v), Untrusted: x.Untrusted,
+		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.Size,
+		Peer: x.Peer.Seen(v), Untrusted: x.Peer.Untrusted,
 	}
 	in.ID, _ = c.ID.Text()
 	in.IntID, in.HasIntID = c.ID.Int()
@@ -138,7 +139,7 @@ func (x *exchange) introduced(method string, from client, params json.RawMessage
 	case method == mcp.MethodInitialize:
 		from.info, _ = mcp.Object(params).Lookup("clientInfo")
 	}
-	return x.s.introductions.read(from.info)
+	return x.s.introductions.Read(from.info)
 }
 
 // tellHTTP adds the address and the headers of the HTTP request, if there is one.
@@ -219,7 +220,7 @@ func (c *call) Outcome(result any, err, lost error) instrument.Result {
 	}
 	if c.info.Method == mcp.MethodInitialize {
 		if v := c.x.Version(); v != "" { // what the answer says
-			c.Op.Meet(c.x.Seen(v))
+			c.Op.Meet(c.x.Peer.Seen(v))
 		}
 	}
 	return c.x.outcomeOf(&c.Call, result, err, lost)

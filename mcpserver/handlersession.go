@@ -236,14 +236,14 @@ func (c *connection) welcome(ctx context.Context, a *agreement) error {
 	if !c.introduce(a.weight) {
 		return errTooManySessions
 	}
-	if err := c.public.tell(ctx, c.s.hosts.all()); err != nil {
+	if err := c.public.tell(ctx, c.exchange.s.hosts.all()); err != nil {
 		return err
 	}
 	if !c.public.open() {
 		return errShuttingDown
 	}
 	done = true
-	c.terms.agreed.Store(a)
+	c.exchange.terms.agreed.Store(a)
 	return nil
 }
 
@@ -268,23 +268,23 @@ func (s *Server) farewell() time.Duration {
 // context. reason is for want of a better one.
 func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
-	if len(hosts) == 0 && (c.s.resources.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
+	if len(hosts) == 0 && (c.exchange.s.resources.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
 		return 0
 	}
 	if reason != nil {
 		c.public.because(reason)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Life), c.s.cfg.patience())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.exchange.Life), c.exchange.s.cfg.patience())
 	defer cancel()
 	done := make(chan struct{})
 	go func() { // ends with the hosts, whose context ends
 		defer close(done)
-		c.unwatchAll(ctx, &c.watched)
+		c.exchange.unwatchAll(ctx, &c.watched)
 		for _, h := range slices.Backward(hosts) {
-			c.Guard(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, c.public.why()) })
+			c.exchange.Peer.Guard(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, c.public.why()) })
 		}
 	}()
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.s.cfg.patience()+rpc.Settle)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.exchange.s.cfg.patience()+rpc.Settle)
 	defer stop()
 	select {
 	case <-done:

@@ -109,12 +109,12 @@ func (x *exchange) hear(m *jsonrpc.Message) bool {
 
 // listenTo calls the handler of a notification.
 func (x *exchange) listenTo(n *heard) {
-	ctx, op := x.Tel.StartHandler(x.Work, n.in)
+	ctx, op := x.Peer.Tel.StartHandler(x.Work, n.in)
 	defer op.End(rpc.BrokenOff)
 	usercode.Run(func() {
 		op.Labelled(ctx, func(ctx context.Context) { n.handle(ctx, &n.Notification) })
 		op.End(instrument.Result{})
-	}, x.Failed(ctx, n.Method))
+	}, x.Peer.Failed(ctx, n.Method))
 }
 
 // heard is a notification on the way to its handler.
@@ -161,9 +161,9 @@ func (q *hearing) add(n *heard) {
 	}
 	q.mu.Unlock()
 	for _, n := range lost {
-		q.x.Tel.Notification(telemetry.Received, n.Method)
-		q.x.Tel.MessageSize(telemetry.Received, instrument.KindNotification, n.size)
-		q.x.Tel.NotificationDropped(n.Method, reason)
+		q.x.Peer.Tel.Notification(telemetry.Received, n.Method)
+		q.x.Peer.Tel.MessageSize(telemetry.Received, instrument.KindNotification, n.size)
+		q.x.Peer.Tel.NotificationDropped(n.Method, reason)
 	}
 }
 

@@ -181,8 +181,8 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
-			s.Asks.Close() // no answer is let in any more
-			s.Group.Wait(ctx)
+			s.exchange.Asks.Close() // no answer is let in any more
+			s.exchange.Group.Wait(ctx)
 			s.public.because(ErrShutdown)
 			h.end(s)
 		})

@@ -107,7 +107,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 			f.h.unavailable(w, r)
 			return
 		}
-		defer s.Tel.StreamOpened(names.StreamGet)()
+		defer s.exchange.Peer.Tel.StreamOpened(names.StreamGet)()
 		t.serve(r.Context(), resp)
 		return
 	}
@@ -121,7 +121,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	case err != nil:
 		f.h.unavailable(w, r)
 	default:
-		defer s.Tel.StreamOpened(names.StreamGet)()
+		defer s.exchange.Peer.Tel.StreamOpened(names.StreamGet)()
 		c.serve(ctx, missed)
 	}
 }
@@ -386,7 +386,7 @@ func (f *fleet) read(sig *signal) {
 		return
 	}
 	if t := s.stream(sig.Stream); t != nil {
-		s.Group.Start(yielding{t})
+		s.exchange.Group.Start(yielding{t})
 	}
 	s.shared.readElsewhere(sig.Stream)
 }

@@ -63,7 +63,7 @@ func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSess
 		h.refuse(w, r, badRequest(names.RefusalHeader, err.Error()))
 		return
 	}
-	defer s.Tel.StreamOpened(names.StreamGet)()
+	defer s.exchange.Peer.Tel.StreamOpened(names.StreamGet)()
 	t.serve(r.Context(), resp)
 }
 

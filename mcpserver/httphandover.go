@@ -54,13 +54,13 @@ func (h *handed) add(frame []byte) {
 		h.bytes += len(frame)
 	}
 	if !h.taking {
-		h.taking = h.s.Group.Start(h)
+		h.taking = h.s.exchange.Group.Start(h)
 	}
 }
 
 func (h *handed) Run() {
 	for frame := h.next(); frame != nil; frame = h.next() {
-		h.s.Receive(frame)
+		h.s.exchange.Receive(frame)
 	}
 }
 

@@ -39,7 +39,7 @@ func (t *stream) keep(ctx context.Context, e store.Event) error {
 		if err := t.put(ctx, e); err == nil || errors.Is(err, errGone) {
 			return err
 		}
-		if !t.s.Group.Start(filling{t}) {
+		if !t.s.exchange.Group.Start(filling{t}) {
 			return errGone
 		}
 	}
@@ -81,7 +81,7 @@ func (t *stream) put(ctx context.Context, e store.Event) error {
 type filling struct{ t *stream }
 
 func (f filling) Run() {
-	work := f.t.s.Work
+	work := f.t.s.exchange.Work
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		select {
 		case <-time.After(pause):
@@ -99,7 +99,7 @@ func (t *stream) fill() bool {
 	defer t.mu.Unlock()
 	for len(t.unkept.events) > 0 {
 		e := t.unkept.events[0]
-		switch err := t.put(context.WithoutCancel(t.s.Work), e); {
+		switch err := t.put(context.WithoutCancel(t.s.exchange.Work), e); {
 		case errors.Is(err, errGone):
 			t.abandon()
 			return true

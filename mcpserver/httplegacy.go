@@ -29,9 +29,9 @@ func (h *HTTPHandler) postAlone(p *httpPost) {
 // serveLegacy answers a message by itself. A client that leaves does not cancel it.
 func (h *HTTPHandler) serveLegacy(p *httpPost, t *terms) {
 	x := h.newExchange(p, len(h.s.cfg.legacy) == 0)
-	x.Work = context.WithoutCancel(p.r.Context())
-	x.Life = x.Work
-	x.terms = t
+	x.exchange.Work = context.WithoutCancel(p.r.Context())
+	x.exchange.Life = x.exchange.Work
+	x.exchange.terms = t
 	h.serveStateless(p, x)
 }
 

@@ -166,10 +166,10 @@ func (h *HTTPHandler) modern(p *httpPost) {
 		defer p.visit.linger()()
 	}
 	x := h.newExchange(p, true)
-	x.headers = headers(p.r.Header)
-	x.Work = p.r.Context()
-	x.Life = x.Work
-	x.terms = &h.none
+	x.exchange.headers = headers(p.r.Header)
+	x.exchange.Work = p.r.Context()
+	x.exchange.Life = x.exchange.Work
+	x.exchange.terms = &h.none
 	h.serveStateless(p, x)
 }
 

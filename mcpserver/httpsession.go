@@ -60,7 +60,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		if channel != nil {
 			process = h.fleet.self
 		}
-		h.fleet.share(s, h.fleet.newRecord(s.client.principal, process))
+		h.fleet.share(s, h.fleet.newRecord(s.exchange.client.principal, process))
 	}
 	return s
 }
@@ -161,8 +161,8 @@ func (h *HTTPHandler) end(s *httpSession) {
 
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
-	s.Asks.Close()
-	s.role.leave(s.public.why())
+	s.exchange.Asks.Close()
+	s.exchange.role.leave(s.public.why())
 	s.stop(s.public.why())
 	if s.general != nil {
 		s.general.close()
@@ -187,7 +187,7 @@ func (s *httpSession) shut() (left int) {
 // agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
 // is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
-	s.Peer.EnterSession(s.Version(), s.id)
+	s.exchange.Peer.EnterSession(s.exchange.Version(), s.id)
 	if s.shared != nil {
 		if err := s.shared.create(ctx); err != nil {
 			return false, err
@@ -310,7 +310,7 @@ func (s *httpSession) patience() time.Duration {
 func (s *httpSession) isHeld() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.ended && (s.held > 0 || s.table.Busy(s.Asks.Paused()))
+	return !s.ended && (s.held > 0 || s.table.Busy(s.exchange.Asks.Paused()))
 }
 
 // expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
@@ -321,7 +321,7 @@ func (s *httpSession) expired() bool {
 	switch {
 	case s.ended || s.held > 0 && s.met:
 		return false
-	case s.table.Busy(s.Asks.Paused()):
+	case s.table.Busy(s.exchange.Asks.Paused()):
 		s.rest()
 		return false
 	}
@@ -332,7 +332,7 @@ func (s *httpSession) expired() bool {
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
 	x.Server = &x
-	x.Work = within.Values(s.Work, r.Context())
+	x.Work = within.Values(s.exchange.Work, r.Context())
 	x.httpRequest = r
 	return &x
 }

@@ -47,7 +47,7 @@ func (f *fleet) share(s *httpSession, record sessionRecord) {
 	s.connection.passing.Store(record.Process == "")
 	if record.Process == "" {
 		s.others = s.shared
-		s.Asks.Process = f.self
+		s.exchange.Asks.Process = f.self
 	}
 }
 
@@ -114,14 +114,14 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	for _, uri := range after {
 		if h := x.s.resources.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
 			// the client has been promised it
-			x.Guard(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
+			x.Peer.Guard(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
 		}
 	}
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
 			sh.s.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
 			// an error could be told to no client
-			x.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
+			x.Peer.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 func (sh *shared) enter(ctx context.Context, revision int64) error {
 	x := sh.s.exchange
 	err := error(rpc.ErrInternal) // of a host that panics
-	x.Guard(ctx, mcp.MethodInitialize, func() { err = sh.s.welcome(ctx, sh.record.agreement()) })
+	x.Peer.Guard(ctx, mcp.MethodInitialize, func() { err = sh.s.welcome(ctx, sh.record.agreement()) })
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 	}
 	s.await()
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
-		ended := s.Tel.StreamOpened(names.StreamSSE)
+		ended := s.exchange.Peer.Tel.StreamOpened(names.StreamSSE)
 		select {
 		case <-resp.done():
 		case <-r.Context().Done():

@@ -11,12 +11,12 @@ import (
 
 // statelessRequest is an HTTP request whose message belongs to no session, and the response to it.
 type statelessRequest struct {
-	exchange
-	sender peer
-	reply  reply
-	post   httpPost
-	visit  visit
-	first  *rpc.Call // the call of the message, if it is a request
+	exchange exchange
+	sender   peer
+	reply    reply
+	post     httpPost
+	visit    visit
+	first    *rpc.Call // the call of the message, if it is a request
 }
 
 // answeredStateless is a stateless request with its call, for a server that answers.
@@ -72,8 +72,8 @@ func (h *HTTPHandler) newExchange(p *httpPost, modern bool) *statelessRequest {
 		s:        h.s, role: h.role, client: &x.sender, audience: h.audience,
 	}
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}, modern: modern}
-	x.Out = &x.reply
-	x.httpRequest = p.r
+	x.exchange.Out = &x.reply
+	x.exchange.httpRequest = p.r
 	return x
 }
 
@@ -85,7 +85,7 @@ func (h *HTTPHandler) serveStateless(p *httpPost, x *statelessRequest) {
 	defer x.reply.close()
 	p.lead(func() {
 		if p.broken != nil {
-			x.Receive(p.frame)
+			x.exchange.Receive(p.frame)
 		} else {
 			p.beginAs(x.first, &x.exchange, &x.reply)
 		}

@@ -162,7 +162,9 @@ func (t *stream) primes() bool { return t.events != nil && t.s.primes() }
 // primes reports whether the first event of a new stream is empty: with its id the client can go on if the connection
 // breaks. Only revision 2025-11-25 has such events.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
-func (s *httpSession) primes() bool { return s.cfg.Events != nil && s.Version() == mcp.Version20251125 }
+func (s *httpSession) primes() bool {
+	return s.cfg.Events != nil && s.exchange.Version() == mcp.Version20251125
+}
 
 // priming returns that first event, with the id of the event behind which the stream begins.
 func (s *httpSession) priming(id string) sse.Event {

@@ -41,12 +41,12 @@ func (t *sessions) introduce(s *httpSession, bytes int) (evicted []*httpSession,
 	if !t.has(s) {
 		return nil, false
 	}
-	t.introductions.Release(s.client.who, s.weight)
+	t.introductions.Release(s.exchange.client.who, s.weight)
 	if s.weight = 0; bytes == 0 {
 		return nil, true
 	}
-	if evicted, ok = t.clear(&t.introductions, s.client.who, bytes, weightOfSession); ok {
-		t.introductions.Reserve(s.client.who, bytes)
+	if evicted, ok = t.clear(&t.introductions, s.exchange.client.who, bytes, weightOfSession); ok {
+		t.introductions.Reserve(s.exchange.client.who, bytes)
 		s.weight = bytes
 	}
 	return evicted, ok
@@ -68,7 +68,7 @@ func (t *sessions) clear(
 		s := e.Value.(*httpSession)
 		switch has := takes(s); {
 		case has == 0:
-		case who != (quota.Account{}) && s.client.who == who:
+		case who != (quota.Account{}) && s.exchange.client.who == who:
 			evicted = append(evicted, s)
 			freed += has
 		default:
@@ -80,7 +80,7 @@ func (t *sessions) clear(
 			return nil, false
 		}
 		for e := t.newcomers.Front(); n > of.Free()+freed; e = e.Next() {
-			if s := e.Value.(*httpSession); takes(s) > 0 && (s.client.who != who || who == (quota.Account{})) {
+			if s := e.Value.(*httpSession); takes(s) > 0 && (s.exchange.client.who != who || who == (quota.Account{})) {
 				evicted = append(evicted, s)
 				freed += takes(s)
 			}
@@ -154,7 +154,7 @@ func (t *sessions) find(id, principal string, sse bool) *httpSession {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.byID[id]
-	if s == nil || s.client.principal != principal || sse != (s.channel != nil) || !s.hold() {
+	if s == nil || s.exchange.client.principal != principal || sse != (s.channel != nil) || !s.hold() {
 		return nil
 	}
 	t.meet(s)
@@ -179,8 +179,8 @@ func (t *sessions) has(s *httpSession) bool {
 // drop takes a session off the table, which has it. mu is held.
 func (t *sessions) drop(s *httpSession) {
 	delete(t.byID, s.id)
-	t.places.Release(s.client.who, 1)
-	t.introductions.Release(s.client.who, s.weight)
+	t.places.Release(s.exchange.client.who, 1)
+	t.introductions.Release(s.exchange.client.who, s.weight)
 	s.weight = 0
 	t.meet(s)
 }

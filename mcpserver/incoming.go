@@ -68,7 +68,7 @@ func (answering) newCall(x *exchange) *rpc.Call { return new(call).of(x) }
 
 func (answering) cancellation(reason string) error { return rpc.Cancellation(reason) }
 
-func (a answering) drain() { rpc.Wait(a.c.Group, a.c.s.cfg.DrainTimeout) }
+func (a answering) drain() { rpc.Wait(a.c.exchange.Group, a.c.exchange.s.cfg.DrainTimeout) }
 
 // The handlers end with their contexts, and the subscriptions with their audience.
 
@@ -84,8 +84,8 @@ func (answering) notified(x *exchange, m *jsonrpc.Message) error {
 	case x.hear(m):
 		return nil
 	}
-	x.Tel.Notification(telemetry.Received, m.Method)
-	x.Tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
+	x.Peer.Tel.Notification(telemetry.Received, m.Method)
+	x.Peer.Tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
 	return nil
 }
 
@@ -128,19 +128,21 @@ func (x *exchange) Elsewhere() rpc.Elsewhere {
 
 // Describe describes a notification for telemetry.
 func (x *exchange) Describe(m *jsonrpc.Message) instrument.Incoming {
-	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.Untrusted}
+	in := instrument.Incoming{
+		Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.Peer.Untrusted,
+	}
 	x.tellHTTP(&in)
 	p, err := m.Params()
 	if err == nil {
 		rpc.DescribeTrace(&in, &p)
 	}
 	if a := x.terms.agreed.Load(); a != nil {
-		in.Peer = x.Seen(a.version)
+		in.Peer = x.Peer.Seen(a.version)
 		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
 	} else if x.httpRequest != nil {
-		in.Peer = x.Seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
+		in.Peer = x.Peer.Seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
 	} else if v, ok := x.s.speaks(p.ProtocolVersion); ok {
-		in.Peer = x.Seen(v)
+		in.Peer = x.Peer.Seen(v)
 	}
 	return in
 }
@@ -150,7 +152,7 @@ func (x *exchange) CountRefused(reason string, a rpc.Answer, told bool) {
 	if x.httpRequest != nil {
 		r.Status, r.RemoteAddr = statusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
 	}
-	x.Tel.Refused(x.Work, r)
+	x.Peer.Tel.Refused(x.Work, r)
 }
 
 // countRefusal counts a request that was refused with err because of a bound, a shutdown or a failing store of

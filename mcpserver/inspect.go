@@ -129,15 +129,16 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 }
 
 func (in *inspector) connection(c *connection, session string) {
+	network := c.exchange.Peer.Network
 	see := inspect.Connection{
-		Number: c.number, Transport: c.Network.Transport, Protocol: c.Network.Protocol, Since: c.since,
+		Number: c.number, Transport: network.Transport, Protocol: network.Protocol, Since: c.since,
 		Age:    in.Time.Sub(c.since),
-		Asking: c.Asks.Len(), Watching: c.watched.len(),
+		Asking: c.exchange.Asks.Len(), Watching: c.watched.len(),
 	}
 	if session != "" {
 		see.Session = session[:min(len(session), shownSession)] + "…"
 	}
-	if a := c.terms.agreed.Load(); a != nil {
+	if a := c.exchange.terms.agreed.Load(); a != nil {
 		see.Client, see.ClientVersion, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
 	}
 	see.Running, see.Waiting, see.Bytes = c.table.Each(func(live *rpc.Call, waiting, cancelled bool) {

@@ -15,7 +15,7 @@ var ErrSessionSilent = errors.New("the client has not answered a ping")
 
 // watchOver begins to look after the client, if the options say so.
 func (c *connection) watchOver() {
-	if every := c.s.cfg.KeepAlive; every > 0 {
+	if every := c.exchange.s.cfg.KeepAlive; every > 0 {
 		c.alive = keepalive.Start(every, func() bool { return c.ping(2 * every) }, func() { c.quit(ErrSessionSilent) })
 	}
 }
@@ -23,7 +23,7 @@ func (c *connection) watchOver() {
 // ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the
 // answer to its initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
 func (c *connection) ping(patience time.Duration) bool {
-	agreed := c.terms.agreed.Load()
+	agreed := c.exchange.terms.agreed.Load()
 	if agreed == nil {
 		return false
 	}
@@ -31,7 +31,7 @@ func (c *connection) ping(patience time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	return c.Group.Start(pinging{q, patience})
+	return c.exchange.Group.Start(pinging{q, patience})
 }
 
 // pinging is the task that asks. Whatever the answer is, it is heard where messages come in.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -45,7 +46,7 @@ func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
 // initialize opens the session of a legacy client, once.
 // (specification 2025-11-25, basic/lifecycle, "Version Negotiation")
 func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
-	p, weight, err := introduction(c.params)
+	p, weight, err := introduction.Decode(c.params)
 	switch {
 	case len(s.cfg.legacy) == 0:
 		return nil, unsupportedVersion(p.ProtocolVersion, s.cfg.versions)

@@ -118,7 +118,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
 		return nil
 	}
-	if err := c.x.SendCounted(ctx, c.Out, mcp.NotificationMessage, frame); err != nil {
+	if err := c.x.Peer.SendCounted(ctx, c.Out, mcp.NotificationMessage, frame); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil

@@ -47,7 +47,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 	if c.hears(level) && !c.away.Load() {
 		for range c.logs.add(frame) {
-			c.Tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
+			c.exchange.Peer.Tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
 		c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 	}
@@ -55,15 +55,16 @@ func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 
 // hears reports whether the client of a session wants messages of a level.
 func (c *connection) hears(level mcp.LoggingLevel) bool {
-	a := c.terms.agreed.Load()
-	return a != nil && c.terms.confirmed.Load() && a.declared.Logging != nil && c.s.logging.declared.Load() &&
-		level.Level() >= c.terms.leastLevel(&c.s.cfg).Level()
+	s, terms := c.exchange.s, c.exchange.terms
+	a := terms.agreed.Load()
+	return a != nil && terms.confirmed.Load() && a.declared.Logging != nil && s.logging.declared.Load() &&
+		level.Level() >= terms.leastLevel(&s.cfg).Level()
 }
 
 // tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
-		if c.SendCounted(c.Work, c.Out, mcp.NotificationMessage, frame) != nil {
+		if c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, mcp.NotificationMessage, frame) != nil {
 			if !c.logs.empty() {
 				c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
 			}

@@ -23,7 +23,8 @@ func answered(ctx context.Context, r *Request) (any, error) {
 	return r.call.handleRounds(ctx)
 }
 
-var errForeign = rpc.Fail(rpc.ErrInternal, errors.New("middleware has passed on a request that is none of the server's"))
+var errForeign = rpc.Fail(rpc.ErrInternal,
+	errors.New("middleware has passed on a request that is none of the server's"))
 
 // wrapped returns the handler of all requests, nil if there is no middleware.
 func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {

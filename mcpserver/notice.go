@@ -182,9 +182,9 @@ func (c *change) parent(tel *instrument.Server) instrument.Ref {
 
 // wants reports whether the client has a session and has been promised a notice.
 func (c *connection) wants(n notice) bool {
-	a := c.terms.agreed.Load()
+	a := c.exchange.terms.agreed.Load()
 	switch {
-	case a == nil || !c.terms.confirmed.Load():
+	case a == nil || !c.exchange.terms.confirmed.Load():
 		return false
 	case n.uri != "":
 		return c.watched.has(n.uri)
@@ -205,7 +205,7 @@ func (c *connection) announce(some []notice) {
 func (c *connection) announceChanges(some []change) {
 	for i := range some {
 		if n := &some[i]; c.wants(n.notice) {
-			c.notices.add(n.notice, n.parent(c.Tel))
+			c.notices.add(n.notice, n.parent(c.exchange.Peer.Tel))
 		}
 	}
 }
@@ -223,7 +223,8 @@ func (c *connection) tell(n queuedNotice) {
 		c.tellTaskProgress(n.uri)
 		return
 	}
-	_ = c.inform(c.Work, c.Out, c.terms.agreed.Load().version, n, nil) // a client that is gone need not know
+	x := c.exchange
+	_ = x.inform(x.Work, x.Out, x.Version(), n, nil) // a client that is gone need not know
 }
 
 // silence takes out of c what a client without a session cannot be sent.
@@ -263,7 +264,7 @@ var lists = map[string]struct {
 // news of a task.
 func (c *exchange) coalesced(n notice) {
 	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
-		c.Tel.NotificationDropped(n.method, names.DropCoalesced)
+		c.Peer.Tel.NotificationDropped(n.method, names.DropCoalesced)
 	}
 }
 
@@ -273,5 +274,5 @@ func (x *exchange) inform(ctx context.Context, out rpc.Sink, v mcp.Version, n qu
 	if err != nil {
 		return err
 	}
-	return x.Send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri, Parent: n.parent}, meta, params)
+	return x.Peer.Send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri, Parent: n.parent}, meta, params)
 }

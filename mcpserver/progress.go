@@ -83,7 +83,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	if err != nil {
 		return err
 	}
-	if err := c.x.SendCounted(ctx, c.Out, mcp.NotificationProgress, frame); err != nil {
+	if err := c.x.Peer.SendCounted(ctx, c.Out, mcp.NotificationProgress, frame); err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
 	p.last = value

@@ -173,7 +173,7 @@ func (x *exchange) mayTell(what rated, method string) bool {
 	if x.allows(what) {
 		return true
 	}
-	x.Tel.NotificationDropped(method, names.DropRateLimited)
+	x.Peer.Tel.NotificationDropped(method, names.DropRateLimited)
 	return false
 }
 

@@ -64,11 +64,11 @@ func relayless(o *Options) func(yield func(string) bool) {
 	}
 }
 
-// relaying gives the clients of a server to a receiver.
+// relaying makes the roles of a relay.
 type relaying struct{ receiver relay.Receiver }
 
 func (r relaying) forConnection(c *connection) role {
-	return &front{conn: c, receiver: r.receiver, observer: c.Observer}
+	return &front{conn: c, receiver: r.receiver, observer: c.exchange.Peer.Observer}
 }
 
 func (r relaying) forHTTP(h *HTTPHandler) role {
@@ -98,7 +98,7 @@ func (f *front) newStateless() *statelessRequest {
 	return &x.request
 }
 
-// cancellation keeps the client's own words, which go on as they are.
+// cancellation keeps the client's reason as it is, because the receiver passes it on.
 func (f *front) cancellation(reason string) error {
 	if reason == "" {
 		return rpc.ErrCancelled
@@ -106,15 +106,15 @@ func (f *front) cancellation(reason string) error {
 	return clientReason(reason)
 }
 
-// clientReason is a cancellation in the client's own words.
+// clientReason is a cancellation with the client's reason as its text.
 type clientReason string
 
 func (r clientReason) Error() string { return string(r) }
 func (r clientReason) Unwrap() error { return rpc.ErrCancelled }
 
-func (f *front) drain() { f.conn.table.Drain(f.conn.s.cfg.DrainTimeout) }
+func (f *front) drain() { f.conn.table.Drain(f.conn.exchange.s.cfg.DrainTimeout) }
 
-// leave ends what the client has left behind: its requests, and then what is known of it elsewhere. The reason is nil
+// leave cancels the requests of the client, and then reports to the receiver that the client is gone. The reason is nil
 // if the client has left.
 func (f *front) leave(reason error) {
 	c := f.conn
@@ -129,7 +129,7 @@ func (f *front) leave(reason error) {
 	for _, left := range c.table.All() {
 		left.Cancel(why)
 	}
-	f.close(c.Life)
+	f.close(c.exchange.Life)
 	if c.table.Drain(rpc.Settle) {
 		return
 	}
@@ -147,7 +147,7 @@ func (f *front) endStreams() {
 	f.handler.stateless.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
 }
 
-// close says that the client is gone.
+// close reports to the receiver that the client is gone.
 func (f *front) close(ctx context.Context) {
 	f.observer.Guard(ctx, mcp.MethodInitialize, func() { f.receiver.Gone(f) })
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/internal/within"
@@ -22,23 +23,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// relayedCall is a request that a receiver answers, and the handler of it.
+// relayedCall is a request that a receiver answers, and its handler.
 type relayedCall struct {
 	rpc.Call
 	x       *exchange
 	front   *front
-	name    string // of the method
+	name    string // the method
 	method  *method
-	version mcp.Version     // by which it is answered, as far as that is known
-	agreed  *agreement      // nil for a client without a session
-	said    json.RawMessage // by a modern client about itself
-	target  string          // what the method is about
-	uri     string          // of the resource that the method is about
+	version mcp.Version     // revision of the answer, empty if it is unknown
+	agreed  *agreement      // of the client's session; nil for none
+	said    json.RawMessage // clientInfo of a modern client; nil for none
+	target  string          // the tool or prompt
+	uri     string          // the resource
 	params  json.RawMessage
 
-	header map[string]string // Mcp-Param-…, by name; nil for a request without headers
+	header map[string]string // Mcp-Param-… by name; nil for a request without headers
 
-	hello *agreement // what initialize says; nil for any other request
+	hello *agreement // the client in initialize; nil for any other request
 	over  atomic.Bool
 	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
@@ -78,13 +79,13 @@ var (
 	earlyPing = &method{name: mcp.MethodPing, handle: ping, inline: true, own: true}
 )
 
-// of makes r the handler of a request that x brings.
+// of makes r the handler of a request of x, and returns its call.
 func (r *relayedCall) of(f *front, x *exchange) *rpc.Call {
 	r.x, r.front, r.Handler = x, f, r
 	return &r.Call
 }
 
-// Begin finds out what telemetry is to say of a request, which nothing else depends on.
+// Begin finds the method and the client for telemetry, and refuses a request whose headers contradict its body.
 func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	r.name, r.params, r.agreed = method, raw, r.x.terms.agreed.Load()
 	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !modern(&p)
@@ -100,7 +101,7 @@ func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params
 		r.uri = rpc.Text(p.URI)
 	}
 	var in instrument.Incoming
-	if r.x.Tel != nil {
+	if r.x.Peer.Tel != nil {
 		in = r.x.incoming(&r.Call, &p, r.method, r.target, r.uri)
 		in.Known, in.TargetKnown = early, known
 		in.ClientName, in.ClientVersion = r.x.introduced(r.name, client{agreed: r.agreed, info: r.said}, raw)
@@ -108,7 +109,7 @@ func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params
 	r.Start(&in)
 }
 
-// identify finds out by which method and for whom the request is, as far as it says so.
+// identify finds the method, the revision and the client of the request, as far as it names them.
 func (r *relayedCall) identify(p *jsonrpc.Params) {
 	if r.method = relayedMethods[r.name]; r.method == nil {
 		r.method = anyMethod
@@ -128,8 +129,8 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 	}
 }
 
-// readHeaders finds out what the headers of a modern request over HTTP say, and holds them against its body. A revision
-// that is not known here is one for the server behind the receiver.
+// readHeaders reads the headers of a modern request over HTTP, and compares them with its body. The server behind the
+// receiver decides about a revision that is unknown here.
 func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 	h := r.x.headers
 	r.said = p.ClientInfo
@@ -144,19 +145,19 @@ func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 
 // greeting returns what the params of initialize say of the client, as far as that can be read.
 func (s *Server) greeting(params json.RawMessage) *agreement {
-	p, weight, err := introduction(params)
+	p, weight, err := introduction.Decode(params)
 	if err == nil {
 		return &agreement{client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
 	}
 	a := new(agreement)
-	if info, ok := mcp.Object(params).Lookup("clientInfo"); ok && len(info) <= maxIntroduction {
-		a.client.Name, a.client.Version = s.introductions.read(info)
+	if info, ok := mcp.Object(params).Lookup("clientInfo"); ok && len(info) <= introduction.MaxBytes {
+		a.client.Name, a.client.Version = s.introductions.Read(info)
 		a.weight = len(info)
 	}
 	return a
 }
 
-// Handle hands the request to the receiver. The frame is not kept.
+// Handle passes the request to the receiver, and does not keep the frame.
 func (r *relayedCall) Handle(ctx context.Context) (any, error) {
 	if r.Inline {
 		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
@@ -167,7 +168,7 @@ func (r *relayedCall) Handle(ctx context.Context) (any, error) {
 	err := r.front.receive(ctx, func() {
 		usercode.Run(func() { r.front.receiver.ReceiveRequest(ctx, m, r.front, r.answered) },
 			func(f *usercode.Failure) {
-				r.x.Failed(ctx, m.Method)(f)
+				r.x.Peer.Failed(ctx, m.Method)(f)
 				r.answered(nil, rpc.ErrPanicked)
 			})
 	})
@@ -198,7 +199,7 @@ func (r *relayedCall) acknowledged() {
 	if r.stopped == nil && !r.over.Load() {
 		r.Op.Sending()
 		r.Op.End(instrument.Result{})
-		r.stopped = r.x.Tel.StreamOpened(names.StreamListen)
+		r.stopped = r.x.Peer.Tel.StreamOpened(names.StreamListen)
 	}
 }
 
@@ -238,7 +239,7 @@ func (r *relayedCall) abort(why error) {
 	}
 }
 
-// finish answers the request, unless the client has cancelled it.
+// finish answers the request, or gives it up if the receiver's peer has cancelled it.
 func (r *relayedCall) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		r.GiveUp(err, func() {
@@ -258,7 +259,7 @@ func (r *relayedCall) finish(result json.RawMessage, err error) {
 
 func (r *relayedCall) Close(error) {}
 
-// Encode makes the answer what the receiver says. That of initialize says what the terms of the session are.
+// Encode makes the answer of the receiver's. The answer to initialize has the terms of the session.
 func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	v, _ := result.(verbatim)
 	if r.hello != nil && err == nil {
@@ -273,7 +274,7 @@ func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []b
 func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
 	if r.name == mcp.MethodInitialize {
 		if v := r.x.Version(); v != "" { // what the answer says
-			r.Op.Meet(r.x.Seen(v))
+			r.Op.Meet(r.x.Peer.Seen(v))
 		}
 	}
 	return r.x.outcomeOf(&r.Call, result, err, lost)
@@ -285,7 +286,7 @@ func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
 
 func (r *relayedCall) Value() any { return r }
 
-// wait sends what waits for a client that shares its receiver with others.
+// wait sends the messages of the request to a client that shares its receiver with others.
 func (r *relayedCall) wait(over <-chan struct{}) { r.box.Run(over) }
 
 // verbatim is the result of a request by a method, as a peer wrote it.
@@ -332,7 +333,7 @@ func (v verbatim) outcome() (r instrument.Result) {
 // adopt makes what the client has said, and what it has been answered, the terms of the session.
 func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
-	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.s.cfg.versions, v) {
+	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.exchange.s.cfg.versions, v) {
 		a.version = v
 	}
 	if !c.introduce(a.weight) {
@@ -341,19 +342,19 @@ func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	if c.public.begin(a) {
 		c.public.open()
 	}
-	c.terms.agreed.Store(a)
+	c.exchange.terms.agreed.Store(a)
 }
 
-// notified hands a notification to the receiver.
+// notified passes a notification to the receiver.
 func (f *front) notified(x *exchange, m *jsonrpc.Message) error {
 	in := x.Describe(m)
 	in.Known = false
-	ctx, op := x.Tel.StartHandler(x.Work, in)
+	ctx, op := x.Peer.Tel.StartHandler(x.Work, in)
 	defer op.End(rpc.BrokenOff)
 	err := f.receive(ctx, func() {
 		usercode.Run(func() {
 			f.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, f)
-		}, x.Failed(ctx, m.Method))
+		}, x.Peer.Failed(ctx, m.Method))
 	})
 	op.End(instrument.Result{Err: err})
 	return nil

@@ -75,7 +75,7 @@ func (f *front) way(ctx context.Context) *relayedCall {
 	if by != nil || f.conn == nil {
 		return by
 	}
-	if at := f.conn.Out.Reach(); at.Asks && at.Read {
+	if at := f.conn.exchange.Out.Reach(); at.Asks && at.Read {
 		return nil
 	}
 	return f.latest()
@@ -86,10 +86,10 @@ func (f *front) way(ctx context.Context) *relayedCall {
 // up, the change would be lost.
 func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
 	by := f.during(ctx)
-	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.Version() == "") {
+	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.exchange.Version() == "") {
 		return by
 	}
-	if at := f.conn.Out.Reach(); at.Asks && (at.Read || at.Resumable) {
+	if at := f.conn.exchange.Out.Reach(); at.Asks && (at.Read || at.Resumable) {
 		return nil
 	}
 	if by != nil {
@@ -134,7 +134,7 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	by := f.noticeWay(ctx, m.Method)
 	switch {
 	case by == nil && f.conn != nil:
-		return f.send(ctx, f.conn.exchange, f.conn.Out, f.conn.Version(), r, m)
+		return f.send(ctx, f.conn.exchange, f.conn.exchange.Out, f.conn.exchange.Version(), r, m)
 	case by == nil:
 		f.observer.Tel.NotificationDropped(m.Method, names.DropNoStream)
 		return nil
@@ -159,7 +159,7 @@ func (f *front) send(ctx context.Context, x *exchange, out rpc.Sink, v mcp.Versi
 	if m.Method == mcp.NotificationSubscriptionsAcknowledged {
 		defer f.acknowledge(f.during(ctx), m.Params)
 	}
-	return x.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
+	return x.Peer.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
 }
 
 // acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
@@ -202,19 +202,19 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 		return
 	}
 	q := &relayedAsk{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
-	q.ctx, q.op = c.Tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
+	q.ctx, q.op = c.exchange.Peer.Tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
 	err := q.find(f.way(ctx))
 	if err == nil {
-		q.id, err = c.Asks.Enter(q, maxRelayed)
+		q.id, err = c.exchange.Asks.Enter(q, maxRelayed)
 	}
 	if err != nil {
 		q.conclude(nil, err)
 		return
 	}
-	q.op.Admit(c.Seen(c.Version()), q.id)
-	q.stop = context.AfterFunc(ctx, func() { c.Group.Start(withdrawing{q}) })
+	q.op.Admit(c.exchange.Peer.Seen(c.exchange.Version()), q.id)
+	q.stop = context.AfterFunc(ctx, func() { c.exchange.Group.Start(withdrawing{q}) })
 	err = q.send(m)
-	unanswered := err != nil && c.Asks.End(q.id)
+	unanswered := err != nil && c.exchange.Asks.End(q.id)
 	close(q.sent)
 	if unanswered {
 		q.conclude(nil, err)
@@ -232,10 +232,10 @@ func (q *relayedAsk) find(by *relayedCall) (err error) {
 		q.out, q.back = by.Out, back
 		return nil
 	}
-	if at := q.conn.Out.Reach(); !at.Asks || !at.Read {
+	if at := q.conn.exchange.Out.Reach(); !at.Asks || !at.Read {
 		return errNoWay
 	}
-	q.out = q.conn.Out
+	q.out = q.conn.exchange.Out
 	return nil
 }
 
@@ -256,14 +256,14 @@ type relayedAsk struct {
 // send sends the request, with the trace context in its _meta if there is one.
 func (q *relayedAsk) send(m relay.Message) (err error) {
 	buf := rpc.GetBuffer()
-	frame, id := (*buf)[:0], q.conn.Asks.WireID(q.id)
+	frame, id := (*buf)[:0], q.conn.exchange.Asks.WireID(q.id)
 	defer func() { rpc.PutBuffer(buf, frame) }()
 	if t := q.op.TraceContext(); t.Traceparent == "" && t.Tracestate == "" && t.Baggage == "" && len(t.Others) == 0 {
 		frame = appendMessage(frame, id, m)
 	} else if frame, err = jsonrpc.AppendRequest(frame, id, m.Method, rpc.Traced(&q.op, nil), m.Params); err != nil {
 		return err
 	}
-	ctx, cancel := joint(q.ctx, q.conn.Work)
+	ctx, cancel := joint(q.ctx, q.conn.exchange.Work)
 	defer cancel()
 	q.op.Sending()
 	if err = q.out.Ask(ctx, frame); err == nil {
@@ -275,7 +275,7 @@ func (q *relayedAsk) send(m relay.Message) (err error) {
 // Give implements [awaiter]. An answer is passed on in the goroutine that reads, before the client's next message.
 func (q *relayedAsk) Give(m *jsonrpc.Message) {
 	if m == nil {
-		q.conn.Group.Start(leaving{q})
+		q.conn.exchange.Group.Start(leaving{q})
 		return
 	}
 	<-q.sent
@@ -295,13 +295,14 @@ type withdrawing struct{ *relayedAsk }
 
 func (q withdrawing) Run() {
 	<-q.sent
-	if !q.conn.Asks.End(q.id) {
+	if !q.conn.exchange.Asks.End(q.id) {
 		return
 	}
 	why := context.Cause(q.ctx)
-	q.conn.Asks.AddTombstone(q.id, rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
-	q.conn.Withdraw(within.Values(q.conn.Life, q.ctx), q.out, q.conn.Version(), &q.op, nil,
-		mcp.CancelledParams{RequestID: q.conn.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
+	q.conn.exchange.Asks.AddTombstone(q.id,
+		rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
+	q.conn.exchange.Withdraw(within.Values(q.conn.exchange.Life, q.ctx), q.out, q.conn.exchange.Version(), &q.op, nil,
+		mcp.CancelledParams{RequestID: q.conn.exchange.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)
 }
 

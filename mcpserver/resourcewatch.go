@@ -206,7 +206,7 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	for _, uri := range w.snapshot() {
 		if w.remove(uri) {
 			// an error could be told to no client
-			x.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
+			x.Peer.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
 }

@@ -38,13 +38,13 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	conn, stop := s.open(ctx, p, &rpc.Pipe{Conn: c, Observer: p.Observer}, rpc.MaxSpare, queued)
 	conn.quit = quit
 	conn.watchOver()
-	end := conn.Read(ctx, framesOf(c), bufferedOf(c), conn.alive)
+	end := conn.exchange.Read(ctx, framesOf(c), bufferedOf(c), conn.alive)
 	err, lost := end.Err, end.Err != nil || end.Panicked != nil
-	conn.Asks.Close()
+	conn.exchange.Asks.Close()
 	if !lost { // a client that has closed its end may still read
-		conn.role.drain()
+		conn.exchange.role.drain()
 	}
-	conn.role.leave(context.Cause(ctx))
+	conn.exchange.role.leave(context.Cause(ctx))
 	stop(context.Cause(ctx))
 	conn.public.because(err)
 	left := conn.close(lost && ctx.Err() == nil)
@@ -67,8 +67,8 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 
 // connection is one client, on one connection or in one session over HTTP.
 type connection struct {
-	*exchange
-	table *rpc.Calls
+	exchange *exchange
+	table    *rpc.Calls
 
 	public  *Session  // as handlers see it
 	watched watchlist // resources that the client of a session watches
@@ -114,21 +114,21 @@ func (s *Server) open(
 		},
 		s: s, client: p, terms: new(terms), conn: conn, audience: newAudience(maxListening),
 	}
-	conn.Server = conn.exchange
-	conn.role = s.roles.forConnection(conn)
+	conn.exchange.Server = conn.exchange
+	conn.exchange.role = s.roles.forConnection(conn)
 	conn.heard = &hearing{x: conn.exchange}
 	conn.public.conn = conn
 	conn.watched.join(p.watching, p.who)
-	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
+	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.exchange.coalesced}
 	conn.gone = p.Tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
-	conn.Life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
-	work, end := context.WithCancelCause(conn.Life)
-	conn.Work = work
+	conn.exchange.Life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
+	work, end := context.WithCancelCause(conn.exchange.Life)
+	conn.exchange.Work = work
 	unwatch := context.AfterFunc(ctx, func() { end(endCause(context.Cause(ctx))) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[conn] = struct{}{}
-	s.audiences[conn.audience] = struct{}{}
+	s.audiences[conn.exchange.audience] = struct{}{}
 	s.lastConn++
 	conn.number = s.lastConn
 	s.enlist()
@@ -142,19 +142,19 @@ func (s *Server) open(
 // the connection broke.
 func (c *connection) close(lost bool) (left int) {
 	c.alive.Stop()
-	c.s.mu.Lock()
-	delete(c.s.conns, c)
-	delete(c.s.audiences, c.audience)
-	c.s.enlist()
-	c.s.mu.Unlock()
-	c.audience.close()
-	c.Asks.Close()
-	if rpc.Wait(c.Group, rpc.Settle) > 0 {
+	c.exchange.s.mu.Lock()
+	delete(c.exchange.s.conns, c)
+	delete(c.exchange.s.audiences, c.exchange.audience)
+	c.exchange.s.enlist()
+	c.exchange.s.mu.Unlock()
+	c.exchange.audience.close()
+	c.exchange.Asks.Close()
+	if rpc.Wait(c.exchange.Group, rpc.Settle) > 0 {
 		c.cut()
-		left = rpc.Wait(c.Group, rpc.Settle)
+		left = rpc.Wait(c.exchange.Group, rpc.Settle)
 	}
-	c.table.Close(context.Cause(c.Work), errShuttingDown)
-	rpc.CloseGroup(c.Group)
+	c.table.Close(context.Cause(c.exchange.Work), errShuttingDown)
+	rpc.CloseGroup(c.exchange.Group)
 	c.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.public.end(), nil)
 	c.watched.release()
@@ -166,21 +166,21 @@ func (c *connection) close(lost bool) (left int) {
 // ended tells telemetry that the session is over, if there was one, and what was held back.
 func (c *connection) ended(lost bool) {
 	c.gone()
-	if a := c.terms.agreed.Load(); a != nil && !c.passing.Load() {
+	if a := c.exchange.terms.agreed.Load(); a != nil && !c.passing.Load() {
 		errorType := ""
 		if lost {
 			errorType = names.ErrorConnectionLost
 		}
-		c.Seen(a.version).SessionEnd(time.Since(c.since), errorType)
+		c.exchange.Peer.Seen(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	if lost {
-		c.Tel.ConnectionFailed(names.ErrorConnectionLost)
+		c.exchange.Peer.Tel.ConnectionFailed(names.ErrorConnectionLost)
 	}
-	c.Tel.Close()
+	c.exchange.Peer.Tel.Close()
 }
 
 // inSession reports whether a session is open on the connection.
-func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
+func (c *connection) inSession() bool { return c.exchange.terms.agreed.Load() != nil }
 
 // measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from
 // then on, the connection calls waited, and queued tells how many wait.

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -31,7 +32,7 @@ type Server struct {
 	hears   hearers
 	changes changes // of what is offered
 
-	introductions introductions
+	introductions introduction.Cache
 
 	implementing sync.Mutex // held by Implement
 	hosts        hosts

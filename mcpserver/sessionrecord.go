@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -39,11 +40,11 @@ var errRecordTooLarge = errors.New("the session's record is too large")
 
 // state returns what is to be kept of a session. With setState it is all there is to say about that.
 func (c *connection) state() (st sessionState) {
-	if a := c.terms.agreed.Load(); a != nil {
+	if a := c.exchange.terms.agreed.Load(); a != nil {
 		st.Version, st.Client, st.Capabilities, st.Declared = a.version, a.client, a.capabilities, a.declared
 	}
-	st.Confirmed = c.terms.confirmed.Load()
-	if level := c.terms.level.Load(); level != nil {
+	st.Confirmed = c.exchange.terms.confirmed.Load()
+	if level := c.exchange.terms.level.Load(); level != nil {
 		st.Level = *level
 	}
 	st.Watched = c.watched.snapshot()
@@ -52,9 +53,9 @@ func (c *connection) state() (st sessionState) {
 
 // setState makes a session what it was when state was called, but for its agreement, which never changes.
 func (c *connection) setState(st *sessionState) {
-	c.terms.confirmed.Store(st.Confirmed)
+	c.exchange.terms.confirmed.Store(st.Confirmed)
 	if st.Level.Defined() {
-		c.terms.level.Store(&st.Level)
+		c.exchange.terms.level.Store(&st.Level)
 	}
 	c.watched.replace(st.Watched)
 }
@@ -64,7 +65,7 @@ func (st *sessionState) agreement() *agreement {
 	a := &agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared}
 	for _, said := range []any{st.Client, st.Capabilities} {
 		text, _ := json.Marshal(said) // has been decoded from such
-		a.weight += weightOf(text, values(text))
+		a.weight += introduction.Weight(text, introduction.Values(text))
 	}
 	return a
 }

@@ -119,7 +119,7 @@ func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 		return err
 	}
 	sub.call.Op.End(instrument.Result{})
-	sub.ended = sub.call.x.Tel.StreamOpened(names.StreamListen)
+	sub.ended = sub.call.x.Peer.Tel.StreamOpened(names.StreamListen)
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
 	}
 	c := sub.call
 	about := instrument.Request{Method: mcp.NotificationSubscriptionsAcknowledged, Parent: c.Op.Ref()}
-	return c.x.Send(c.x.Work, c.Out, c.info.Version, about, sub.meta, params)
+	return c.x.Peer.Send(c.x.Work, c.Out, c.info.Version, about, sub.meta, params)
 }
 
 // tell sends a notice, and ends the subscription if the client does not take it.
@@ -180,7 +180,7 @@ func (sub *subscription) revoke() {
 	if err != nil {
 		return
 	}
-	_ = c.x.Notify(c.x.Life, c.Out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
+	_ = c.x.Peer.Notify(c.x.Life, c.Out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.
@@ -232,7 +232,7 @@ func (a *audience) announce(some []change) {
 	for sub := range a.all() {
 		for i := range some {
 			if n := &some[i]; sub.wants(n.notice) {
-				sub.notices.add(n.notice, n.parent(sub.call.x.Tel))
+				sub.notices.add(n.notice, n.parent(sub.call.x.Peer.Tel))
 			}
 		}
 	}

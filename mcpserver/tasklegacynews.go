@@ -48,7 +48,7 @@ func (r *taskRun) tell() {
 
 // notify sees to it that the session is sent a notification about the task: once, however often it is due until then.
 func (r *taskRun) notify(method string) {
-	if r.conn != nil && r.conn.terms.confirmed.Load() {
+	if r.conn != nil && r.conn.exchange.terms.confirmed.Load() {
 		r.conn.notices.offer(notice{method, r.id}, maxTaskNotices)
 	}
 }
@@ -65,18 +65,19 @@ func (n *notices) offer(one notice, most int) {
 
 // tellTask sends how a task is.
 func (c *connection) tellTask(id string) {
-	ctx, cancel := context.WithTimeout(c.Work, storeTimeout)
+	ctx, cancel := context.WithTimeout(c.exchange.Work, storeTimeout)
 	defer cancel()
-	t, err := c.s.tasks.load(ctx, id)
+	t, err := c.exchange.s.tasks.load(ctx, id)
 	if err != nil {
 		return // the client will hear of it when it asks
 	}
-	params, err := mcp.AppendParams(nil, &mcp.LegacyTaskStatusParams{LegacyTask: c.s.tasks.shownLegacy(t)})
+	params, err := mcp.AppendParams(nil, &mcp.LegacyTaskStatusParams{LegacyTask: c.exchange.s.tasks.shownLegacy(t)})
 	if err != nil {
 		return
 	}
 	// best effort
-	_ = c.Notify(c.Work, c.Out, c.terms.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params)
+	x := c.exchange
+	_ = x.Peer.Notify(x.Work, x.Out, x.Version(), mcp.NotificationLegacyTaskStatus, nil, params)
 }
 
 // taskProgress is what a handler has said of its progress, and the client is to hear.
@@ -116,7 +117,7 @@ func (r *taskRun) dueProgress() (p taskProgress, due bool) {
 
 // tellTaskProgress sends the progress of a task that runs here.
 func (c *connection) tellTaskProgress(id string) {
-	k := c.s.tasks
+	k := c.exchange.s.tasks
 	k.mu.Lock()
 	r := k.runs[id]
 	k.mu.Unlock()
@@ -150,5 +151,5 @@ func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 
 // sendNotification sends a notification that belongs to no request. A client that is gone need not know.
 func (c *connection) sendNotification(method string, frame []byte) {
-	_ = c.SendCounted(c.Work, c.Out, method, frame)
+	_ = c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, method, frame)
 }

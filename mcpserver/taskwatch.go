@@ -189,7 +189,7 @@ func (sub *subscription) tellTask(params []byte) bool {
 	over := sub.over
 	var err error
 	if !over {
-		err = c.x.Notify(c.x.Work, c.Out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
+		err = c.x.Peer.Notify(c.x.Work, c.Out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
 	}
 	sub.mu.Unlock()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 // usage yields what the connection uses of its limits. It is called when metrics are collected.
 func (c *connection) usage(yield rpc.YieldUsage) {
 	c.table.Usage(yield)
-	c.s.usage(yield)
-	if c.client.watching != nil {
-		yieldMemory(yield, names.MemoryWatched, c.client.watching)
+	c.exchange.s.usage(yield)
+	if c.exchange.client.watching != nil {
+		yieldMemory(yield, names.MemoryWatched, c.exchange.client.watching)
 	}
 }
 

@@ -20,6 +20,7 @@ var watched = []string{
 	"mcpclient/auth/internal/metadata",
 	"internal/client/conn", "internal/client/inflight", "internal/client/serving", "internal/relay/upstream",
 	"mcpclient/telemetry", "internal/instrument", "internal/server/quota", "internal/server/rpc",
+	"internal/server/introduction",
 	"internal/instrument/settings", "mcpclient/telemetry/tailsampling",
 	"mcpproxy",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",

@@ -8,7 +8,8 @@ var serverArea = area{
 			what:  "Requests that are handled and that wait for it",
 			where: []string{"internal/server/rpc.Calls.live", "internal/server/rpc.Calls.waiting"},
 			bound: "{mcpserver.Options.MaxConcurrent} run; {mcpserver.Options.MaxQueued} wait; the frames of both have " +
-				"{internal/server/rpc.liveFrames} FrameLimits together: {bytes internal/server/rpc.liveFrames * mcpserver.Options.FrameLimit}",
+				"{internal/server/rpc.liveFrames} FrameLimits together: " +
+				"{bytes internal/server/rpc.liveFrames * mcpserver.Options.FrameLimit}",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "the request is answered with an error; cancellations and answers come through",
 			test:   "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
@@ -32,10 +33,11 @@ var serverArea = area{
 			test:   "mcpserver.TestMaxTotalBoundsAllConnectionsTogether",
 		},
 		{
-			what: "What a legacy client says about itself", where: []string{"mcpserver.maxIntroduction"},
-			bound: "{bytes mcpserver.maxIntroduction} and {mcpserver.maxIntroductionValues} values of JSON",
-			full:  "initialize is refused",
-			test:  "mcpserver.TestWhatAClientSaysAboutItselfIsBounded", weighs: "mcpserver.maxIntroduction", holder: ofStream,
+			what: "What a legacy client says about itself", where: []string{"internal/server/introduction.MaxBytes"},
+			bound:  "{bytes internal/server/introduction.MaxBytes} and {internal/server/introduction.maxValues} values of JSON",
+			full:   "initialize is refused",
+			test:   "mcpserver.TestWhatAClientSaysAboutItselfIsBounded",
+			weighs: "internal/server/introduction.MaxBytes", holder: ofStream,
 		},
 		{
 			what: "Answers to a batch (revision 2025-03-26)", where: []string{"internal/server/rpc.Batch.frame"},
@@ -55,7 +57,8 @@ var serverArea = area{
 		{
 			what:  "Requests that a relay has handed on, each way, until their answers",
 			where: []string{"mcpserver.maxRelayed"},
-			bound: "{mcpserver.maxRelayed} each way; those of the client have {internal/server/rpc.liveFrames} FrameLimits together, as " +
+			bound: "{mcpserver.maxRelayed} each way; those of the client have {internal/server/rpc.liveFrames} " +
+				"FrameLimits together, as " +
 				"in any server, and their frames are not kept. An answer is sent by whom it comes from, who waits for the client",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "the request is answered with an error",
@@ -143,7 +146,8 @@ var serverArea = area{
 		{
 			what:  "Goroutines that wait for tasks of a client, or for exchanges over HTTP",
 			where: []string{"internal/workers.Pool.idle"},
-			bound: "{internal/server/rpc.MaxSpare} of a client, and {internal/server/rpc.maxBurst} times as many for 20 ms behind a burst; over HTTP " +
+			bound: "{internal/server/rpc.MaxSpare} of a client, and {internal/server/rpc.maxBurst} times as many for 20 ms " +
+				"behind a burst; over HTTP " +
 				"as many as had an exchange, for 20 ms",
 			full: "a goroutine that is done ends",
 			test: "internal/workers.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",
@@ -219,19 +223,21 @@ var httpArea = area{
 		{
 			what: "What clients say about themselves, in all sessions", where: []string{"mcpserver.sessions.introductions"},
 			bound: "{bytes mcpserver.HTTPOptions.MaxIntroductionBytes}, each value counting " +
-				"{bytes mcpserver.introductionCost} more; one client as on every transport",
+				"{bytes internal/server/introduction.valueCost} more; one client as on every transport",
 			option: "mcpserver.HTTPOptions.MaxIntroductionBytes",
 			full:   "the oldest sessions end that were opened and not used; if that is not enough, 503",
 			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
 			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes", holder: ofServer,
 		},
 		{
-			what:   "What modern clients call themselves, remembered for telemetry",
-			where:  []string{"mcpserver.introductions.all"},
-			bound:  "{mcpserver.maxIntroductions} of at most {bytes mcpserver.maxRememberedBytes}",
+			what:  "What modern clients call themselves, remembered for telemetry",
+			where: []string{"internal/server/introduction.Cache.all"},
+			bound: "{internal/server/introduction.maxIntroductions} of at most " +
+				"{bytes internal/server/introduction.maxRememberedBytes}",
 			full:   "it is read again with each request",
 			test:   "mcpserver.TestClientsThatSayOtherThingsEachTimeAreAllCounted",
-			weighs: "mcpserver.maxIntroductions * mcpserver.maxRememberedBytes", holder: ofServer,
+			weighs: "internal/server/introduction.maxIntroductions * internal/server/introduction.maxRememberedBytes",
+			holder: ofServer,
 		},
 		{
 			what:   "What clients say about themselves, of one account",

@@ -84,8 +84,8 @@ func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 // Start starts the operation in telemetry, which in describes, and makes the context of the handler.
 func (c *Call) Start(in *instrument.Incoming) {
 	ctx := context.Context((*informed)(c))
-	if c.Exchange.Tel != nil {
-		ctx, c.Op = c.Exchange.Tel.StartHandler(ctx, *in)
+	if c.Exchange.Peer.Tel != nil {
+		ctx, c.Op = c.Exchange.Peer.Tel.StartHandler(ctx, *in)
 	}
 	if c.Arrived = c.Op.Started(); c.Arrived.IsZero() {
 		c.Arrived = time.Now()
@@ -155,6 +155,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	switch {
 	case c.Refused != nil:
 		return nil, c.Refused
+	case c.keepsPlace: // its handler concludes it, or has given it up
 	case c.Exchange.Work.Err() != nil:
 		// The handler's context is derived from Work, and may end a moment later.
 		return nil, context.Cause(c.Exchange.Work)
@@ -164,7 +165,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	err = ErrPanicked
 	usercode.Run(func() { result, err = c.Handler.Handle(ctx) }, func(f *usercode.Failure) {
 		method, _ := c.Handler.About()
-		c.Exchange.Failed(ctx, method)(f)
+		c.Exchange.Peer.Failed(ctx, method)(f)
 	})
 	return result, err
 }

@@ -17,7 +17,7 @@ import (
 type Admission interface {
 	// Admit admits a request, or returns the error that refuses it. It starts the request in a goroutine of the group,
 	// now or later, unless OnReader is set: then the caller serves the request. Admit clears OnReader of a request that
-	// has to wait, and may set it.
+	// has to wait, and may set it. A request in order never waits.
 	Admit(c *Call) error
 	// Find returns the admitted request with an id, nil for none.
 	Find(id jsonrpc.ID) *Call
@@ -85,7 +85,7 @@ func (t *Calls) Admit(c *Call) error {
 		}
 	case t.running == 0: // no request would start it
 		return ErrOverloaded
-	case len(t.waiting) < t.queue:
+	case len(t.waiting) < t.queue && !c.InOrder:
 		c.OnReader = false
 		t.waiting = append(t.waiting, c)
 		t.catchUp()

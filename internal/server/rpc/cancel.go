@@ -21,7 +21,7 @@ func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	about := x.Calls.Find(p.RequestID)
 	if about != nil && op != nil {
 		_, v := about.Handler.About()
-		op.Meet(x.Seen(v))
+		op.Meet(x.Peer.Seen(v))
 	}
 	if others := x.Server.Elsewhere(); others != nil && about == nil {
 		return others.Cancel(x.Work, p.RequestID, p.Reason)

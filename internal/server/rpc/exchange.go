@@ -26,7 +26,7 @@ type Engine struct {
 // bring messages. The goroutine that brings a message handles the message or hands it to the group.
 type Exchange struct {
 	*Engine
-	*Peer
+	Peer   *Peer // the client, for telemetry
 	Server Server
 	Asks   *Asks // requests of the server that the client has not answered; nil for a client that cannot be asked
 	Out    Sink  // for answers, unless a request has a sink of its own
@@ -176,13 +176,13 @@ func (x *Exchange) route(m *jsonrpc.Message, out Sink) {
 
 // Request handles a request with the call c, which answers to out.
 func (x *Exchange) Request(c *Call, m *jsonrpc.Message, out Sink) {
-	w := x.decodeTimer()
+	w := x.Peer.decodeTimer()
 	params, err := m.Params()
 	took := w.stop()
 	if err != nil {
 		v := jsonrpc.ViolationOf(m, err)
 		if took > 0 {
-			x.Tel.Undecodable(took, v)
+			x.Peer.Tel.Undecodable(took, v)
 		}
 		x.refuse(v, m.Frame, out)
 		return
@@ -208,13 +208,13 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 	case c.Refused != nil:
 	case !c.Inline:
 		c.OnReader = c.InOrder || x.Reader.wants(c)
+		c.keepsPlace = c.InOrder
 		err := x.Calls.Admit(c)
 		if err == nil {
-			c.keepsPlace = c.InOrder
 			c.serveOnReader()
 			return
 		}
-		c.Refused = err
+		c.Refused, c.keepsPlace = err, false
 	case x.Calls.Find(m.ID) != nil:
 		c.Refused = errDuplicateID
 	}
@@ -226,7 +226,7 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 func (x *Exchange) Notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
-		x.Violation(v, m.Frame, m.Size(), 0)
+		x.Peer.Violation(v, m.Frame, m.Size(), 0)
 		return v
 	}
 	if m.Method == mcp.NotificationCancelled {
@@ -240,7 +240,7 @@ func (x *Exchange) Notification(m *jsonrpc.Message) error {
 func (x *Exchange) Response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
-		x.Violation(v, m.Frame, m.Size(), 0)
+		x.Peer.Violation(v, m.Frame, m.Size(), 0)
 		_, _ = x.deliver(m.ID, m) // the client sends no other response
 		return v
 	}
@@ -251,14 +251,14 @@ func (x *Exchange) Response(m *jsonrpc.Message) error {
 	if m.Kind == jsonrpc.Error {
 		kind = instrument.KindError
 	}
-	x.Tel.MessageSize(telemetry.Received, kind, m.Size())
-	x.Tel.Dropped(x.stray(m.ID))
+	x.Peer.Tel.MessageSize(telemetry.Received, kind, m.Size())
+	x.Peer.Tel.Dropped(x.stray(m.ID))
 	return nil
 }
 
 // refuse counts a frame that breaks the protocol, and answers a frame that may have been a request.
 func (x *Exchange) refuse(v *jsonrpc.Violation, frame []byte, out Sink) {
-	x.Violation(v, frame, len(frame), 0)
+	x.Peer.Violation(v, frame, len(frame), 0)
 	switch {
 	case expectsAnswer(v):
 		x.answerViolation(v, out)
@@ -277,7 +277,7 @@ func (x *Exchange) answerViolation(v *jsonrpc.Violation, out Sink) {
 		id = jsonrpc.Null
 	}
 	frame := AppendError(nil, id, err)
-	x.Tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
+	x.Peer.Tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
 	a := Answer{Frame: frame, Err: err, Refused: true, ID: v.ID}
 	reason := names.RefusalInvalid
 	if v.Reason == jsonrpc.FrameTooLarge {

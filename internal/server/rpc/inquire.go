@@ -55,7 +55,7 @@ func (e *RefusalError) Error() string {
 
 // Ask sends a request and waits for the answer.
 func (q *Inquirer) Ask(ctx context.Context, it Question) (json.RawMessage, error) {
-	ctx, op := q.Exchange.Tel.StartRequest(ctx, instrument.Request{Method: it.Method()})
+	ctx, op := q.Exchange.Peer.Tel.StartRequest(ctx, instrument.Request{Method: it.Method()})
 	defer op.End(BrokenOff)
 	answer, err := q.answerTo(ctx, &op, it)
 	if err == nil {
@@ -76,7 +76,7 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", it.Method(), ErrClosed)
 	}
-	op.Admit(q.Exchange.Seen(q.Version), id)
+	op.Admit(q.Exchange.Peer.Seen(q.Version), id)
 	if err := q.send(ctx, op, id, it); err != nil {
 		q.Exchange.Asks.End(id)
 		return nil, fmt.Errorf("%s: %w", it.Method(), err)
@@ -102,7 +102,7 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 		return nil, fmt.Errorf("%s: %w", it.Method(), ErrClosed)
 	}
 	op.Received(m.Size())
-	w := q.Exchange.decodeTimer()
+	w := q.Exchange.Peer.decodeTimer()
 	result, err := resultIn(m, it.Method())
 	if d := w.stop(); d > 0 && !isRefusal(err) {
 		op.Decoded(d, err)
@@ -177,17 +177,17 @@ func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked 
 	if err != nil {
 		return
 	}
-	ctx, op := x.Tel.StartRequest(ctx, instrument.Request{
+	ctx, op := x.Peer.Tel.StartRequest(ctx, instrument.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(BrokenOff)
-	op.Admit(x.Seen(v), 0)
+	op.Admit(x.Peer.Seen(v), 0)
 	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, Traced(&op, meta), params)
 	if err == nil {
 		err = out.Notify(ctx, frame)
 	}
 	if err == ErrNoStream {
-		x.Tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
+		x.Peer.Tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
 		op.End(instrument.Result{ErrorType: names.ErrorNotReady})
 		return
 	}

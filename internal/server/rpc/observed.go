@@ -31,10 +31,10 @@ func (o *Observer) SendCounted(ctx context.Context, out Sink, method string, fra
 
 // Observe runs handle within the operation of a notification. The operation is nil without telemetry.
 func (x *Exchange) Observe(m *jsonrpc.Message, handle func(*instrument.Op) error) error {
-	if x.Tel == nil {
+	if x.Peer.Tel == nil {
 		return handle(nil)
 	}
-	_, op := x.Tel.StartHandler(x.Work, x.Server.Describe(m))
+	_, op := x.Peer.Tel.StartHandler(x.Work, x.Server.Describe(m))
 	defer op.End(BrokenOff)
 	err := handle(&op)
 	op.End(ResultOf(err))

@@ -71,7 +71,7 @@ type ReadResult struct {
 
 // Run reads until there are no more frames, or another goroutine reads.
 func (r *Reader) Run() {
-	r.x.Tel.SetLabels(r.ctx) // a handler may have started this goroutine
+	r.x.Peer.Tel.SetLabels(r.ctx) // a handler may have started this goroutine
 	mine := r.turn.Load()
 	var err error
 	dealing := false
@@ -240,7 +240,7 @@ func (e *FrameTooLargeError) Error() string {
 func (x *Exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
-	x.Violation(v, e.Head, e.Size, e.Limit)
+	x.Peer.Violation(v, e.Head, e.Size, e.Limit)
 	switch {
 	case v.ID.IsZero():
 	case v.Response:

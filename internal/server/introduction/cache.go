@@ -1,4 +1,4 @@
-package mcpserver
+package introduction
 
 import (
 	"sync"
@@ -7,24 +7,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// introductions remember what modern clients call themselves, which they say in every request, in the same words. It is
-// safe for concurrent use.
-type introductions struct {
+// Cache has the names of modern clients, which send the same clientInfo with each request. It is safe for concurrent
+// use.
+type Cache struct {
 	mu  sync.RWMutex
-	all map[string]introduced // by clientInfo, as it came; guarded by mu
+	all map[string]client // guarded by mu; by clientInfo, as it came
 }
 
-// introduced is the name of a client and the version of it.
-type introduced struct{ name, version string }
+// client is the name and the version of a client.
+type client struct{ name, version string }
 
-// What is remembered. A clientInfo beyond that is read each time.
+// Bounds of the cache. A clientInfo beyond them is decoded each time.
 const (
 	maxIntroductions   = 256
-	maxRememberedBytes = 1024 // of one
+	maxRememberedBytes = 1024 // of one clientInfo
 )
 
-// read returns what clientInfo, a JSON object or nil, says. What is no string is empty.
-func (r *introductions) read(clientInfo []byte) (name, version string) {
+// Read returns the name and the version in clientInfo, a JSON object or nil. Values that are no strings are empty.
+func (r *Cache) Read(clientInfo []byte) (name, version string) {
 	if len(clientInfo) == 0 {
 		return "", ""
 	}
@@ -43,14 +43,14 @@ func (r *introductions) read(clientInfo []byte) (name, version string) {
 	defer r.mu.Unlock()
 	if len(r.all) < maxIntroductions {
 		if r.all == nil {
-			r.all = map[string]introduced{}
+			r.all = map[string]client{}
 		}
 		r.all[string(clientInfo)] = known
 	}
 	return known.name, known.version
 }
 
-func introducedBy(clientInfo []byte) (by introduced) {
+func introducedBy(clientInfo []byte) (by client) {
 	for name, raw := range mcp.Object(clientInfo).All() {
 		switch name {
 		case "name":

@@ -1,0 +1,63 @@
+// Package introduction reads what clients say about themselves, within bounds.
+package introduction
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Bounds of clientInfo and capabilities together in initialize. A session keeps them in memory of its own.
+const (
+	MaxBytes  = 64 << 10 // bytes of JSON
+	maxValues = 1024     // JSON values, because some take much more memory than their text
+	valueCost = 128      // bytes of memory, about, of a value besides its text
+)
+
+// Weight returns about how many bytes of memory an introduction of this JSON text and so many values takes.
+func Weight(text []byte, values int) int { return len(text) + valueCost*values }
+
+// Decode decodes the params of initialize, and returns about how many bytes of memory the result takes. The result has
+// only the members that a session needs, and shares no memory with params.
+func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err error) {
+	if params == nil {
+		return p, 0, nil
+	}
+	kept, n := []byte{'{'}, 0
+	for _, name := range []string{"protocolVersion", "clientInfo", "capabilities"} {
+		raw, ok := mcp.Object(params).Lookup(name)
+		if !ok {
+			continue
+		}
+		if n += Values(raw); len(kept)+len(raw) > MaxBytes || n > maxValues {
+			return p, 0, fmt.Errorf("the client says too much about itself: "+
+				"%s and what is before it exceed %d bytes or %d values",
+				name, MaxBytes, maxValues)
+		}
+		if len(kept) > 1 {
+			kept = append(kept, ',')
+		}
+		kept = append(append(append(append(kept, '"'), name...), '"', ':'), raw...)
+	}
+	_, err = mcp.Decode(append(kept, '}'), &p)
+	given.DropIcons(&p)
+	return p, Weight(kept, n), err
+}
+
+// Values returns an upper bound of the number of values in the objects and arrays of raw, valid JSON.
+func Values(raw []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '{' || c == '['):
+			n++
+		}
+	}
+	return n
+}
