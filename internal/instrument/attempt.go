@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -121,13 +122,13 @@ func (a *Attempt) end(level slog.Level, err error) {
 	if failed {
 		errorType = wordOf(errorTypeOf(err))
 	}
-	c.flight.note(entry{brief: brief{
-		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: failed,
-		in: int64(a.number),
-	}, trace: a.span.SpanContext().TraceID()})
+	c.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Attempt, Elapsed: elapsed, Word: flight.LabelOf(errorType), Failed: failed,
+		In: int64(a.number),
+	}, Trace: a.span.SpanContext().TraceID()})
 	a.endSpan(failed, errorType, err)
 	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
-		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}
 	if !c.logs(a.ctx, level) {
 		return

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -25,7 +26,7 @@ func (s *Server) StartChange(method, uri string) Change {
 		return Change{}
 	}
 	attrs := present(s.identify([]attribute.KeyValue{
-		attribute.String(names.KeyMCPMethodName, method), optional(names.KeyMCPResourceURI, truncate(uri, maxURI)),
+		attribute.String(names.KeyMCPMethodName, method), optional(names.KeyMCPResourceURI, truncate(uri, words.MaxURI)),
 	})...)
 	_, span := s.tel.tracer.Start(ctx, names.SpanMCPServerChange+" "+method, trace.WithAttributes(attrs...))
 	s.tel.late.started(span.IsRecording())

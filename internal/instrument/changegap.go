@@ -15,7 +15,7 @@ func (c *Client) ChangeGap(cause string) {
 	}
 	ctx := context.Background()
 	if c.tel.ins.changeGaps.Enabled(ctx) {
-		c.tel.ins.changeGaps.Add(ctx, 1, c.options().gap.at(cause)...)
+		c.tel.ins.changeGaps.Add(ctx, 1, c.options().gap.At(cause)...)
 	}
 	suppressed, ok := c.allows(ctx, limitKey{event: names.EventMCPClientChangeGap, reason: cause,
 		level: slog.LevelInfo})

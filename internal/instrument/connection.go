@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -29,13 +30,13 @@ func (c *Client) Transition(t Transition) {
 	}
 	ctx := t.Attempt.context(context.Background())
 	c.state.Store(uint32(t.To))
-	c.flight.transition(&t)
+	c.noteTransition(&t)
 	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
 	if over {
 		defer c.logFlight(ctx) // behind the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
-		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.at(transitionKey{t.From, t.To, t.Reason})...)
+		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
 	}
 	level := slog.LevelInfo // a failed attempt has a record of its own
 	if over {
@@ -65,7 +66,7 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 		return
 	}
 	ctx := context.Background()
-	c.flight.note(entry{brief: brief{kind: flownBackoff, elapsed: delay, in: int64(attempt)}})
+	c.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Backoff, Elapsed: delay, In: int64(attempt)}})
 	if c.tel.ins.backoff.Enabled(ctx) {
 		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
 	}
@@ -130,7 +131,7 @@ func (c *Client) ProcessExit(e ProcessExit) {
 		return
 	}
 	ctx, level := context.Background(), slog.LevelWarn
-	c.flight.exit(e)
+	c.noteExit(e)
 	if e.Code == 0 && e.Signal == "" || e.InAttempt {
 		level = slog.LevelInfo
 	}
@@ -169,7 +170,7 @@ func (c *Client) IconsRejected(method string, err error) {
 		return
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelDebug) {
-		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, maxName))}
+		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName))}
 		c.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
 			c.textOf(ctx,
 				err))...)
@@ -178,7 +179,7 @@ func (c *Client) IconsRejected(method string, err error) {
 
 func (c *Client) warnOfTool(event, method, tool string, err error) {
 	if c != nil {
-		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, maxName), err)
+		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, words.MaxName), err)
 	}
 }
 
@@ -194,7 +195,7 @@ func (c *Client) warn(event, method, key, value string, err error) {
 // SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
 func (c *Client) SubscriptionLost(uri string, err error) {
 	if c != nil {
-		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI, truncate(uri, maxURI),
+		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI, truncate(uri, words.MaxURI),
 			err)
 	}
 }

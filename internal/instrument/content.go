@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/mcpotel/mcpotel/internal/instrument/settings"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -58,7 +59,7 @@ func (op *Op) variables(raw []byte) {
 		if d.Decode(&value) != nil {
 			return
 		}
-		name := truncate(key.(string), maxName) // the keys of an object are strings
+		name := truncate(key.(string), words.MaxName) // the keys of an object are strings
 		if text, ok := value.(string); ok && name != "" {
 			op.capture(names.KeyGenAIPromptVariable+name, telemetry.PromptVariable, name, []byte(text))
 		}
@@ -110,7 +111,7 @@ func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text strin
 	} else if s.scrub != nil {
 		text = string(s.scrub(c))
 	}
-	return truncate(text, maxMessage)
+	return truncate(text, words.MaxMessage)
 }
 
 // redact asks the user's function, which may fail: then nothing is kept.

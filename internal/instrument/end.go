@@ -8,13 +8,6 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Limits of what a peer can put on a span or into a log record, in bytes.
-const (
-	maxName    = 128
-	maxURI     = 1024
-	maxMessage = 256
-)
-
 // End ends the operation. Only the first call counts.
 func (op *Op) End(r Result) {
 	if op.side == nil || op.left {
@@ -27,7 +20,7 @@ func (op *Op) End(r Result) {
 	}
 	elapsed := op.elapsed()
 	o := outcomeOf(op.direction, &r)
-	op.land(o, &r, elapsed)
+	op.endEntry(o, &r, elapsed)
 	op.conclude(o, &r, elapsed)
 	if op.notification {
 		s.notified(op, o, elapsed)
@@ -63,7 +56,7 @@ func (op *Op) elapsed() time.Duration {
 	case !op.start.IsZero():
 		return time.Since(op.start) - op.sent
 	case op.sending:
-		return op.side.flight.now() - op.sent
+		return op.side.flight.Now() - op.sent
 	}
 	return 0
 }
@@ -80,7 +73,7 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	}
 	if op.executes() && op.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
 		s.tel.ins.executeTool.Record(op.ctx, elapsed.Seconds(),
-			s.options().execution.at(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
+			s.options().execution.At(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
 	}
 	answer := KindResponse
 	if o.hasCode {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -38,12 +39,12 @@ func headHash(head []byte) string {
 func (s *side) violation(v Violation) {
 	ctx := context.Background()
 	v.Reason = words.OneOf(words.ViolationReasons, v.Reason)
-	s.flight.note(entry{brief: brief{
-		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction,
-		out: int64(v.Size), in: int64(v.Limit),
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Violation, Failed: true, Word: flight.LabelOf(v.Reason), Direction: v.Direction,
+		Out: int64(v.Size), In: int64(v.Limit),
 	}})
 	if s.ins.violations.Enabled(ctx) {
-		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
+		s.ins.violations.Add(ctx, 1, s.options().violation.At(violationKey{v.Reason, v.Direction})...)
 	}
 	if !s.logs(ctx, slog.LevelWarn) {
 		return
@@ -74,9 +75,9 @@ type Drop struct {
 func (s *side) drop(d Drop) {
 	ctx := d.Ref.context(context.Background())
 	d.Reason = words.OneOf(words.DropReasons, d.Reason)
-	s.flight.dropped(&d)
+	s.flight.Note(d.entry())
 	if s.ins.dropped.Enabled(ctx) {
-		s.ins.dropped.Add(ctx, 1, s.options().drop.at(d.Reason)...)
+		s.ins.dropped.Add(ctx, 1, s.options().drop.At(d.Reason)...)
 	}
 	level := slog.LevelInfo
 	if d.Reason == names.DropUnknownID {
@@ -91,7 +92,7 @@ func (s *side) drop(d Drop) {
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(s.keys.dropReason, d.Reason))
-	fields = appendText(fields, names.KeyJSONRPCRequestID, truncate(d.ID, maxName))
+	fields = appendText(fields, names.KeyJSONRPCRequestID, truncate(d.ID, words.MaxName))
 	if d.Age > 0 {
 		fields = append(fields, slog.Float64(s.keys.dropAge, d.Age.Seconds()))
 	}
@@ -149,9 +150,9 @@ const maxStack = 16 << 10
 // returns the method as metrics have it.
 func (s *side) countPanic(ctx context.Context, method string) (label string) {
 	label = s.methodLabel(method, true)
-	s.flight.note(entry{brief: brief{kind: flownPanic, about: subjectOf(label, ""), failed: true}})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Panic, About: flight.SubjectOf(label, ""), Failed: true}})
 	if s.ins.panics.Enabled(ctx) {
-		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
+		s.ins.panics.Add(ctx, 1, s.options().panic.At(label)...)
 	}
 	return label
 }
@@ -164,9 +165,9 @@ func (s *side) panicked(ctx context.Context, method string, value any, stack []b
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0],
-		slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+		slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)),
 		slog.String(names.KeyExceptionType, fmt.Sprintf("%T", value)),
-		slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), maxMessage)),
+		slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), words.MaxMessage)),
 		slog.String(names.KeyExceptionStacktrace, truncate(string(stack), maxStack)))
 	s.emit(ctx, slog.LevelError, s.events.panicked, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -160,7 +161,7 @@ func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, e
 		fields = appendText(fields, names.KeyExceptionMessage, op.errorMessage(errorText(r)))
 		fields = appendCount(fields, s.keys.suppressed, suppressed)
 	} else if r.ResultType != "complete" {
-		fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, maxName))
+		fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, words.MaxName))
 	}
 	op.emit(level, event, fields...)
 }
@@ -171,7 +172,7 @@ func exceptionType(o outcome, r *Result) string {
 	if r.Err == nil {
 		return o.errorType()
 	}
-	return truncate(errorTypeOf(r.Err), maxName)
+	return truncate(errorTypeOf(r.Err), words.MaxName)
 }
 
 // logRound writes that a result wants something of the client.

@@ -38,7 +38,7 @@ func (op *Op) Loops(l Loop) {
 	l.Kind = words.OneOf(words.LoopKinds, l.Kind)
 	op.ofLoop(l)
 	if counter := s.tel.ins.toolLoops; counter.Enabled(op.ctx) {
-		counter.Add(op.ctx, 1, s.options().loop.at(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
+		counter.Add(op.ctx, 1, s.options().loop.At(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
 	}
 	if !s.logs(op.ctx, slog.LevelWarn) {
 		return

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -25,10 +26,10 @@ type instruments struct {
 
 	asClient, asServer role // with these instruments
 
-	durations                  [2]budget // by direction; of clients and servers
+	durations                  [2]series.Budget // by direction; of clients and servers
 	clientPlaces, serverPlaces places
-	names                      census
-	groups                     groups
+	names                      series.Census
+	groups                     series.Groups
 	gauges                     gauges
 
 	tombstones  metric.Int64UpDownCounter
@@ -213,7 +214,7 @@ func newInstruments(m metric.Meter) *instruments {
 	ins.clientPlaces.init()
 	ins.serverPlaces.init()
 	for i := range ins.durations {
-		ins.durations[i].keep(words.SetsForGroups, outcomesAtLeast)
+		ins.durations[i].Keep(words.SetsForGroups, outcomesAtLeast)
 	}
 	ins.gauges.init(m, ins)
 	return ins

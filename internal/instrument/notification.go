@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -33,7 +34,7 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 
 func (s *side) countNotification(ctx context.Context, d telemetry.Direction, label string) {
 	if s.ins.notifications.Enabled(ctx) {
-		s.ins.notifications.Add(ctx, 1, s.options().notification.at(notificationKey{d, label})...)
+		s.ins.notifications.Add(ctx, 1, s.options().notification.At(notificationKey{d, label})...)
 	}
 }
 
@@ -47,7 +48,9 @@ func (s *side) spansNotification(ctx context.Context, method string) (wanted boo
 func (s *side) notification(d telemetry.Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
 	if s.spansNotification(ctx, method) {
-		s.flight.note(entry{brief: brief{kind: flownNotification, about: subjectOf(label, ""), direction: d}})
+		s.flight.Note(flight.Entry{Brief: flight.Brief{
+			Kind: flight.Notification, About: flight.SubjectOf(label, ""), Direction: d,
+		}})
 	}
 	s.countNotification(ctx, d, label)
 	if !s.logs(ctx, slog.LevelDebug) {
@@ -57,7 +60,7 @@ func (s *side) notification(d telemetry.Direction, method string) {
 	if d == telemetry.Sent {
 		event = s.events.notificationSent
 	}
-	s.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, maxName)))
+	s.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)))
 }
 
 type lostKey struct{ method, reason string }
@@ -67,10 +70,12 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 	ctx := context.Background()
 	reason = words.OneOf(words.DropReasons, reason)
 	label := s.methodLabel(method, false)
-	s.flight.note(entry{brief: brief{kind: flownLost, about: subjectOf(label, ""), word: labelOf(reason),
-		failed: reason != names.DropCoalesced}})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Lost, About: flight.SubjectOf(label, ""), Word: flight.LabelOf(reason),
+		Failed: reason != names.DropCoalesced,
+	}})
 	if s.ins.lost.Enabled(ctx) {
-		s.ins.lost.Add(ctx, 1, s.options().lost.at(lostKey{label, reason})...)
+		s.ins.lost.Add(ctx, 1, s.options().lost.At(lostKey{label, reason})...)
 	}
 	level := slog.LevelWarn
 	if reason == names.DropCoalesced || reason == names.DropNoStream {
@@ -84,7 +89,7 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 		return
 	}
 	var buf [maxFields]slog.Attr
-	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)),
 		slog.String(s.keys.dropReason, reason))
 	s.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

@@ -104,10 +104,10 @@ func (op *Op) Sending() {
 	case op.timed:
 		op.sent = time.Since(op.start)
 	default: // cheaper than asking for the time of day
-		op.sent = op.side.flight.now()
+		op.sent = op.side.flight.Now()
 	}
 	op.sending = true
-	op.takeOff()
+	op.startEntry()
 }
 
 // Within returns ctx, which the caller may have changed since the operation began, with the span of the operation.
@@ -169,7 +169,7 @@ func (op *Op) Retry(reason string) {
 	reason = words.OneOf(words.RetryReasons, reason)
 	s, retries := op.side, op.side.ins.retries
 	if retries.Enabled(op.ctx) {
-		retries.Add(op.ctx, 1, s.options().retry.at(reason)...)
+		retries.Add(op.ctx, 1, s.options().retry.At(reason)...)
 	}
 	if s.logs(op.ctx, slog.LevelDebug) {
 		var buf [maxFields]slog.Attr
@@ -184,7 +184,7 @@ func (op *Op) Received(bytes int) { op.bytesIn = bytes }
 // Result says that the answer to a tool call has the tool's result, of this size as JSON.
 func (op *Op) Result(bytes int) {
 	if s := op.side; s != nil && s.tel.ContextCost && s.tel.ins.toolResult.Enabled(op.ctx) {
-		s.tel.ins.toolResult.Record(op.ctx, int64(bytes), s.options().result.at(cmp.Or(op.info.target, names.Other))...)
+		s.tel.ins.toolResult.Record(op.ctx, int64(bytes), s.options().result.At(cmp.Or(op.info.target, names.Other))...)
 	}
 }
 
@@ -200,7 +200,7 @@ func (op *Op) Decoded(d time.Duration, err error) {
 	if err != nil {
 		key.errorType = bounded(errorTypeOf(err))
 	}
-	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.options().decode.at(key)...)
+	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.options().decode.At(key)...)
 }
 
 // Ref names the operation's span, or the span around it if it has none of its own.
@@ -269,14 +269,14 @@ func (op *Op) shownMethod() string {
 	if op.exact {
 		return op.info.method
 	}
-	return truncate(op.method, maxName)
+	return truncate(op.method, words.MaxName)
 }
 
 func (op *Op) shownTarget() string {
 	if op.exact {
 		return op.info.target
 	}
-	return truncate(op.target, maxName)
+	return truncate(op.target, words.MaxName)
 }
 
 // corrID is the correlation id as text, empty for what the peer began, which does not tell, and for what a server
@@ -296,7 +296,7 @@ func (op *Op) writeIDs() {
 		case op.hasID:
 			op.idText = strconv.FormatInt(op.id, 10)
 		case op.peerID != "":
-			op.idText = truncate(op.peerID, maxName)
+			op.idText = truncate(op.peerID, words.MaxName)
 		}
 	case op.notification: // has neither
 	case op.side.keys.corrID == "":

@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -28,14 +30,14 @@ type opKey struct {
 type opInfo struct {
 	*opNames
 	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
-	records atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
+	records atomic.Pointer[[]record]           // copy on write, guarded by side.endings for writing
 	stats   stats
 }
 
 // opNames is what they share in all sides over the same kind of network.
 type opNames struct {
 	opKey
-	about    subject
+	about    flight.Subject
 	spanName string
 	start    []trace.SpanStartOption
 }
@@ -46,10 +48,10 @@ type opNamesKey struct {
 }
 
 // commonNames are those of all clients and servers of the process.
-var commonNames commons[opNamesKey, opNames]
+var commonNames series.Commons[opNamesKey, opNames]
 
 func newOpNames(k opNamesKey) *opNames {
-	return &opNames{k.opKey, subjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
+	return &opNames{k.opKey, flight.SubjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
 }
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:
@@ -60,11 +62,11 @@ func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target 
 		target = ""
 	}
 	key := opKey{d, kind, method, target}
-	if info, ok := s.ops.lookup(key); ok {
+	if info, ok := s.ops.Lookup(key); ok {
 		return info, true
 	}
 	key = s.bounded(key, known, targetKnown)
-	info, _ = s.ops.within(math.MaxInt, key, s.newOpInfo) // bounded by its names
+	info, _ = s.ops.Within(math.MaxInt, key, s.newOpInfo) // bounded by its names
 	return info, key.method == method && key.target == target
 }
 
@@ -74,7 +76,7 @@ func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
 	if k.target != "" {
 		label, ok := "", false
 		if targetKnown && k.method != names.Other {
-			label, ok = s.targets.intern(k.target, s.tel.ToolLimit)
+			label, ok = s.targets.Intern(k.target, s.tel.ToolLimit)
 		}
 		if k.target = label; !ok {
 			k.target = names.Other
@@ -84,7 +86,7 @@ func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
 }
 
 func (s *side) newOpInfo(k opKey) *opInfo {
-	return &opInfo{opNames: commonNames.get(opNamesKey{k, s.base.Transport}, newOpNames)}
+	return &opInfo{opNames: commonNames.Get(opNamesKey{k, s.base.Transport}, newOpNames)}
 }
 
 // activeOptions returns the options to count an operation while it lasts.
@@ -98,7 +100,7 @@ func (s *side) activeOptions(info *opInfo) []metric.AddOption {
 	}
 	m := ofMethod(info.method)
 	m.own = s.onNetwork(m.own)
-	info.active.CompareAndSwap(nil, &s.place(places, m).adding)
+	info.active.CompareAndSwap(nil, &s.place(places, m).Adding)
 	return *info.active.Load()
 }
 
@@ -139,7 +141,7 @@ func (s *side) label(ctx context.Context) string {
 	if value == "" {
 		return ""
 	}
-	if own, ok := s.options().labels.intern(value, words.MaxLabels); ok {
+	if own, ok := s.options().labels.Intern(value, words.MaxLabels); ok {
 		return own
 	}
 	return names.Other
@@ -150,8 +152,8 @@ func (s *side) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 	if opts := info.find(e); opts != nil {
 		return opts
 	}
-	s.ops.mu.Lock()
-	defer s.ops.mu.Unlock()
+	s.endings.Lock()
+	defer s.endings.Unlock()
 	if !s.tells(e.outcome) {
 		e.outcome = e.anonymous()
 	}
@@ -162,7 +164,7 @@ func (s *side) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 		return opts
 	}
 	if s.series[info.direction] >= words.MaxPrecisely {
-		return s.options().rest.at(restKey{info.direction, e.anonymous()})
+		return s.options().rest.At(restKey{info.direction, e.anonymous()})
 	}
 	s.series[info.direction]++
 	opts := s.durationOptions(info, e)
@@ -176,7 +178,7 @@ func (s *side) tells(o outcome) bool {
 	if o.known() {
 		return true
 	}
-	_, ok := s.beyond().outcomes.intern(o.text(), words.MaxStrangers)
+	_, ok := s.beyond().outcomes.Intern(o.text(), words.MaxStrangers)
 	return ok
 }
 
@@ -226,5 +228,5 @@ func (s *side) durationOptions(info *opInfo, e ending) []metric.RecordOption {
 	}
 	m.group = ended(folded.attributes(), o)
 	m.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
-	return s.place(&s.tel.ins.durations[info.direction], m).recording
+	return s.place(&s.tel.ins.durations[info.direction], m).Recording
 }

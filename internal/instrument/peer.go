@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -22,7 +23,7 @@ type Peer struct {
 }
 
 func (s *side) peer(f Facts, sessionID string) *Peer {
-	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, maxName)}
+	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, words.MaxName)}
 }
 
 // SessionEnd records that the session with this peer is over: how long it lasted, and with what error type it ended,
@@ -38,7 +39,9 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	if errorType != "" {
 		errorType = words.OneOf(words.SessionErrors, errorType)
 	}
-	s.flight.note(entry{brief: brief{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""}})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Session, Elapsed: d, Word: flight.LabelOf(errorType), Failed: errorType != "",
+	}})
 	if s.ins.session.Enabled(ctx) {
 		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
 		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])
@@ -47,7 +50,7 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 				return a.Key == names.KeyNetworkTransport || a.Key == names.KeyNetworkProtocolVersion
 			})
 		}
-		opts := s.place(&s.places.session, measured{own: own, group: group}).recording
+		opts := s.place(&s.places.session, measured{own: own, group: group}).Recording
 		s.ins.session.Record(ctx, d.Seconds(), opts...)
 	}
 	if s.logs(ctx, slog.LevelInfo) {

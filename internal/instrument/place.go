@@ -3,6 +3,7 @@ package instrument
 import (
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -17,21 +18,21 @@ type measured struct {
 }
 
 // place returns the options to record m with: in its longest form for which the budget has a place.
-func (s *side) place(b *budget, m measured) *options {
-	var buf [5]form
-	forms, roomForTools := buf[:0], b.roomForTools(s.tel.ins.names.len())
+func (s *side) place(b *series.Budget, m measured) *series.Options {
+	var buf [5]series.Form
+	forms, roomForTools := buf[:0], b.RoomForTools(s.tel.ins.names.Len())
 	if m.labelled != nil {
-		forms = append(forms, form{roomForTools / 2, setOf(m.labelled, s.named())})
+		forms = append(forms, series.Form{Room: roomForTools / 2, Set: setOf(m.labelled, s.named())})
 	}
 	if m.precise != nil {
-		forms = append(forms, form{roomForTools, setOf(m.precise, s.named())})
+		forms = append(forms, series.Form{Room: roomForTools, Set: setOf(m.precise, s.named())})
 	}
-	forms = append(forms, form{b.roomForNames(), setOf(m.own, s.named())},
-		form{b.roomForGroups(), setOf(m.group, s.folded())})
+	forms = append(forms, series.Form{Room: b.RoomForNames(), Set: setOf(m.own, s.named())},
+		series.Form{Room: b.RoomForGroups(), Set: setOf(m.group, s.folded())})
 	if m.least != nil {
-		forms = append(forms, form{set: setOf(m.least, s.folded())})
+		forms = append(forms, series.Form{Set: setOf(m.least, s.folded())})
 	}
-	return b.take(forms...)
+	return b.Take(forms...)
 }
 
 func setOf(attrs, whose []attribute.KeyValue) attribute.Set {
@@ -57,4 +58,4 @@ func (s *side) folded() []attribute.KeyValue {
 }
 
 // groupLabel returns the group as metrics have it: _OTHER for none, and beyond the limit.
-func (s *side) groupLabel() string { return s.tel.ins.groups.label(s.group) }
+func (s *side) groupLabel() string { return s.tel.ins.groups.Label(s.group) }

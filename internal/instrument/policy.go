@@ -35,7 +35,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 		}
 	}
 	if counter := s.tel.ins.policy; counter.Enabled(ctx) {
-		counter.Add(ctx, 1, s.options().policy.at(policyKey{s.toolLabel(d.Tool), d.Kind})...)
+		counter.Add(ctx, 1, s.options().policy.At(policyKey{s.toolLabel(d.Tool), d.Kind})...)
 	}
 	level := slog.LevelWarn
 	switch d.Kind {
@@ -54,8 +54,8 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(names.KeyMCPServerPolicyDecision, d.Kind),
-		slog.String(names.KeyMCPMethodName, truncate(d.Method, maxName)))
-	fields = appendText(fields, names.KeyGenAIToolName, truncate(d.Tool, maxName))
+		slog.String(names.KeyMCPMethodName, truncate(d.Method, words.MaxName)))
+	fields = appendText(fields, names.KeyGenAIToolName, truncate(d.Tool, words.MaxName))
 	fields = appendCount(fields, names.KeyMCPServerPolicyRedactions, d.Redactions)
 	s.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
@@ -65,7 +65,7 @@ func (s *Server) toolLabel(tool string) string {
 	if tool == "" {
 		return ""
 	}
-	if own, ok := s.targets.intern(tool, s.tel.ToolLimit); ok {
+	if own, ok := s.targets.Intern(tool, s.tel.ToolLimit); ok {
 		return own
 	}
 	return names.Other

@@ -142,7 +142,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 		op.startSpan(in.TargetKind, nil, from.link, from.remote)
 	}
 	usercode.Pass(op.begin, op.abandon)
-	op.takeOff()
+	op.startEntry()
 	usercode.Pass(op.logStart, op.abandon)
 	if in.Untrusted {
 		usercode.Pass(func() { op.adviseToJoin(in, from.remote) }, op.abandon)

@@ -87,7 +87,7 @@ func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(contex
 func (s *Server) Undecodable(d time.Duration, err error) {
 	if s.Decodes() {
 		s.ins.decode.Record(context.Background(), d.Seconds(),
-			s.options().decode.at(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
+			s.options().decode.At(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
 	}
 }
 

@@ -3,11 +3,14 @@ package instrument
 import (
 	"cmp"
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -35,13 +38,14 @@ type side struct {
 	base     *knownFacts                    // what is known without a peer
 
 	facts   interned
-	targets nameSet // tools and prompts
-	ops     memo[opKey, *opInfo]
+	targets series.NameSet // tools and prompts
+	ops     series.Memo[opKey, *opInfo]
+	endings sync.Mutex // held while an ending is added to an opInfo
 	limits  limiter
-	flight  flight
+	flight  flight.Recorder
 
 	foreign atomic.Pointer[foreign] // nil before the first
-	series  [2]int32                // of the durations, by direction; guarded by ops.mu
+	series  [2]int32                // of the durations, by direction; guarded by endings
 
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
 	left   atomic.Bool
@@ -57,14 +61,14 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
 	s.base = s.facts.intern(Facts{Network: n})
-	s.flight.base = time.Now()
-	t.ins.names.add(name)
+	s.flight.Start(time.Now())
+	t.ins.names.Add(name)
 }
 
 // leave takes the name out of those that are to have places for themselves, once.
 func (s *side) leave() {
 	if s.left.CompareAndSwap(false, true) {
-		s.tel.ins.names.remove(s.name)
+		s.tel.ins.names.Remove(s.name)
 	}
 }
 
@@ -73,7 +77,7 @@ func (s *side) transport() attribute.KeyValue {
 }
 
 // foreign are words beyond those of the protocol, which few peers use.
-type foreign struct{ methods, outcomes nameSet }
+type foreign struct{ methods, outcomes series.NameSet }
 
 // beyond returns those of the side.
 func (s *side) beyond() *foreign {
@@ -90,7 +94,7 @@ func (s *side) methodLabel(method string, known bool) string {
 		return own
 	}
 	if known {
-		if own, ok := s.beyond().methods.intern(method, words.MaxMethods); ok {
+		if own, ok := s.beyond().methods.Intern(method, words.MaxMethods); ok {
 			return own
 		}
 	}
@@ -99,6 +103,6 @@ func (s *side) methodLabel(method string, known bool) string {
 
 func (s *side) messageSize(ctx context.Context, d telemetry.Direction, k MessageKind, bytes int) {
 	if s.ins.size.Enabled(ctx) {
-		s.ins.size.Record(ctx, int64(bytes), s.options().size.at(sizeKey{d, k})...)
+		s.ins.size.Record(ctx, int64(bytes), s.options().size.At(sizeKey{d, k})...)
 	}
 }

@@ -52,7 +52,7 @@ func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
 		name, opts = spanName(key.method, key.target), startOptions(opNamesKey{key, op.side.base.Transport})
 	}
 	if op.side.tel.URIInName && op.uri != "" {
-		name += " " + truncate(op.uri, maxURI)
+		name += " " + truncate(op.uri, words.MaxURI)
 	}
 	return name, opts
 }
@@ -146,9 +146,9 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	if o.failed && s.keys.safeToRetry != "" && op.direction == telemetry.Sent && !op.notification {
 		attrs = append(attrs, attribute.Bool(s.keys.safeToRetry, r.Unsent))
 	}
-	add(names.KeyMCPResourceURI, truncate(op.uri, maxURI))
+	add(names.KeyMCPResourceURI, truncate(op.uri, words.MaxURI))
 	if r.ResultType != "complete" {
-		add(s.keys.resultType, truncate(r.ResultType, maxName))
+		add(s.keys.resultType, truncate(r.ResultType, words.MaxName))
 	}
 	request, response := op.bytesOut, op.bytesIn
 	if op.direction == telemetry.Received {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -16,7 +17,7 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	}
 	ctx := context.Background()
 	if c.tel.ins.toolChanges.Enabled(ctx) {
-		c.tel.ins.toolChanges.Add(ctx, 1, c.options().toolChange.at(kind)...)
+		c.tel.ins.toolChanges.Add(ctx, 1, c.options().toolChange.At(kind)...)
 	}
 	suppressed, ok := c.allows(ctx, limitKey{event: names.EventMCPClientToolChanged, reason: kind,
 		level: slog.LevelWarn})
@@ -24,7 +25,7 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 		return
 	}
 	var buf [maxFields]slog.Attr
-	fields := append(buf[:0], slog.String(names.KeyGenAIToolName, truncate(tool, maxName)),
+	fields := append(buf[:0], slog.String(names.KeyGenAIToolName, truncate(tool, words.MaxName)),
 		slog.String(names.KeyMCPClientToolChangeKind, kind))
 	fields = appendText(fields, names.KeyMCPClientToolChangeParts, parts)
 	if refused != nil {

@@ -70,7 +70,7 @@ func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	l.Size.add(description)
 	l.Size.add(inputSchema)
 	if l.toolSizes != nil && l.limit > 0 {
-		l.addTo(truncate(tool, maxName), [...]ToolSize{description, inputSchema})
+		l.addTo(truncate(tool, words.MaxName), [...]ToolSize{description, inputSchema})
 	}
 }
 

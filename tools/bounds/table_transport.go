@@ -196,18 +196,19 @@ var telemetryArea = area{
 			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
 		},
 		{
-			what:  "The flight recorder",
-			where: []string{"internal/instrument.flight.ring", "internal/instrument.flight.traces"},
+			what: "The flight recorder",
+			where: []string{"internal/instrument/flight.Recorder.ring",
+				"internal/instrument/flight.Recorder.traces"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
-				"internal/instrument.maxName}, URIs of {bytes " +
-				"internal/instrument.maxURI}, messages of {bytes " +
-				"internal/instrument.maxMessage}",
+				"internal/instrument/words.MaxName}, URIs of {bytes " +
+				"internal/instrument/words.MaxURI}, messages of {bytes " +
+				"internal/instrument/words.MaxMessage}",
 			full: "the oldest makes room", test: "internal/instrument.TestNothingKeepsAFrame",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
 			what: "Names of tools, methods, outcomes, versions and values of a label that metrics and statistics tell apart",
-			where: []string{"internal/instrument.table.m", "internal/instrument.interned.all",
+			where: []string{"internal/instrument/series.table.m", "internal/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, " +
 				"{internal/instrument/words.MaxMethods} methods, " +
@@ -223,15 +224,15 @@ var telemetryArea = area{
 			what:  "What the tools take that a server listed last, with WithContextCost",
 			where: []string{"internal/instrument.toolSizes.each"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
-				"internal/instrument.maxName}, cloned; replaced by each complete list",
+				"internal/instrument/words.MaxName}, cloned; replaced by each complete list",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are added up as _OTHER",
 			test:   "internal/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
 		},
 		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",
-			where: []string{"internal/instrument.budget.taken", "internal/instrument.gauges.shown",
-				"internal/instrument.groups.set"},
+			where: []string{"internal/instrument/series.Budget.taken", "internal/instrument.gauges.shown",
+				"internal/instrument/series.Groups.set"},
 			bound: "{internal/instrument/words.MaxSets} for each instrument, and " +
 				"{internal/instrument/words.MaxGroups} groups",
 			full: "names of tools, and then of clients, are _OTHER",
