@@ -130,7 +130,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}
-	if !c.logs(a.ctx, level) {
+	if !c.logs.enabled(a.ctx, level) {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -144,7 +144,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 	}
 	fields = appendText(fields, names.KeyMCPClientServerName, a.server.name)
 	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server.version)
-	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
+	c.logs.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
 }
 
 func (a *Attempt) endSpan(failed bool, errorType string, err error) {

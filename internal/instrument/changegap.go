@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -17,12 +18,13 @@ func (c *Client) ChangeGap(cause string) {
 	if c.tel.ins.changeGaps.Enabled(ctx) {
 		c.tel.ins.changeGaps.Add(ctx, 1, c.options().gap.At(cause)...)
 	}
-	suppressed, ok := c.allows(ctx, limitKey{event: names.EventMCPClientChangeGap, reason: cause,
-		level: slog.LevelInfo})
+	suppressed, ok := c.logs.allows(ctx, records.Key{
+		Event: names.EventMCPClientChangeGap, Reason: cause, Level: slog.LevelInfo,
+	})
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(names.KeyMCPClientGapCause, cause))
-	c.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
+	c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
 }

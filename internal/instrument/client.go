@@ -125,7 +125,7 @@ func (c *Client) Logger() *slog.Logger {
 	if c == nil {
 		return discard
 	}
-	return slog.New(sideHandler{&c.side})
+	return slog.New(logsHandler{&c.logs})
 }
 
 // Queue sets the function that tells how many messages wait to be written. It is called whenever metrics are collected,
@@ -149,13 +149,20 @@ func (c *Client) Close() {
 	c.tel.ins.gauges.remove(c)
 	c.leave()
 	c.Tombstones(-int(c.tombstones.Load()))
-	c.flush()
+	c.logs.flush()
 	c.queue.Store(nil)
-	_ = c.flushLog(context.Background()) // never fails
+	_ = c.logs.wait(context.Background()) // never fails
 }
 
 func (s *side) queueWait(d time.Duration) {
 	if ctx := context.Background(); s.ins.queueWait.Enabled(ctx) {
 		s.ins.queueWait.Record(ctx, d.Seconds(), s.options().plain...)
+	}
+}
+
+// Untold logs how many transitions were not reported, because the user's function for them did not return in time.
+func (c *Client) Untold(transitions int) {
+	if c != nil {
+		c.logs.ReportLost(transitions)
 	}
 }

@@ -33,7 +33,7 @@ func (c *Client) Transition(t Transition) {
 	c.noteTransition(&t)
 	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
 	if over {
-		defer c.logFlight(ctx) // behind the transition
+		defer c.logs.flightRecord(ctx) // behind the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
 		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
@@ -42,7 +42,7 @@ func (c *Client) Transition(t Transition) {
 	if over {
 		level = slog.LevelWarn
 	}
-	if !c.logs(ctx, level) {
+	if !c.logs.enabled(ctx, level) {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -56,7 +56,7 @@ func (c *Client) Transition(t Transition) {
 	if t.Err != nil {
 		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, t.Err))
 	}
-	c.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
+	c.logs.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
 }
 
 // Backoff records how long the client waits before it tries to connect again. The attempt is the number of the one that
@@ -70,8 +70,8 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 	if c.tel.ins.backoff.Enabled(ctx) {
 		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
 	}
-	if c.logs(ctx, slog.LevelInfo) {
-		c.emit(ctx, slog.LevelInfo, names.EventMCPClientConnectionBackoff,
+	if c.logs.enabled(ctx, slog.LevelInfo) {
+		c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientConnectionBackoff,
 			slog.Float64(names.KeyMCPClientConnectionBackoffDelay, delay.Seconds()),
 			slog.Int(names.KeyMCPClientConnectionAttemptNumber, attempt))
 	}
@@ -91,8 +91,8 @@ func (c *Client) Tombstones(delta int) {
 	if delta < 0 {
 		event, delta = names.EventMCPClientTombstoneExpired, -delta
 	}
-	if c.logs(ctx, slog.LevelDebug) {
-		c.emit(ctx, slog.LevelDebug, event, slog.Int(names.KeyMCPClientTombstoneCount, delta))
+	if c.logs.enabled(ctx, slog.LevelDebug) {
+		c.logs.emit(ctx, slog.LevelDebug, event, slog.Int(names.KeyMCPClientTombstoneCount, delta))
 	}
 }
 
@@ -135,10 +135,11 @@ func (c *Client) ProcessExit(e ProcessExit) {
 	if e.Code == 0 && e.Signal == "" || e.InAttempt {
 		level = slog.LevelInfo
 	}
-	if c.logs(ctx, level) {
+	if c.logs.enabled(ctx, level) {
 		var buf [maxFields]slog.Attr
 		fields := append(buf[:0], slog.Int(names.KeyProcessPID, e.PID), slog.Int(names.KeyProcessExitCode, e.Code))
-		c.emit(ctx, level, names.EventMCPClientProcessExit, appendText(fields, names.KeyMCPClientProcessSignal, e.Signal)...)
+		fields = appendText(fields, names.KeyMCPClientProcessSignal, e.Signal)
+		c.logs.emit(ctx, level, names.EventMCPClientProcessExit, fields...)
 	}
 }
 
@@ -147,8 +148,8 @@ func (c *Client) CloseFailed(err error) {
 	if c == nil {
 		return
 	}
-	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyExceptionMessage,
+	if ctx := context.Background(); c.logs.enabled(ctx, slog.LevelWarn) {
+		c.logs.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyExceptionMessage,
 			c.textOf(ctx,
 				err))...)
 	}
@@ -169,9 +170,9 @@ func (c *Client) IconsRejected(method string, err error) {
 	if c == nil {
 		return
 	}
-	if ctx := context.Background(); c.logs(ctx, slog.LevelDebug) {
+	if ctx := context.Background(); c.logs.enabled(ctx, slog.LevelDebug) {
 		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName))}
-		c.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
+		c.logs.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
 			c.textOf(ctx,
 				err))...)
 	}
@@ -186,16 +187,16 @@ func (c *Client) warnOfTool(event, method, tool string, err error) {
 // warn logs why something that the server lists or serves cannot be used: a failure of the method.
 func (c *Client) warn(event, method, key, value string, err error) {
 	ctx := context.Background()
-	if suppressed, ok := c.logsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
+	if suppressed, ok := c.logs.allowsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
 		fields := appendText([]slog.Attr{slog.String(key, value)}, names.KeyExceptionMessage, c.textOf(ctx, err))
-		c.emit(ctx, slog.LevelWarn, event, appendCount(fields, c.keys.suppressed, suppressed)...)
+		c.logs.emit(ctx, slog.LevelWarn, event, appendCount(fields, c.keys.suppressed, suppressed)...)
 	}
 }
 
 // SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
 func (c *Client) SubscriptionLost(uri string, err error) {
 	if c != nil {
-		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI, truncate(uri, words.MaxURI),
-			err)
+		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI,
+			truncate(uri, words.MaxURI), err)
 	}
 }

@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -54,22 +53,7 @@ func (s *Server) ConnectionFailed(errorType string) {
 	s.flight.Note(flight.Entry{Brief: flight.Brief{
 		Kind: flight.Failure, Failed: true, Word: flight.LabelOf(wordOf(errorType)),
 	}})
-	s.logFlight(context.Background())
-}
-
-// logFlight logs the entries of the flight recorder that were not logged before.
-func (s *side) logFlight(ctx context.Context) {
-	if !s.logs(ctx, slog.LevelInfo) {
-		return
-	}
-	r, ok := s.flight.Report(time.Now())
-	if !ok {
-		return
-	}
-	var buf [maxFields]slog.Attr
-	fields := append(buf[:0], slog.String(s.keys.flightText, r.Text), slog.Int(s.keys.flightEntries, r.Entries))
-	fields = appendCount(fields, s.keys.flightOmitted, r.Omitted)
-	s.emit(ctx, slog.LevelInfo, s.events.flight, appendCount(fields, s.keys.suppressed, r.Suppressed)...)
+	s.logs.flightRecord(context.Background())
 }
 
 func (c *Client) noteTransition(t *Transition) {

@@ -19,10 +19,12 @@ func (op *Op) adviseToJoin(in *Incoming, named Ref) {
 	if !in.Untrusted || named == (Ref{}) || !op.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {
 		return
 	}
-	if named.spanContext().TraceID() == trace.SpanContextFromContext(op.ctx).TraceID() || !s.logs(op.ctx, slog.LevelInfo) {
+	if named.spanContext().TraceID() == trace.SpanContextFromContext(op.ctx).TraceID() ||
+		!s.logs.enabled(op.ctx, slog.LevelInfo) {
 		return
 	}
 	if s.tel.advised.CompareAndSwap(false, true) {
-		s.emit(op.ctx, slog.LevelInfo, names.EventMCPServerTraceLinked, slog.String(names.KeyMCPServerTraceAdvice, howToJoin))
+		s.logs.emit(op.ctx, slog.LevelInfo, names.EventMCPServerTraceLinked,
+			slog.String(names.KeyMCPServerTraceAdvice, howToJoin))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -18,7 +19,7 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 		return
 	}
 	s.countNotification(op.ctx, op.direction, op.info.method)
-	if !s.logs(op.ctx, slog.LevelDebug) {
+	if !s.logs.enabled(op.ctx, slog.LevelDebug) {
 		return
 	}
 	event := s.events.notificationSent
@@ -53,14 +54,14 @@ func (s *side) notification(d telemetry.Direction, method string) {
 		}})
 	}
 	s.countNotification(ctx, d, label)
-	if !s.logs(ctx, slog.LevelDebug) {
+	if !s.logs.enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	event := s.events.notification
 	if d == telemetry.Sent {
 		event = s.events.notificationSent
 	}
-	s.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)))
+	s.logs.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)))
 }
 
 type lostKey struct{ method, reason string }
@@ -81,15 +82,14 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 	if reason == names.DropCoalesced || reason == names.DropNoStream {
 		level = slog.LevelDebug
 	}
-	if !s.logs(ctx, level) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.notificationDropped, "", reason, d, level}, time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: s.events.notificationDropped, Reason: reason, Direction: d, Level: level,
+	})
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)),
 		slog.String(s.keys.dropReason, reason))
-	s.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
+	s.logs.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

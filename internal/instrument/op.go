@@ -171,7 +171,7 @@ func (op *Op) Retry(reason string) {
 	if retries.Enabled(op.ctx) {
 		retries.Add(op.ctx, 1, s.options().retry.At(reason)...)
 	}
-	if s.logs(op.ctx, slog.LevelDebug) {
+	if s.logs.enabled(op.ctx, slog.LevelDebug) {
 		var buf [maxFields]slog.Attr
 		op.emit(slog.LevelDebug, names.EventMCPClientSendRetry, append(op.identity(buf[:0]),
 			slog.String(names.KeyMCPClientRetryReason, reason), slog.Int(names.KeyMCPClientSendRetries, op.retries))...)

@@ -53,10 +53,10 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 		opts := s.place(&s.places.session, measured{own: own, group: group}).Recording
 		s.ins.session.Record(ctx, d.Seconds(), opts...)
 	}
-	if s.logs(ctx, slog.LevelInfo) {
+	if s.logs.enabled(ctx, slog.LevelInfo) {
 		var buf [maxFields]slog.Attr
 		fields := append(buf[:0], slog.Float64(s.keys.duration, d.Seconds()))
 		fields = appendText(fields, names.KeyMCPProtocolVersion, f.MCPVersion)
-		s.emit(ctx, slog.LevelInfo, s.events.sessionEnd, appendText(fields, names.KeyErrorType, errorType)...)
+		s.logs.emit(ctx, slog.LevelInfo, s.events.sessionEnd, appendText(fields, names.KeyErrorType, errorType)...)
 	}
 }

@@ -3,11 +3,11 @@ package instrument
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -44,11 +44,9 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 	case names.PolicyRedacted:
 		level = slog.LevelInfo
 	}
-	if !s.logs(ctx, level) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{names.EventMCPServerPolicyDecided, "", d.Kind, telemetry.Received, level},
-		time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: names.EventMCPServerPolicyDecided, Reason: d.Kind, Direction: telemetry.Received, Level: level,
+	})
 	if !ok {
 		return
 	}
@@ -57,7 +55,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 		slog.String(names.KeyMCPMethodName, truncate(d.Method, words.MaxName)))
 	fields = appendText(fields, names.KeyGenAIToolName, truncate(d.Tool, words.MaxName))
 	fields = appendCount(fields, names.KeyMCPServerPolicyRedactions, d.Redactions)
-	s.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
+	s.logs.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
 // toolLabel returns the name of a tool as metrics have it, empty for none.

@@ -169,7 +169,8 @@ func (op *Op) begin() {
 		level = slog.LevelDebug
 	}
 	op.recorded = op.measured
-	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs(op.ctx, level) || op.executes()
+	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs.enabled(op.ctx, level) ||
+		op.executes()
 	if op.timed || op.recorded && op.direction == telemetry.Received {
 		op.start = time.Now()
 	}

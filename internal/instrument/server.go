@@ -107,8 +107,8 @@ func (s *Server) Dropped(d Drop) {
 
 // NoDeadlines logs that the writer of an HTTP response allows no deadlines.
 func (s *Server) NoDeadlines() {
-	if s != nil && s.logs(context.Background(), slog.LevelWarn) {
-		s.emit(context.Background(), slog.LevelWarn, names.EventMCPServerHttpNoDeadlines)
+	if s != nil && s.logs.enabled(context.Background(), slog.LevelWarn) {
+		s.logs.emit(context.Background(), slog.LevelWarn, names.EventMCPServerHttpNoDeadlines)
 	}
 }
 
@@ -137,7 +137,7 @@ func (s *Server) HandlerPanic(ctx context.Context, method string, value any, sta
 func (s *Server) Close() {
 	if s != nil {
 		s.leave()
-		s.flush()
+		s.logs.flush()
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	return s.flushLog(ctx)
+	return s.logs.wait(ctx)
 }
 
 // serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side

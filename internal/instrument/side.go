@@ -34,14 +34,13 @@ type side struct {
 	instance string
 	group    string                         // of clients that have one
 	scrub    func(telemetry.Content) []byte // see Redacting; nil for nothing
-	logging  atomic.Pointer[logging]        // nil before the first record
 	base     *knownFacts                    // what is known without a peer
 
 	facts   interned
 	targets series.NameSet // tools and prompts
 	ops     series.Memo[opKey, *opInfo]
 	endings sync.Mutex // held while an ending is added to an opInfo
-	limits  limiter
+	logs    logs
 	flight  flight.Recorder
 
 	foreign atomic.Pointer[foreign] // nil before the first
@@ -61,6 +60,7 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
 	s.base = s.facts.intern(Facts{Network: n})
+	s.logs.side = s
 	s.flight.Start(time.Now())
 	t.ins.names.Add(name)
 }

@@ -54,8 +54,8 @@ func (s *side) streamOpened(kind string) (ended func(error)) {
 		})
 	}
 	usercode.Pass(func() {
-		if s.logs(ctx, slog.LevelInfo) {
-			s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
+		if s.logs.enabled(ctx, slog.LevelInfo) {
+			s.logs.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
 		}
 	}, func() { ended(nil) })
 	return ended
@@ -76,7 +76,7 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	if s.ins.stream.Enabled(ctx) {
 		s.ins.stream.Record(ctx, lived.Seconds(), s.options().streamEnd.At(streamEnd{kind, bounded(errorType)})...)
 	}
-	if !s.logs(ctx, slog.LevelInfo) {
+	if !s.logs.enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -85,5 +85,5 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyExceptionMessage,
 			s.textOf(ctx, err))
 	}
-	s.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
+	s.logs.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
 }

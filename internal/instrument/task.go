@@ -114,9 +114,9 @@ func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 	if o.failed && o.word == "" && o.code == codeInternalError && !r.Told {
 		level = slog.LevelError
 	}
-	suppressed, ok := 0, s.logs(t.ctx, level)
+	suppressed, ok := 0, s.logs.enabled(t.ctx, level)
 	if o.failed {
-		suppressed, ok = s.logsFailure(t.ctx, level, names.EventMCPServerTaskEnd, words.MethodCallTool, o.errorType())
+		suppressed, ok = s.logs.allowsFailure(t.ctx, level, names.EventMCPServerTaskEnd, words.MethodCallTool, o.errorType())
 	}
 	if !ok {
 		return
@@ -131,5 +131,5 @@ func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 			t.errorMessage(errorText(r)))
 		fields = appendCount(fields, s.keys.suppressed, suppressed)
 	}
-	s.emit(t.ctx, level, names.EventMCPServerTaskEnd, fields...)
+	s.logs.emit(t.ctx, level, names.EventMCPServerTaskEnd, fields...)
 }

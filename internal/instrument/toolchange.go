@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -19,8 +20,9 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	if c.tel.ins.toolChanges.Enabled(ctx) {
 		c.tel.ins.toolChanges.Add(ctx, 1, c.options().toolChange.At(kind)...)
 	}
-	suppressed, ok := c.allows(ctx, limitKey{event: names.EventMCPClientToolChanged, reason: kind,
-		level: slog.LevelWarn})
+	suppressed, ok := c.logs.allows(ctx, records.Key{
+		Event: names.EventMCPClientToolChanged, Reason: kind, Level: slog.LevelWarn,
+	})
 	if !ok {
 		return
 	}
@@ -31,5 +33,6 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	if refused != nil {
 		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, refused))
 	}
-	c.emit(ctx, slog.LevelWarn, names.EventMCPClientToolChanged, appendCount(fields, c.keys.suppressed, suppressed)...)
+	fields = appendCount(fields, c.keys.suppressed, suppressed)
+	c.logs.emit(ctx, slog.LevelWarn, names.EventMCPClientToolChanged, fields...)
 }

@@ -174,11 +174,11 @@ var telemetryArea = area{
 		"[telemetry.md](telemetry.md).",
 	rows: []row{
 		{
-			what: "Log records that wait for a slow handler", where: []string{"internal/instrument.teller.queue"},
-			bound:  "{internal/instrument.toldRecords}, and {bytes internal/instrument.toldBytes}",
+			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Queue.waiting"},
+			bound:  "{internal/instrument/records.MaxRecords}, and {bytes internal/instrument/records.MaxBytes}",
 			full:   "more are not written, and a record says how many",
 			test:   "internal/instrument.TestRecordsThatFindNoRoomAreCounted",
-			weighs: "internal/instrument.toldBytes",
+			weighs: "internal/instrument/records.MaxBytes",
 			holder: ofClient,
 		},
 		{
@@ -245,10 +245,10 @@ var telemetryArea = area{
 			test:  "internal/instrument.TestTelemetriesOfOneMeterShareItsBudget",
 		},
 		{
-			what: "Warnings about a peer that are written", where: []string{"internal/instrument.limiter.buckets"},
+			what: "Warnings about a peer that are written", where: []string{"internal/instrument/records.Limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
 			full:  "they are counted, and the next one says how many",
-			test:  "internal/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+			test:  "internal/instrument/records.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
 			what: "Trace context from a peer",
