@@ -79,7 +79,7 @@ func (a *Attempt) TraceContext() TraceContext {
 	if a.client == nil {
 		return TraceContext{}
 	}
-	return a.client.inject(a.ctx)
+	return a.client.traces.inject(a.ctx)
 }
 
 // Ready ends the attempt, for the connection to p is ready. The server has said in the negotiation what it is called;
@@ -128,7 +128,8 @@ func (a *Attempt) end(level slog.Level, err error) {
 	}, Trace: a.span.SpanContext().TraceID()})
 	a.endSpan(failed, errorType, err)
 	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
-		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(),
+			c.metrics.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}
 	if !c.logs.enabled(a.ctx, level) {
 		return

@@ -19,7 +19,7 @@ type Change struct{ span trace.Span }
 // the method have no spans, or [telemetry.WithFilter] leaves them out, the change has none either.
 func (s *Server) StartChange(method, uri string) Change {
 	ctx := context.Background()
-	if s == nil || !s.tel.late.starts() || !s.spansNotification(ctx, method) {
+	if s == nil || !s.tel.late.starts() || !s.traces.spansNotification(ctx, method) {
 		return Change{}
 	}
 	if op := (Op{side: &s.side, ctx: ctx, direction: telemetry.Sent, method: method, uri: uri}); !op.wantsSpan() {

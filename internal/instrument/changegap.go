@@ -16,7 +16,7 @@ func (c *Client) ChangeGap(cause string) {
 	}
 	ctx := context.Background()
 	if c.tel.ins.changeGaps.Enabled(ctx) {
-		c.tel.ins.changeGaps.Add(ctx, 1, c.options().gap.At(cause)...)
+		c.tel.ins.changeGaps.Add(ctx, 1, c.metrics.options().gap.At(cause)...)
 	}
 	suppressed, ok := c.logs.allows(ctx, records.Key{
 		Event: names.EventMCPClientChangeGap, Reason: cause, Level: slog.LevelInfo,

@@ -36,7 +36,7 @@ func (c *Client) Transition(t Transition) {
 		defer c.logs.flightRecord(ctx) // behind the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
-		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
+		c.tel.ins.transitions.Add(ctx, 1, c.metrics.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
 	}
 	level := slog.LevelInfo // a failed attempt has a record of its own
 	if over {
@@ -68,7 +68,7 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 	ctx := context.Background()
 	c.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Backoff, Elapsed: delay, In: int64(attempt)}})
 	if c.tel.ins.backoff.Enabled(ctx) {
-		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
+		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.metrics.options().plain...)
 	}
 	if c.logs.enabled(ctx, slog.LevelInfo) {
 		c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientConnectionBackoff,
@@ -85,7 +85,7 @@ func (c *Client) Tombstones(delta int) {
 	}
 	ctx := context.Background()
 	if n := c.countTombstones(ctx, int32(delta)); n != 0 {
-		c.tel.ins.tombstones.Add(ctx, int64(n), c.options().plainAdding...)
+		c.tel.ins.tombstones.Add(ctx, int64(n), c.metrics.options().plainAdding...)
 	}
 	event := names.EventMCPClientTombstoneAdded
 	if delta < 0 {

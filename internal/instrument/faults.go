@@ -45,7 +45,7 @@ func (s *side) violation(v Violation) {
 		Out: int64(v.Size), In: int64(v.Limit),
 	}})
 	if s.ins.violations.Enabled(ctx) {
-		s.ins.violations.Add(ctx, 1, s.options().violation.At(violationKey{v.Reason, v.Direction})...)
+		s.ins.violations.Add(ctx, 1, s.metrics.options().violation.At(violationKey{v.Reason, v.Direction})...)
 	}
 	suppressed, ok := s.logs.allows(ctx, records.Key{
 		Event: s.events.violation, Reason: v.Reason, Direction: v.Direction, Level: slog.LevelWarn,
@@ -77,7 +77,7 @@ func (s *side) drop(d Drop) {
 	d.Reason = words.OneOf(words.DropReasons, d.Reason)
 	s.flight.Note(d.entry())
 	if s.ins.dropped.Enabled(ctx) {
-		s.ins.dropped.Add(ctx, 1, s.options().drop.At(d.Reason)...)
+		s.ins.dropped.Add(ctx, 1, s.metrics.options().drop.At(d.Reason)...)
 	}
 	level := slog.LevelInfo
 	if d.Reason == names.DropUnknownID {
@@ -108,7 +108,7 @@ func (s *side) countPanic(ctx context.Context, method string) (label string) {
 	label = s.methodLabel(method, true)
 	s.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Panic, About: flight.SubjectOf(label, ""), Failed: true}})
 	if s.ins.panics.Enabled(ctx) {
-		s.ins.panics.Add(ctx, 1, s.options().panic.At(label)...)
+		s.ins.panics.Add(ctx, 1, s.metrics.options().panic.At(label)...)
 	}
 	return label
 }

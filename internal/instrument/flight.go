@@ -86,21 +86,21 @@ func (d *Drop) entry() flight.Entry {
 
 // startEntry adds the entry of an operation that is recorded. Notifications have one when they end: there may be many.
 func (op *Op) startEntry() {
-	if !op.recorded || op.notification {
+	if !op.flight.on || op.notification {
 		return
 	}
 	var e flight.Entry
 	op.describe(&e)
-	op.entry = op.side.flight.Add(&e)
+	op.flight.entry = op.side.flight.Add(&e)
 }
 
 // endEntry completes the entry of an operation that has ended.
 func (op *Op) endEntry(o outcome, r *Result, elapsed time.Duration) {
-	if !op.recorded {
+	if !op.flight.on {
 		return
 	}
-	end := flight.Ending{Elapsed: elapsed, Failed: o.failed, Out: op.bytesOut, In: op.bytesIn, Retries: op.retries,
-		Round: op.round}
+	end := flight.Ending{Elapsed: elapsed, Failed: o.failed, Out: op.bytesOut, In: op.bytesIn, Retries: int(op.retries),
+		Round: int(op.round)}
 	switch {
 	case o.failed:
 		end.Word = o.errorType()
@@ -116,7 +116,7 @@ func (op *Op) endEntry(o outcome, r *Result, elapsed time.Duration) {
 		op.side.flight.Note(e)
 		return
 	}
-	op.entry = op.side.flight.End(op.entry, &end, op.describe)
+	op.flight.entry = op.side.flight.End(op.flight.entry, &end, op.describe)
 }
 
 // unfinishedResults are the results of a request that are not the end of a call.
@@ -126,10 +126,10 @@ var unfinishedResults = []string{resultInputRequired, resultTask}
 func (op *Op) describe(e *flight.Entry) {
 	recorder := &op.side.flight
 	switch {
-	case !op.start.IsZero():
-		e.At = recorder.At(op.start.Add(op.sent))
-	case op.sending:
-		e.At = op.sent
+	case !op.progress.start.IsZero():
+		e.At = recorder.At(op.progress.start.Add(op.progress.sent))
+	case op.progress.sending:
+		e.At = op.progress.sent
 	default:
 		e.At = recorder.Now()
 	}
@@ -140,20 +140,20 @@ func (op *Op) describe(e *flight.Entry) {
 	case op.direction == telemetry.Received:
 		e.Kind = flight.Handler
 	}
-	if op.span != nil {
-		e.Trace = op.span.SpanContext().TraceID()
+	if op.trace.span != nil {
+		e.Trace = op.trace.span.SpanContext().TraceID()
 	} else {
 		e.Trace = trace.SpanContextFromContext(op.ctx).TraceID()
 	}
 	if op.direction == telemetry.Received {
-		if op.hasID {
-			e.SetPeerIntID(op.id)
+		if op.ids.hasID {
+			e.SetPeerIntID(op.ids.id)
 		} else {
-			e.SetPeerID(op.peerID)
+			e.SetPeerID(op.ids.peerID)
 		}
 		return
 	}
-	e.ID = op.id
+	e.ID = op.ids.id
 	if op.side.keys.corrID != "" && !op.notification {
 		e.Name = op.Corr().id
 	}

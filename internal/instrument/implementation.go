@@ -53,7 +53,7 @@ func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
 	all := map[whose]int64{}
 	for _, c := range clients {
 		if s := c.server.Load(); s != nil && connstate.State(c.state.Load()) == connstate.Ready {
-			w := c.whose()
+			w := c.metrics.whose()
 			w.peer = *s
 			all[w]++
 		}

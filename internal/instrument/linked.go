@@ -16,7 +16,7 @@ const howToJoin = "the client is unknown, so its trace is linked and not continu
 // what joins the two. A program with [telemetry.WithPublicEndpointFn] has decided about that by itself.
 func (op *Op) adviseToJoin(in *Incoming, named Ref) {
 	s := op.side
-	if !in.Untrusted || named == (Ref{}) || !op.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {
+	if !in.Untrusted || named == (Ref{}) || !op.trace.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {
 		return
 	}
 	if named.spanContext().TraceID() == trace.SpanContextFromContext(op.ctx).TraceID() ||

@@ -14,16 +14,16 @@ import (
 
 // logs writes the log records of a side, within the limits for each event and reason.
 type logs struct {
-	side    *side
-	limiter records.Limiter
-	made    atomic.Pointer[loggers] // nil before the first record that is enabled
+	side *side
+	made atomic.Pointer[loggers] // nil before the first record that is enabled
 }
 
-// loggers are the destinations of the records.
+// loggers are the destinations of the records, and their limits.
 type loggers struct {
-	log    *slog.Logger // has the side's name and instance; its callers wait for the handler
-	beside *slog.Logger // the same through the queue, for records that no goroutine should wait for
-	queue  records.Queue
+	log     *slog.Logger // has the side's name and instance; its callers wait for the handler
+	beside  *slog.Logger // the same through the queue, for records that no goroutine should wait for
+	queue   records.Queue
+	limiter records.Limiter
 }
 
 // enabled reports whether the log handler wants records of the level.
@@ -86,7 +86,7 @@ func (l *logs) allows(ctx context.Context, key records.Key) (suppressed int, ok 
 	if !l.enabled(ctx, key.Level) {
 		return 0, false
 	}
-	return l.limiter.Allow(key, time.Now())
+	return l.loggers().limiter.Allow(key, time.Now())
 }
 
 // allowsFailure is allows for a failure of a method. All records of failures are limited: each call fails while a
@@ -114,8 +114,12 @@ func (l *logs) flightRecord(ctx context.Context) {
 // flush logs how many records of each kind were suppressed since the last written one. It leaves loops out: a loop is
 // of a tool, and the limiter does not keep the tool.
 func (l *logs) flush() {
+	made := l.made.Load()
+	if made == nil {
+		return
+	}
 	ctx := context.Background()
-	for k, n := range l.limiter.Flush() {
+	for k, n := range made.limiter.Flush() {
 		if k.Event == names.EventMCPClientToolLoop {
 			continue
 		}

@@ -21,5 +21,5 @@ func (c *Client) CacheLookup(method string, hit bool) {
 	if hit {
 		outcome = words.CacheHit
 	}
-	c.tel.ins.lookups.Add(ctx, 1, c.options().lookup.At(lookupKey{c.methodLabel(method, true), outcome})...)
+	c.tel.ins.lookups.Add(ctx, 1, c.metrics.options().lookup.At(lookupKey{c.methodLabel(method, true), outcome})...)
 }

@@ -38,7 +38,7 @@ func (op *Op) Loops(l Loop) {
 	l.Kind = words.OneOf(words.LoopKinds, l.Kind)
 	op.ofLoop(l)
 	if counter := s.tel.ins.toolLoops; counter.Enabled(op.ctx) {
-		counter.Add(op.ctx, 1, s.options().loop.At(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
+		counter.Add(op.ctx, 1, s.metrics.options().loop.At(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
 	}
 	suppressed, ok := s.logs.allows(op.ctx, records.Key{
 		Event: names.EventMCPClientToolLoop, Reason: l.Kind, Direction: telemetry.Sent, Level: slog.LevelWarn,
@@ -61,8 +61,8 @@ func (op *Op) Stopped(l Loop) {
 }
 
 func (op *Op) ofLoop(l Loop) {
-	if op.recording {
-		op.span.SetAttributes(attribute.String(names.KeyMCPClientLoopKind, l.Kind),
+	if op.trace.recording {
+		op.trace.span.SetAttributes(attribute.String(names.KeyMCPClientLoopKind, l.Kind),
 			attribute.Int(names.KeyMCPClientLoopCalls, l.Calls))
 	}
 }

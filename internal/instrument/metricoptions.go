@@ -70,57 +70,48 @@ type (
 	}
 )
 
-// options returns the side's options.
-func (s *side) options() *metricOptions {
-	if o := s.metric.Load(); o != nil {
-		return o
-	}
-	s.metric.CompareAndSwap(nil, newMetricOptions(s))
-	return s.metric.Load()
-}
-
 func newMetricOptions(s *side) *metricOptions {
-	o, p := &metricOptions{}, s.places
-	plain := s.place(&p.plain, measured{})
+	o, p, place := &metricOptions{}, s.places, s.metrics.place
+	plain := place(&p.plain, measured{})
 	o.plain, o.plainAdding = plain.Recording, plain.Adding
 	o.rest.Build = func(k restKey) []metric.RecordOption {
 		least := []attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other),
 			optional(names.KeyErrorType, k.errorType()), optional(names.KeyRPCResponseStatusCode, k.statusCode())}
-		return s.place(&s.tel.ins.durations[k.direction], measured{own: s.onNetwork(least), group: least}).Recording
+		return place(&s.tel.ins.durations[k.direction], measured{own: s.metrics.onNetwork(least), group: least}).Recording
 	}
 	o.notification.Build = func(k notificationKey) []metric.AddOption {
 		direction := attribute.String(s.keys.direction, k.direction.String())
-		return s.place(&p.notification, ofMethod(k.method, direction)).Adding
+		return place(&p.notification, ofMethod(k.method, direction)).Adding
 	}
 	o.violation.Build = func(k violationKey) []metric.AddOption {
 		group := []attribute.KeyValue{attribute.String(s.keys.violationReason, k.reason),
 			attribute.String(s.keys.direction, k.direction.String())}
-		return s.place(&p.violation, measured{own: s.onNetwork(group), group: group}).Adding
+		return place(&p.violation, measured{own: s.metrics.onNetwork(group), group: group}).Adding
 	}
 	o.drop.Build = func(reason string) []metric.AddOption {
-		return s.place(&p.drop, same(attribute.String(s.keys.dropReason, reason))).Adding
+		return place(&p.drop, same(attribute.String(s.keys.dropReason, reason))).Adding
 	}
-	o.panic.Build = func(method string) []metric.AddOption { return s.place(&p.panic, ofMethod(method)).Adding }
+	o.panic.Build = func(method string) []metric.AddOption { return place(&p.panic, ofMethod(method)).Adding }
 	o.size.Build = func(k sizeKey) []metric.RecordOption {
 		group := []attribute.KeyValue{attribute.String(s.keys.direction, k.direction.String()),
 			attribute.String(s.keys.messageKind, k.kind.String())}
-		return s.place(&p.size, measured{own: s.onNetwork(group), group: group}).Recording
+		return place(&p.size, measured{own: s.metrics.onNetwork(group), group: group}).Recording
 	}
 	o.decode.Build = func(k decodeKey) []metric.RecordOption {
-		return s.place(&p.decode, failing(k.errorType, attribute.String(s.keys.messageKind, k.kind.String()))).Recording
+		return place(&p.decode, failing(k.errorType, attribute.String(s.keys.messageKind, k.kind.String()))).Recording
 	}
 	o.retry.Build = func(reason string) []metric.AddOption {
 		group := []attribute.KeyValue{attribute.String(names.KeyMCPClientRetryReason, reason)}
-		return s.place(&p.retry, measured{own: s.onNetwork(group), group: group}).Adding
+		return place(&p.retry, measured{own: s.metrics.onNetwork(group), group: group}).Adding
 	}
 	o.lost.Build = func(k lostKey) []metric.AddOption {
-		return s.place(&p.lost, ofMethod(k.method, attribute.String(s.keys.dropReason, k.reason))).Adding
+		return place(&p.lost, ofMethod(k.method, attribute.String(s.keys.dropReason, k.reason))).Adding
 	}
 	o.stream.Build = func(kind string) []metric.AddOption {
-		return s.place(&p.stream, same(attribute.String(s.keys.streamKind, kind))).Adding
+		return place(&p.stream, same(attribute.String(s.keys.streamKind, kind))).Adding
 	}
 	o.streamEnd.Build = func(k streamEnd) []metric.RecordOption {
-		return s.place(&p.streamEnd, failing(k.errorType, attribute.String(s.keys.streamKind, k.kind))).Recording
+		return place(&p.streamEnd, failing(k.errorType, attribute.String(s.keys.streamKind, k.kind))).Recording
 	}
 	o.transition.Build = func(k transitionKey) []metric.AddOption {
 		from, to, reason := names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
@@ -129,45 +120,45 @@ func newMetricOptions(s *side) *metricOptions {
 			attribute.String(reason, k.reason.String())}
 		least := []attribute.KeyValue{attribute.String(from, names.Other), attribute.String(to, k.to.String()),
 			attribute.String(reason, names.Other)}
-		return s.place(&p.transition, measured{own: s.onNetwork(group), group: group, least: least}).Adding
+		return place(&p.transition, measured{own: s.metrics.onNetwork(group), group: group, least: least}).Adding
 	}
 	o.attempt.Build = func(k attemptKey) []metric.RecordOption {
 		m := failing(k.errorType, attribute.String(names.KeyMCPClientConnectionAttemptKind, k.kind))
-		m.own = s.onNetwork(m.own)
-		return s.place(&p.attempt, m).Recording
+		m.own = s.metrics.onNetwork(m.own)
+		return place(&p.attempt, m).Recording
 	}
 	o.lookup.Build = func(k lookupKey) []metric.AddOption {
-		return s.place(&p.lookup, ofMethod(k.method, attribute.String(names.KeyMCPClientCacheOutcome, k.outcome))).Adding
+		return place(&p.lookup, ofMethod(k.method, attribute.String(names.KeyMCPClientCacheOutcome, k.outcome))).Adding
 	}
 	o.execution.Build = func(k executionKey) []metric.RecordOption {
 		m := failing(k.errorType, execution(names.Other)...)
 		m.precise = failing(k.errorType, execution(k.tool)...).own
-		return s.place(&p.execution, m).Recording
+		return place(&p.execution, m).Recording
 	}
-	o.result.Build = func(tool string) []metric.RecordOption { return s.place(&p.result, ofTool(tool)).Recording }
+	o.result.Build = func(tool string) []metric.RecordOption { return place(&p.result, ofTool(tool)).Recording }
 	o.loop.Build = func(k loopKey) []metric.AddOption {
 		kind := attribute.String(names.KeyMCPClientLoopKind, k.kind)
 		m := same(attribute.String(names.KeyGenAIToolName, names.Other), kind)
 		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), kind}
-		return s.place(&p.loop, m).Adding
+		return place(&p.loop, m).Adding
 	}
 	o.gap.Build = func(cause string) []metric.AddOption {
-		return s.place(&p.gap, same(attribute.String(names.KeyMCPClientGapCause, cause))).Adding
+		return place(&p.gap, same(attribute.String(names.KeyMCPClientGapCause, cause))).Adding
 	}
 	o.toolChange.Build = func(kind string) []metric.AddOption {
-		return s.place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).Adding
+		return place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).Adding
 	}
-	o.task.Build = func(tool string) []metric.AddOption { return s.place(&p.task, ofTool(tool)).Adding }
+	o.task.Build = func(tool string) []metric.AddOption { return place(&p.task, ofTool(tool)).Adding }
 	o.taskEnd.Build = func(k taskEnd) []metric.RecordOption {
 		status := attribute.String(names.KeyMCPServerTaskStatus, k.status)
 		m := failing(k.errorType, attribute.String(names.KeyGenAIToolName, names.Other), status)
 		m.precise = failing(k.errorType, attribute.String(names.KeyGenAIToolName, k.tool), status).own
-		return s.place(&p.taskEnd, m).Recording
+		return place(&p.taskEnd, m).Recording
 	}
 	o.refusal.Build = func(k refusalKey) []metric.AddOption {
 		group := k.attributes()
 		least := []attribute.KeyValue{attribute.String(names.KeyMCPServerRefusalReason, k.reason)}
-		return s.place(&p.refusal, measured{own: s.onNetwork(group), group: group, least: least}).Adding
+		return place(&p.refusal, measured{own: s.metrics.onNetwork(group), group: group, least: least}).Adding
 	}
 	o.policy.Build = func(k policyKey) []metric.AddOption {
 		decision := attribute.String(names.KeyMCPServerPolicyDecision, k.decision)
@@ -176,7 +167,7 @@ func newMetricOptions(s *side) *metricOptions {
 			m = same(attribute.String(names.KeyGenAIToolName, names.Other), decision)
 			m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), decision}
 		}
-		return s.place(&p.policy, m).Adding
+		return place(&p.policy, m).Adding
 	}
 	return o
 }
@@ -188,11 +179,6 @@ func execution(tool string) []attribute.KeyValue {
 		attribute.String(names.KeyGenAIToolType, words.ToolTypeExtension),
 		attribute.String(names.KeyGenAIToolName, tool),
 	}
-}
-
-// onNetwork returns the attributes with the transport beside them.
-func (s *side) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
-	return append(slices.Clip(attrs), s.transport())
 }
 
 // same is what has one form.

@@ -8,17 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // notified counts a notification that was sent or handled, and logs it.
 func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
-	if op.direction == telemetry.Sent && !op.accepted {
+	if op.direction == telemetry.Sent && !op.progress.accepted {
 		return
 	}
-	s.countNotification(op.ctx, op.direction, op.info.method)
+	s.metrics.countNotification(op.ctx, op.direction, op.info.method)
 	if !s.logs.enabled(op.ctx, slog.LevelDebug) {
 		return
 	}
@@ -33,27 +32,15 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	op.emit(slog.LevelDebug, event, fields...)
 }
 
-func (s *side) countNotification(ctx context.Context, d telemetry.Direction, label string) {
-	if s.ins.notifications.Enabled(ctx) {
-		s.ins.notifications.Add(ctx, 1, s.options().notification.At(notificationKey{d, label})...)
-	}
-}
-
-// spansNotification asks the user's function, if there is one, whether a notification has a span.
-func (s *side) spansNotification(ctx context.Context, method string) (wanted bool) {
-	usercode.Run(func() { wanted = s.tel.Notifications(method) }, s.failed(ctx, "notification spans"))
-	return wanted
-}
-
 // notification counts and logs a notification that has neither a handler nor an operation of its own.
 func (s *side) notification(d telemetry.Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
-	if s.spansNotification(ctx, method) {
+	if s.traces.spansNotification(ctx, method) {
 		s.flight.Note(flight.Entry{Brief: flight.Brief{
 			Kind: flight.Notification, About: flight.SubjectOf(label, ""), Direction: d,
 		}})
 	}
-	s.countNotification(ctx, d, label)
+	s.metrics.countNotification(ctx, d, label)
 	if !s.logs.enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -76,7 +63,7 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 		Failed: reason != names.DropCoalesced,
 	}})
 	if s.ins.lost.Enabled(ctx) {
-		s.ins.lost.Add(ctx, 1, s.options().lost.At(lostKey{label, reason})...)
+		s.ins.lost.Add(ctx, 1, s.metrics.options().lost.At(lostKey{label, reason})...)
 	}
 	level := slog.LevelWarn
 	if reason == names.DropCoalesced || reason == names.DropNoStream {

@@ -90,17 +90,17 @@ func (s *side) newOpInfo(k opKey) *opInfo {
 }
 
 // activeOptions returns the options to count an operation while it lasts.
-func (s *side) activeOptions(info *opInfo) []metric.AddOption {
+func (m *metrics) activeOptions(info *opInfo) []metric.AddOption {
 	if opts := info.active.Load(); opts != nil {
 		return *opts
 	}
-	places := &s.places.active
+	places := &m.side.places.active
 	if info.direction == telemetry.Received {
-		places = &s.places.handlers
+		places = &m.side.places.handlers
 	}
-	m := ofMethod(info.method)
-	m.own = s.onNetwork(m.own)
-	info.active.CompareAndSwap(nil, &s.place(places, m).Adding)
+	of := ofMethod(info.method)
+	of.own = m.onNetwork(of.own)
+	info.active.CompareAndSwap(nil, &m.place(places, of).Adding)
 	return *info.active.Load()
 }
 
@@ -133,53 +133,44 @@ type ending struct {
 }
 
 // label returns what the baggage of ctx has for the label of metrics, as these have it.
-func (s *side) label(ctx context.Context) string {
-	if s.tel.Label == "" {
+func (m *metrics) label(ctx context.Context) string {
+	if m.side.tel.Label == "" {
 		return ""
 	}
-	value := baggage.FromContext(ctx).Member(s.tel.Label).Value()
+	value := baggage.FromContext(ctx).Member(m.side.tel.Label).Value()
 	if value == "" {
 		return ""
 	}
-	if own, ok := s.options().labels.Intern(value, words.MaxLabels); ok {
+	if own, ok := m.options().labels.Intern(value, words.MaxLabels); ok {
 		return own
 	}
 	return names.Other
 }
 
 // recordOptions returns the options for an operation that ended this way.
-func (s *side) recordOptions(info *opInfo, e ending) []metric.RecordOption {
+func (m *metrics) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 	if opts := info.find(e); opts != nil {
 		return opts
 	}
-	s.endings.Lock()
-	defer s.endings.Unlock()
-	if !s.tells(e.outcome) {
+	m.side.endings.Lock()
+	defer m.side.endings.Unlock()
+	if !m.tells(e.outcome) {
 		e.outcome = e.anonymous()
 	}
-	if e.label != "" && s.series[info.direction] >= words.MaxPrecisely/2 {
+	if e.label != "" && m.series[info.direction] >= words.MaxPrecisely/2 {
 		e.label = names.Other
 	}
 	if opts := info.find(e); opts != nil {
 		return opts
 	}
-	if s.series[info.direction] >= words.MaxPrecisely {
-		return s.options().rest.At(restKey{info.direction, e.anonymous()})
+	if m.series[info.direction] >= words.MaxPrecisely {
+		return m.options().rest.At(restKey{info.direction, e.anonymous()})
 	}
-	s.series[info.direction]++
-	opts := s.durationOptions(info, e)
+	m.series[info.direction]++
+	opts := m.durationOptions(info, e)
 	next := append(slices.Clip(info.all()), record{e, opts})
 	info.records.Store(&next)
 	return opts
-}
-
-// tells reports whether metrics have the outcome as it is: if it is one of the protocol, or one of the first others.
-func (s *side) tells(o outcome) bool {
-	if o.known() {
-		return true
-	}
-	_, ok := s.beyond().outcomes.Intern(o.text(), words.MaxStrangers)
-	return ok
 }
 
 // restKey is the operations whose durations would make too many series, and are recorded without their names.
@@ -205,28 +196,28 @@ func (i *opInfo) find(e ending) []metric.RecordOption {
 	return nil
 }
 
-func (s *side) durationOptions(info *opInfo, e ending) []metric.RecordOption {
+func (m *metrics) durationOptions(info *opInfo, e ending) []metric.RecordOption {
 	o := e.outcome
 	ended := func(method []attribute.KeyValue, o outcome) []attribute.KeyValue {
 		return append(method, optional(names.KeyErrorType, o.errorType()),
 			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
 	}
 	connected := func(k opKey, label string) []attribute.KeyValue {
-		attrs := []attribute.KeyValue{optional(s.tel.Label, label)} // first, for ours win over it
-		return s.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
+		attrs := []attribute.KeyValue{optional(m.side.tel.Label, label)} // first, for ours win over it
+		return m.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
 	}
-	m, folded, label := measured{}, info.opKey, e.label
+	of, folded, label := measured{}, info.opKey, e.label
 	if label != "" {
-		m.labelled, label = connected(info.opKey, label), names.Other
+		of.labelled, label = connected(info.opKey, label), names.Other
 	}
 	if folded.target != "" {
-		m.precise, folded.target = connected(info.opKey, label), names.Other
+		of.precise, folded.target = connected(info.opKey, label), names.Other
 	}
-	m.own = connected(folded, label)
+	of.own = connected(folded, label)
 	if folded.method = ofProtocol(folded.method); !o.known() {
 		o = o.anonymous()
 	}
-	m.group = ended(folded.attributes(), o)
-	m.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
-	return s.place(&s.tel.ins.durations[info.direction], m).Recording
+	of.group = ended(folded.attributes(), o)
+	of.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
+	return m.place(&m.side.tel.ins.durations[info.direction], of).Recording
 }

@@ -14,7 +14,7 @@ import (
 func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	made := op.side.logs.loggers()
 	log := made.log
-	if op.beside {
+	if op.log.beside {
 		log = made.beside
 	}
 	write(op.ctx, log, level, event, fields)
@@ -22,12 +22,12 @@ func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 
 // logStart logs the start of a request once, as soon as its id is known.
 func (op *Op) logStart() {
-	if op.announced || op.notification {
+	if op.log.announced || op.notification {
 		return
 	}
-	op.announced = true
+	op.log.announced = true
 	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
-	if op.reissue && op.hasID { // or it was never made
+	if op.log.reissue && op.ids.hasID { // or it was never made
 		op.logReissue()
 	}
 }
@@ -112,7 +112,7 @@ func exceptionType(o outcome, r *Result) string {
 //go:noinline
 func (op *Op) logRound(event string) {
 	var buf [maxFields]slog.Attr
-	op.emit(slog.LevelDebug, event, appendCount(op.identity(buf[:0]), names.KeyMCPClientMRTRRound, op.round)...)
+	op.emit(slog.LevelDebug, event, appendCount(op.identity(buf[:0]), names.KeyMCPClientMRTRRound, int(op.round))...)
 }
 
 // logToolError writes that a tool reports an error in its result.

@@ -44,13 +44,13 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	}})
 	if s.ins.session.Enabled(ctx) {
 		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
-		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])
+		own := slices.Concat(s.metrics.onNetwork(group), f.attrs[telemetry.Sent])
 		if s.tel.NoSessionTransport {
 			own = slices.DeleteFunc(own, func(a attribute.KeyValue) bool {
 				return a.Key == names.KeyNetworkTransport || a.Key == names.KeyNetworkProtocolVersion
 			})
 		}
-		opts := s.place(&s.places.session, measured{own: own, group: group}).Recording
+		opts := s.metrics.place(&s.places.session, measured{own: own, group: group}).Recording
 		s.ins.session.Record(ctx, d.Seconds(), opts...)
 	}
 	if s.logs.enabled(ctx, slog.LevelInfo) {

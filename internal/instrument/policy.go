@@ -35,7 +35,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 		}
 	}
 	if counter := s.tel.ins.policy; counter.Enabled(ctx) {
-		counter.Add(ctx, 1, s.options().policy.At(policyKey{s.toolLabel(d.Tool), d.Kind})...)
+		counter.Add(ctx, 1, s.metrics.options().policy.At(policyKey{s.toolLabel(d.Tool), d.Kind})...)
 	}
 	level := slog.LevelWarn
 	switch d.Kind {

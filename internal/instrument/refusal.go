@@ -35,7 +35,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 	}
 	r.Reason = words.OneOf(words.Refusals, r.Reason)
 	if counter := s.tel.ins.refused; counter.Enabled(ctx) {
-		counter.Add(ctx, 1, s.options().refusal.At(refusalKey{r.Reason, r.Status})...)
+		counter.Add(ctx, 1, s.metrics.options().refusal.At(refusalKey{r.Reason, r.Status})...)
 	}
 	level := r.level()
 	if r.Told {

@@ -59,21 +59,20 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 	ctx = r.Parent.context(ctx)
 	op := Op{
 		side: s, ctx: ctx, direction: telemetry.Sent,
-		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI, round: r.Round,
-		notification: r.Notification, measured: true, reissue: r.Reissue,
-		beside: r.Beside,
+		method: r.Method, target: r.Target, uri: r.URI, ids: ids{corr: r.Corr}, round: int32(r.Round),
+		notification: r.Notification, metric: opMetric{measured: true}, log: opLog{reissue: r.Reissue, beside: r.Beside},
 	}
 	op.info, op.exact = s.operation(telemetry.Sent, r.TargetKind, r.Method, r.Target, !r.Foreign, !r.Stranger)
 	spanned := true
 	if r.Notification {
-		op.measured = s.spansNotification(ctx, r.Method)
-		spanned = op.measured || r.Method == words.MethodCancelled && r.Parent != (Ref{})
+		op.metric.measured = s.traces.spansNotification(ctx, r.Method)
+		spanned = op.metric.measured || r.Method == words.MethodCancelled && r.Parent != (Ref{})
 	}
 	if spanned && op.wantsSpan() {
 		op.startSpan(r.TargetKind, r.Attributes, r.Link, Ref{})
 	}
-	if !op.measured && !op.recording { // the notice of a call that is not exported names the call itself
-		op.ctx, op.span = ctx, nil
+	if !op.metric.measured && !op.trace.recording { // the notice of a call that is not exported names the call itself
+		op.ctx, op.trace.span = ctx, nil
 	}
 	usercode.Pass(op.begin, op.abandon)
 	return op.ctx, op
@@ -125,20 +124,20 @@ type Incoming struct {
 // another one; or else the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the
 // sender wrote; where [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
 func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
-	from := s.extract(ctx, in)
+	from := s.traces.extract(ctx, in)
 	ctx = from.ctx
 	*op = Op{
 		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
-		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
-		id: in.IntID, hasID: in.HasIntID,
-		remote:       in.RemoteAddr,
-		notification: in.Notification, measured: true, beside: true,
+		method: in.Method, target: in.Target, uri: in.URI, bytesIn: in.Size,
+		ids:          ids{peerID: in.ID, id: in.IntID, hasID: in.HasIntID},
+		trace:        opTrace{remote: in.RemoteAddr},
+		notification: in.Notification, metric: opMetric{measured: true}, log: opLog{beside: true},
 	}
 	op.info, op.exact = s.operation(telemetry.Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
 	if in.Notification {
-		op.measured = s.spansNotification(ctx, in.Method)
+		op.metric.measured = s.traces.spansNotification(ctx, in.Method)
 	}
-	if op.measured && op.wantsSpan() {
+	if op.metric.measured && op.wantsSpan() {
 		op.startSpan(in.TargetKind, nil, from.link, from.remote)
 	}
 	usercode.Pass(op.begin, op.abandon)
@@ -152,7 +151,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 		if in.Notification {
 			kind = KindNotification
 		}
-		s.messageSize(op.ctx, telemetry.Received, kind, in.Size)
+		s.metrics.messageSize(op.ctx, telemetry.Received, kind, in.Size)
 	}
 	return op.ctx
 }
@@ -161,17 +160,17 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 func (op *Op) begin() {
 	s := op.side
 	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {
-		active.Add(op.ctx, 1, s.activeOptions(op.info)...)
-		op.counted = true
+		active.Add(op.ctx, 1, s.metrics.activeOptions(op.info)...)
+		op.metric.counted = true
 	}
 	level := slog.LevelWarn
 	if op.notification {
 		level = slog.LevelDebug
 	}
-	op.recorded = op.measured
-	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs.enabled(op.ctx, level) ||
-		op.executes()
-	if op.timed || op.recorded && op.direction == telemetry.Received {
-		op.start = time.Now()
+	op.flight.on = op.metric.measured
+	op.progress.timed = op.trace.recording || op.metric.measured && op.duration().Enabled(op.ctx) ||
+		s.logs.enabled(op.ctx, level) || op.executes()
+	if op.progress.timed || op.flight.on && op.direction == telemetry.Received {
+		op.progress.start = time.Now()
 	}
 }

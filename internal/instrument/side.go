@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"cmp"
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,22 +31,19 @@ type side struct {
 	tel      *hub
 	name     string
 	instance string
-	group    string                         // of clients that have one
-	scrub    func(telemetry.Content) []byte // see Redacting; nil for nothing
-	base     *knownFacts                    // what is known without a peer
+	group    string      // of clients that have one
+	base     *knownFacts // what is known without a peer
 
 	facts   interned
 	targets series.NameSet // tools and prompts
 	ops     series.Memo[opKey, *opInfo]
 	endings sync.Mutex // held while an ending is added to an opInfo
+	traces  traces
+	metrics metrics
 	logs    logs
 	flight  flight.Recorder
 
 	foreign atomic.Pointer[foreign] // nil before the first
-	series  [2]int32                // of the durations, by direction; guarded by endings
-
-	metric atomic.Pointer[metricOptions] // nil before the first measurement
-	left   atomic.Bool
 }
 
 func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) {
@@ -60,16 +56,9 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
 	s.base = s.facts.intern(Facts{Network: n})
-	s.logs.side = s
+	s.traces.side, s.metrics.side, s.logs.side = s, s, s
 	s.flight.Start(time.Now())
-	t.ins.names.Add(name)
-}
-
-// leave takes the name out of those that are to have places for themselves, once.
-func (s *side) leave() {
-	if s.left.CompareAndSwap(false, true) {
-		s.tel.ins.names.Remove(s.name)
-	}
+	s.metrics.join()
 }
 
 func (s *side) transport() attribute.KeyValue {
@@ -99,10 +88,4 @@ func (s *side) methodLabel(method string, known bool) string {
 		}
 	}
 	return names.Other
-}
-
-func (s *side) messageSize(ctx context.Context, d telemetry.Direction, k MessageKind, bytes int) {
-	if s.ins.size.Enabled(ctx) {
-		s.ins.size.Record(ctx, int64(bytes), s.options().size.At(sizeKey{d, k})...)
-	}
 }

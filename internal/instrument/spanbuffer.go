@@ -20,14 +20,14 @@ var endBuffers = sync.Pool{New: func() any {
 
 // setEndAttributes gives the span what was not known at the start, all at once.
 func (op *Op) setEndAttributes(o outcome, r *Result) {
-	if !copiesAttributes(op.span) {
+	if !copiesAttributes(op.trace.span) {
 		attrs := make([]attribute.KeyValue, 0, usualAttributes)
-		op.span.SetAttributes(op.endAttributes(attrs, o, r)...)
+		op.trace.span.SetAttributes(op.endAttributes(attrs, o, r)...)
 		return
 	}
 	buf := endBuffers.Get().(*[]attribute.KeyValue)
 	attrs := op.endAttributes(*buf, o, r)
-	op.span.SetAttributes(attrs...)
+	op.trace.span.SetAttributes(attrs...)
 	clear(attrs) // holds on to nothing
 	*buf = attrs[:0]
 	endBuffers.Put(buf)

@@ -20,7 +20,7 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 	users := op.userAttributes(ofCall)
 	if op.direction == telemetry.Sent && kind == Tool {
 		if outer := settings.OuterSpan(op.ctx); outer != nil {
-			op.span, op.recording, op.borrowed = outer, true, true
+			op.trace.span, op.trace.recording, op.trace.borrowed = outer, true, true
 			outer.SetAttributes(users...)
 			return
 		}
@@ -38,9 +38,9 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 			opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
 		}
 	}
-	op.ctx, op.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
-	op.recording = op.span.IsRecording()
-	late.started(op.recording)
+	op.ctx, op.trace.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
+	op.trace.recording = op.trace.span.IsRecording()
+	late.started(op.trace.recording)
 }
 
 // spanStart returns the name and the options that the operation's span starts with. Of what this side sends, the span
@@ -88,11 +88,11 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan() // whatever becomes of the user's redactor
 	op.setEndAttributes(o, r)
-	if op.borrowed {
+	if op.trace.borrowed {
 		return
 	}
 	if o.failed {
-		op.span.SetStatus(codes.Error, op.errorMessage(statusText(r)))
+		op.trace.span.SetStatus(codes.Error, op.errorMessage(statusText(r)))
 	}
 }
 
@@ -112,11 +112,11 @@ func statusText(r *Result) string {
 // caller has checked in the answer, unless another request has followed.
 func (op *Op) closeSpan() {
 	switch {
-	case op.borrowed:
-	case op.answered.IsZero(), op.kept && !op.superseded:
-		op.span.End()
+	case op.trace.borrowed:
+	case op.progress.answered.IsZero(), op.trace.kept && !op.trace.superseded:
+		op.trace.span.End()
 	default:
-		op.span.End(trace.WithTimestamp(op.answered))
+		op.trace.span.End(trace.WithTimestamp(op.progress.answered))
 	}
 }
 
@@ -133,7 +133,7 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 			attrs = append(attrs, attribute.Int(key, n))
 		}
 	}
-	if op.borrowed {
+	if op.trace.borrowed {
 		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
 		attrs = append(attrs, shown.onSpan(s.transport())...)
 	}
@@ -156,8 +156,8 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	}
 	count(s.keys.requestSize, request)
 	count(s.keys.responseSize, response)
-	count(names.KeyMCPClientSendRetries, op.retries)
-	count(names.KeyMCPClientMRTRRound, op.round)
+	count(names.KeyMCPClientSendRetries, int(op.retries))
+	count(names.KeyMCPClientMRTRRound, int(op.round))
 	if op.direction == telemetry.Received && !op.exact {
 		add(names.KeyMCPMethodName, op.shownMethod())
 		switch op.info.targetKind {
@@ -170,14 +170,14 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	if op.peer != nil {
 		add(names.KeyMCPSessionID, op.peer.sessionID)
 	}
-	if op.caller != nil {
-		add(names.KeyMCPServerClientName, op.caller.name)
-		add(names.KeyMCPServerClientVersion, op.caller.version)
+	if op.trace.caller != nil {
+		add(names.KeyMCPServerClientName, op.trace.caller.name)
+		add(names.KeyMCPServerClientVersion, op.trace.caller.version)
 	}
-	if op.remote == "" || s.tel.NoClientAddress {
+	if op.trace.remote == "" || s.tel.NoClientAddress {
 		return attrs
 	}
-	if from, err := netip.ParseAddrPort(op.remote); err == nil {
+	if from, err := netip.ParseAddrPort(op.trace.remote); err == nil {
 		add(names.KeyClientAddress, from.Addr().Unmap().String())
 		count(names.KeyClientPort, int(from.Port()))
 	}

@@ -37,7 +37,7 @@ func (s *side) errorCount(info *opInfo, o outcome) *errorCount {
 	}
 	s.endings.Lock()
 	defer s.endings.Unlock()
-	if !s.tells(o) {
+	if !s.metrics.tells(o) {
 		o = o.anonymous()
 	}
 	if c := info.stats.find(o); c != nil {

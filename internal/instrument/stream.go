@@ -42,13 +42,13 @@ func (s *side) streamOpened(kind string) (ended func(error)) {
 	active := s.ins.streams
 	counted := active.Enabled(ctx)
 	if counted {
-		active.Add(ctx, 1, s.options().stream.At(kind)...)
+		active.Add(ctx, 1, s.metrics.options().stream.At(kind)...)
 	}
 	var once sync.Once
 	ended = func(err error) {
 		once.Do(func() {
 			if counted {
-				active.Add(ctx, -1, s.options().stream.At(kind)...)
+				active.Add(ctx, -1, s.metrics.options().stream.At(kind)...)
 			}
 			s.streamClosed(kind, time.Since(opened), err)
 		})
@@ -74,7 +74,7 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 		Elapsed: lived, Out: 1,
 	}})
 	if s.ins.stream.Enabled(ctx) {
-		s.ins.stream.Record(ctx, lived.Seconds(), s.options().streamEnd.At(streamEnd{kind, bounded(errorType)})...)
+		s.ins.stream.Record(ctx, lived.Seconds(), s.metrics.options().streamEnd.At(streamEnd{kind, bounded(errorType)})...)
 	}
 	if !s.logs.enabled(ctx, slog.LevelInfo) {
 		return

@@ -43,7 +43,7 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 		trace.WithAttributes(attribute.String(names.KeyGenAIToolName, t.tool)))
 	if active := s.tel.ins.tasks; active.Enabled(t.ctx) {
 		t.counted = true
-		active.Add(t.ctx, 1, s.options().task.At(t.label)...)
+		active.Add(t.ctx, 1, s.metrics.options().task.At(t.label)...)
 	}
 	return t.ctx, t
 }
@@ -60,7 +60,7 @@ func (t *Task) End(status string, r Result) {
 	elapsed := time.Since(t.start)
 	o := outcomeOf(telemetry.Received, &r)
 	if t.counted {
-		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.At(t.label)...)
+		s.tel.ins.tasks.Add(t.ctx, -1, s.metrics.options().task.At(t.label)...)
 	}
 	s.flight.Note(flight.Entry{Brief: flight.Brief{
 		Kind: flight.Task, About: flight.SubjectOf(words.MethodCallTool, t.label), Word: flight.LabelOf(status),
@@ -97,7 +97,7 @@ func (t *Task) errorMessage(text string) string {
 // taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many
 // series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
-	ends := &s.options().taskEnd
+	ends := &s.metrics.options().taskEnd
 	if opts, ok := ends.Within(words.MaxPrecisely, k, ends.Build); ok {
 		return opts
 	}
@@ -105,7 +105,7 @@ func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 	if k.errorType != "" {
 		k.errorType = names.Other
 	}
-	return s.options().taskEnd.At(k)
+	return s.metrics.options().taskEnd.At(k)
 }
 
 // log says how the work ended: Error if that is a defect of this side.

@@ -18,7 +18,7 @@ func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	}
 	ctx := context.Background()
 	if c.tel.ins.toolChanges.Enabled(ctx) {
-		c.tel.ins.toolChanges.Add(ctx, 1, c.options().toolChange.At(kind)...)
+		c.tel.ins.toolChanges.Add(ctx, 1, c.metrics.options().toolChange.At(kind)...)
 	}
 	suppressed, ok := c.logs.allows(ctx, records.Key{
 		Event: names.EventMCPClientToolChanged, Reason: kind, Level: slog.LevelWarn,

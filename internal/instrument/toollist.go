@@ -135,7 +135,7 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 			if l == nil {
 				continue
 			}
-			w := c.whose()
+			w := c.metrics.whose()
 			lists[w] = max(lists[w], m.of(l.Size))
 			if l.toolSizes == nil {
 				continue

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"context"
 	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -10,6 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
+
+// traces starts and ends the spans of a side, and reads and writes the trace context of its messages.
+type traces struct {
+	side  *side
+	scrub func(telemetry.Content) []byte // see Redacting; nil for nothing
+}
+
+// spansNotification asks the user's function, if there is one, whether a notification has a span.
+func (t *traces) spansNotification(ctx context.Context, method string) (wanted bool) {
+	usercode.Run(func() { wanted = t.side.tel.Notifications(method) }, t.side.failed(ctx, "notification spans"))
+	return wanted
+}
 
 // maxUserAttributes bounds the attributes of the program on one span.
 const maxUserAttributes = 32
@@ -23,7 +36,7 @@ func (op *Op) spanInfo() settings.SpanInfo {
 	return settings.SpanInfo{Kind: kind, Method: op.method, Target: op.target, URI: op.uri}
 }
 
-// wantsSpan asks the program's filter, see [telemetry.WithFilter].
+// wantsSpan asks the program's filter: see [telemetry.WithFilter].
 func (op *Op) wantsSpan() bool {
 	filter := op.side.tel.Filter
 	if filter == nil {
