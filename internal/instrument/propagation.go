@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // TraceContext returns what goes into the _meta of the message, in place of whatever is there under its keys.
@@ -235,4 +237,25 @@ func clipList(list string, limit int) string {
 		list = list[:max(0, strings.LastIndexByte(list[:limit+1], ','))]
 	}
 	return strings.Clone(list)
+}
+
+// howToJoin is the advice of the record about a linked trace.
+const howToJoin = "the client is unknown, so its trace is linked and not continued; TrustTraceContext, in " +
+	"mcpserver.HTTPOptions or an option of the adapters, or a principal as behind bearer.Require makes one trace of a call"
+
+// adviseToJoin logs, once for all servers of the Telemetry, that the trace of an unknown client is not continued, and
+// what joins the two. A program with [telemetry.WithPublicEndpointFn] has decided about that by itself.
+func (op *Op) adviseToJoin(in *Incoming, named Ref) {
+	s := op.side
+	if !in.Untrusted || named == (Ref{}) || !op.trace.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {
+		return
+	}
+	if named.spanContext().TraceID() == trace.SpanContextFromContext(op.ctx).TraceID() ||
+		!s.logs.enabled(op.ctx, slog.LevelInfo) {
+		return
+	}
+	if s.tel.advised.CompareAndSwap(false, true) {
+		s.logs.emit(op.ctx, slog.LevelInfo, names.EventMCPServerTraceLinked,
+			slog.String(names.KeyMCPServerTraceAdvice, howToJoin))
+	}
 }

@@ -2,6 +2,9 @@ package instrument
 
 import (
 	"cmp"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,18 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
-
-// role is what differs between a client and a server: what their metrics, events and attributes are called.
-type role struct {
-	which  telemetry.Side
-	ins    *sideInstruments
-	places *places
-	keys   *keys
-	events *events
-}
 
 // side is what a client and a server have in common: everything but the connection's own life. It is safe for
 // concurrent use.
@@ -88,4 +81,33 @@ func (s *side) methodLabel(method string, known bool) string {
 		}
 	}
 	return names.Other
+}
+
+// SideOption is an option of one client or server: see [NewClient] and [NewServer].
+type SideOption func(*side)
+
+// WithInstanceID sets what tells clients of one name apart, and servers: the value of mcp_client.instance.id or
+// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, whose series it
+// would multiply. Empty, the default, means a [NewInstanceID].
+func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = id } }
+
+// WithGroup sets the group that a client is in: see [names.KeyMCPClientGroup]. Empty, the default, means none; a server
+// has none.
+func WithGroup(group string) SideOption { return func(s *side) { s.group = group } }
+
+// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It tells them apart and
+// protects nothing.
+func NewInstanceID() string {
+	var id [8]byte
+	binary.BigEndian.PutUint64(id[:], rand.Uint64())
+	return hex.EncodeToString(id[:])
+}
+
+// identify appends what says whose span it is; the logger says it of every record.
+func (s *side) identify(attrs []attribute.KeyValue) []attribute.KeyValue {
+	attrs = append(attrs, optional(s.keys.name, s.name), attribute.String(s.keys.instance, s.instance))
+	if s.group != "" {
+		attrs = append(attrs, attribute.String(s.keys.group, s.group))
+	}
+	return attrs
 }

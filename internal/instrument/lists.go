@@ -9,6 +9,45 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
+type lookupKey struct{ method, outcome string }
+
+// CacheLookup counts a result of a method that was looked for among those the client keeps.
+func (c *Client) CacheLookup(method string, hit bool) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if !c.tel.ins.lookups.Enabled(ctx) {
+		return
+	}
+	outcome := words.CacheMiss
+	if hit {
+		outcome = words.CacheHit
+	}
+	c.tel.ins.lookups.Add(ctx, 1, c.metrics.options().lookup.At(lookupKey{c.methodLabel(method, true), outcome})...)
+}
+
+// ChangeGap counts and logs that the client may have missed changes of lists or resources. The cause is a Gap word of
+// package names.
+func (c *Client) ChangeGap(cause string) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if c.tel.ins.changeGaps.Enabled(ctx) {
+		c.tel.ins.changeGaps.Add(ctx, 1, c.metrics.options().gap.At(cause)...)
+	}
+	suppressed, ok := c.logs.allows(ctx, records.Key{
+		Event: names.EventMCPClientChangeGap, Reason: cause, Level: slog.LevelInfo,
+	})
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPClientGapCause, cause))
+	c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
+}
+
 // ToolChanged counts and logs that a tool is in a list otherwise than before: the kind is a Change word of package
 // names, the parts are those that differ, with commas between them, empty for a tool that was added or removed. refused
 // is why the change is not accepted, nil if it is or is not decided on.
