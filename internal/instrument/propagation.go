@@ -3,18 +3,23 @@ package instrument
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/propagate"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
+
+// TraceContext is the trace context of a message.
+type TraceContext = propagate.TraceContext
+
+// TraceContextIn returns the trace context in a decoded _meta. Others has all texts that a propagator may have written.
+func TraceContextIn(meta map[string]any) TraceContext { return propagate.In(meta) }
 
 // TraceContext returns what goes into the _meta of the message, in place of whatever is there under its keys.
 func (op *Op) TraceContext() TraceContext {
@@ -29,12 +34,7 @@ func (t *traces) inject(ctx context.Context) TraceContext {
 	if !t.side.tel.late.propagates() {
 		return TraceContext{}
 	}
-	c := carriers.Get().(*carrier)
-	t.side.tel.Propagator.Inject(t.leaving(ctx), c)
-	written := TraceContext{Traceparent: c.traceparent, Tracestate: c.tracestate, Baggage: c.baggage, Others: c.others,
-		declared: t.side.tel.declared()}
-	c.release()
-	return written
+	return propagate.Write(t.leaving(ctx), t.side.tel.Propagator, t.side.tel.declared())
 }
 
 // leaving returns ctx with the members of its baggage that the other end may have, in whatever format the propagator
@@ -65,8 +65,8 @@ func (t *traces) shared(all baggage.Baggage) baggage.Baggage {
 	return all
 }
 
-// declared returns the keys beyond the W3C's that the propagator says it writes. They do not change, but that there are
-// none before the global propagator is set: it is asked once, when it is.
+// declared returns the keys beyond the W3C's that the propagator says it writes, none before a global propagator is
+// set. The keys do not change after that, so the propagator is asked once.
 func (h *hub) declared() []string {
 	if known := h.fields.Load(); known != nil {
 		return *known
@@ -74,11 +74,7 @@ func (h *hub) declared() []string {
 	if !h.late.propagates() {
 		return nil
 	}
-	all := h.Propagator.Fields()
-	others := slices.DeleteFunc(slices.Clone(all), func(key string) bool {
-		return slices.Contains(w3cKeys, key) || !propagated(key)
-	})
-	others = slices.Clip(others[:min(len(others), maxPropagated)])
+	others := propagate.Declared(h.Propagator)
 	h.fields.Store(&others)
 	return others
 }
@@ -140,20 +136,9 @@ func (t *traces) mayTell(in *Incoming) bool {
 		(len(in.Meta) > 0 || len(in.Others) > 0) && len(t.side.tel.declared()) > 0 || t.headed(in.Header)
 }
 
-// The headers of the W3C, as net/http has them.
-const (
-	headerTraceparent = "Traceparent"
-	headerTracestate  = "Tracestate"
-	headerBaggage     = "Baggage"
-)
-
 // headed reports whether the propagator may find something in headers.
 func (t *traces) headed(h http.Header) bool {
-	if len(h) == 0 {
-		return false
-	}
-	return len(h[headerTraceparent]) > 0 || len(h[headerBaggage]) > 0 ||
-		slices.ContainsFunc(t.side.tel.declared(), func(key string) bool { return h.Get(key) != "" })
+	return len(h) > 0 && propagate.InHeader(h, t.side.tel.declared())
 }
 
 // arriving returns ctx with the trace context of the message, and with the members of its baggage that the handlers of
@@ -197,46 +182,13 @@ func (t *traces) sender(in *Incoming, known Ref) Ref {
 	return named
 }
 
-// read returns ctx with the trace context of the message, or with that of the headers it came with if it names no span.
+// read returns ctx with the trace context of the message, or of the headers it came with if the message names no span.
 func (t *traces) read(ctx context.Context, in *Incoming) context.Context {
-	c := carriers.Get().(*carrier)
-	c.traceparent = in.Traceparent // parsed into bytes
-	c.tracestate = clipList(in.Tracestate, maxTracestate)
-	c.baggage = clipList(in.Baggage, maxBaggage)
-	c.meta = in.Meta
-	if len(in.Others) > 0 {
-		for _, key := range slices.Sorted(maps.Keys(in.Others)) {
-			c.Set(key, in.Others[key])
-		}
-	}
-	ctx = t.side.tel.Propagator.Extract(ctx, c)
-	c.release()
+	ctx = propagate.Read(ctx, t.side.tel.Propagator, &in.TraceContext, in.Meta)
 	if in.Header == nil || trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
 	}
-	return t.readHeader(ctx, in.Header)
-}
-
-func (t *traces) readHeader(ctx context.Context, h http.Header) context.Context {
-	c := carriers.Get().(*carrier)
-	defer c.release()
-	c.traceparent = strings.Clone(h.Get(headerTraceparent))
-	c.tracestate = clipList(strings.Join(h[headerTracestate], ","), maxTracestate)
-	c.baggage = clipList(strings.Join(h[headerBaggage], ","), maxBaggage)
-	for _, key := range t.side.tel.declared() {
-		if value := h.Get(key); value != "" {
-			c.Set(key, strings.Clone(value))
-		}
-	}
-	return t.side.tel.Propagator.Extract(ctx, c)
-}
-
-// clipList returns a copy of as many whole members of a list as fit into limit bytes.
-func clipList(list string, limit int) string {
-	if len(list) > limit {
-		list = list[:max(0, strings.LastIndexByte(list[:limit+1], ','))]
-	}
-	return strings.Clone(list)
+	return propagate.ReadHeader(ctx, t.side.tel.Propagator, in.Header, t.side.tel.declared())
 }
 
 // howToJoin is the advice of the record about a linked trace.

@@ -20,7 +20,7 @@ var watched = []string{
 	"mcpclient/auth/internal/metadata",
 	"internal/client/conn", "internal/client/inflight", "mcpclient/telemetry", "internal/instrument",
 	"internal/instrument/settings", "internal/instrument/flight", "internal/instrument/series",
-	"internal/instrument/records",
+	"internal/instrument/records", "internal/instrument/propagate",
 	"mcpclient/telemetry/tailsampling",
 	"mcpproxy",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",

@@ -61,7 +61,7 @@ var exceptions = []exception{
 		"internal/otlpsink.listener.open",
 	}},
 	{"Pools of small things, which the garbage collector empties", []string{
-		"mcpclient.Client.pool", "internal/client/conn.messages", "internal/instrument.carriers",
+		"mcpclient.Client.pool", "internal/client/conn.messages", "internal/instrument/propagate.carriers",
 		"mcpserver.shownResults",
 		"internal/instrument.endBuffers", "internal/instrument.idBlocks",
 	}},

@@ -252,14 +252,14 @@ var telemetryArea = area{
 		},
 		{
 			what: "Trace context from a peer",
-			where: []string{"internal/instrument.maxTracestate", "internal/instrument.maxBaggage",
-				"internal/instrument.maxPropagated", "internal/instrument.maxPropagatedBytes",
-				"internal/instrument.carrier.others", "internal/instrument.TraceContext.Others",
+			where: []string{"internal/instrument/propagate.maxTracestate", "internal/instrument/propagate.maxBaggage",
+				"internal/instrument/propagate.maxPropagated", "internal/instrument/propagate.maxPropagatedBytes",
+				"internal/instrument/propagate.carrier.others", "internal/instrument/propagate.TraceContext.Others",
 				"mcpclient/transport.Config.Propagated", "mcpclient/transport.Message.Propagated",
 				"internal/jsonrpc.Meta.Propagated"},
-			bound: "tracestate of {bytes internal/instrument.maxTracestate}, baggage of {bytes " +
-				"internal/instrument.maxBaggage}, {internal/instrument.maxPropagated} keys of other " +
-				"propagators with {bytes internal/instrument.maxPropagatedBytes} in all",
+			bound: "tracestate of {bytes internal/instrument/propagate.maxTracestate}, baggage of {bytes " +
+				"internal/instrument/propagate.maxBaggage}, {internal/instrument/propagate.maxPropagated} keys of other " +
+				"propagators with {bytes internal/instrument/propagate.maxPropagatedBytes} in all",
 			full: "whole members are left out",
 			test: "internal/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},
