@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -78,7 +79,7 @@ func (a *Attempt) TraceContext() TraceContext {
 	if a.client == nil {
 		return TraceContext{}
 	}
-	return a.client.inject(a.ctx)
+	return a.client.traces.inject(a.ctx)
 }
 
 // Ready ends the attempt, for the connection to p is ready. The server has said in the negotiation what it is called;
@@ -121,15 +122,16 @@ func (a *Attempt) end(level slog.Level, err error) {
 	if failed {
 		errorType = wordOf(errorTypeOf(err))
 	}
-	c.flight.note(entry{brief: brief{
-		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: failed,
-		in: int64(a.number),
-	}, trace: a.span.SpanContext().TraceID()})
+	c.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Attempt, Elapsed: elapsed, Word: flight.LabelOf(errorType), Failed: failed,
+		In: int64(a.number),
+	}, Trace: a.span.SpanContext().TraceID()})
 	a.endSpan(failed, errorType, err)
 	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
-		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(),
+			c.metrics.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}
-	if !c.logs(a.ctx, level) {
+	if !c.logs.enabled(a.ctx, level) {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -143,7 +145,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 	}
 	fields = appendText(fields, names.KeyMCPClientServerName, a.server.name)
 	fields = appendText(fields, names.KeyMCPClientServerVersion, a.server.version)
-	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
+	c.logs.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
 }
 
 func (a *Attempt) endSpan(failed bool, errorType string, err error) {

@@ -1,18 +1,21 @@
 package instrument
 
 import (
+	"reflect"
+	"sync"
 	"testing"
 	"time"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // budgets returns all budgets of a meter.
-func (i *instruments) budgets() []*budget {
-	all := []*budget{&i.durations[0], &i.durations[1]}
+func (i *instruments) budgets() []*series.Budget {
+	all := []*series.Budget{&i.durations[0], &i.durations[1]}
 	for _, p := range []*places{&i.clientPlaces, &i.serverPlaces} {
 		all = append(all, &p.plain, &p.active, &p.handlers, &p.panic, &p.notification, &p.violation, &p.drop, &p.retry,
 			&p.size, &p.decode, &p.lost, &p.stream, &p.streamEnd, &p.session, &p.transition, &p.attempt, &p.lookup, &p.result,
@@ -24,17 +27,23 @@ func (i *instruments) budgets() []*budget {
 // The arithmetic of decision 0021: each form has room where the longer ones have taken all of theirs.
 func TestEveryFormHasRoomOfItsOwn(t *testing.T) {
 	for i, b := range newInstruments(sdkmetric.NewMeterProvider().Meter("test")).budgets() {
-		if b.least < words.FoldedNames {
-			t.Errorf("budget %d: got %d places for the shortest forms, want one for each group at least", i, b.least)
+		least := int(reflect.ValueOf(b).Elem().FieldByName("least").Int())
+		if least < words.FoldedNames {
+			t.Errorf("budget %d: got %d places for the shortest forms, want one for each group at least", i, least)
 		}
-		if names, groups := b.roomForNames(), b.roomForGroups(); names < words.MaxSets/3 || groups < names ||
-			groups+b.least != words.MaxSets {
+		if names, groups := b.RoomForNames(), b.RoomForGroups(); names < words.MaxSets/3 || groups < names ||
+			groups+least != words.MaxSets {
 			t.Errorf("budget %d: got room for %d, %d and %d sets", i, names, groups, words.MaxSets)
 		}
-		if got := b.roomForTools(1000); got > b.roomForTools(1) || b.roomForTools(1) > words.MaxPrecisely {
-			t.Errorf("budget %d: got room for %d sets with tools among 1,000 names, %d with one name", i, got, b.roomForTools(1))
+		if got := b.RoomForTools(1000); got > b.RoomForTools(1) || b.RoomForTools(1) > words.MaxPrecisely {
+			t.Errorf("budget %d: got room for %d sets with tools among 1,000 names, %d with one name", i, got, b.RoomForTools(1))
 		}
 	}
+}
+
+// mutexOf returns the mutex of a value of package series.
+func mutexOf(v any) *sync.Mutex {
+	return (*sync.Mutex)(reflect.ValueOf(v).Elem().FieldByName("mu").Addr().UnsafePointer())
 }
 
 // TestCallTakesNoLockOfAllClients calls while the locks of all that clients share are held.
@@ -50,11 +59,13 @@ func TestCallTakesNoLockOfAllClients(t *testing.T) {
 	}
 	call() // finds its places
 	for _, b := range c.tel.ins.budgets() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
+		mu := mutexOf(b)
+		mu.Lock()
+		defer mu.Unlock()
 	}
-	c.tel.ins.names.mu.Lock()
-	defer c.tel.ins.names.mu.Unlock()
+	mu := mutexOf(&c.tel.ins.names)
+	mu.Lock()
+	defer mu.Unlock()
 	done := make(chan struct{})
 	go func() { call(); close(done) }()
 	select {

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -18,14 +19,14 @@ type Change struct{ span trace.Span }
 // the method have no spans, or [telemetry.WithFilter] leaves them out, the change has none either.
 func (s *Server) StartChange(method, uri string) Change {
 	ctx := context.Background()
-	if s == nil || !s.tel.late.starts() || !s.spansNotification(ctx, method) {
+	if s == nil || !s.tel.late.starts() || !s.traces.spansNotification(ctx, method) {
 		return Change{}
 	}
 	if op := (Op{side: &s.side, ctx: ctx, direction: telemetry.Sent, method: method, uri: uri}); !op.wantsSpan() {
 		return Change{}
 	}
 	attrs := present(s.identify([]attribute.KeyValue{
-		attribute.String(names.KeyMCPMethodName, method), optional(names.KeyMCPResourceURI, truncate(uri, maxURI)),
+		attribute.String(names.KeyMCPMethodName, method), optional(names.KeyMCPResourceURI, truncate(uri, words.MaxURI)),
 	})...)
 	_, span := s.tel.tracer.Start(ctx, names.SpanMCPServerChange+" "+method, trace.WithAttributes(attrs...))
 	s.tel.late.started(span.IsRecording())

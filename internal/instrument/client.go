@@ -33,7 +33,7 @@ func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 		return nil
 	}
 	c := &Client{}
-	c.scrub = scrubOf(t)
+	c.traces.scrub = scrubOf(t)
 	c.side.init(h, name, n, &h.ins.asClient, opts)
 	h.ins.gauges.add(c)
 	h.ins.client.startTime.start()
@@ -101,14 +101,14 @@ func (c *Client) Dropped(d Drop) {
 // MessageSize records the size of a frame that no operation tells of.
 func (c *Client) MessageSize(d telemetry.Direction, k MessageKind, bytes int) {
 	if c != nil {
-		c.messageSize(context.Background(), d, k, bytes)
+		c.metrics.messageSize(context.Background(), d, k, bytes)
 	}
 }
 
 // QueueWait records how long a message waited before it was written.
 func (c *Client) QueueWait(d time.Duration) {
 	if c != nil {
-		c.queueWait(d)
+		c.metrics.queueWait(d)
 	}
 }
 
@@ -125,7 +125,7 @@ func (c *Client) Logger() *slog.Logger {
 	if c == nil {
 		return discard
 	}
-	return slog.New(sideHandler{&c.side})
+	return slog.New(logsHandler{&c.logs})
 }
 
 // Queue sets the function that tells how many messages wait to be written. It is called whenever metrics are collected,
@@ -147,15 +147,16 @@ func (c *Client) Close() {
 		return
 	}
 	c.tel.ins.gauges.remove(c)
-	c.leave()
+	c.metrics.leave()
 	c.Tombstones(-int(c.tombstones.Load()))
-	c.flush()
+	c.logs.flush()
 	c.queue.Store(nil)
-	_ = c.flushLog(context.Background()) // never fails
+	_ = c.logs.wait(context.Background()) // never fails
 }
 
-func (s *side) queueWait(d time.Duration) {
-	if ctx := context.Background(); s.ins.queueWait.Enabled(ctx) {
-		s.ins.queueWait.Record(ctx, d.Seconds(), s.options().plain...)
+// Untold logs how many transitions were not reported, because the user's function for them did not return in time.
+func (c *Client) Untold(transitions int) {
+	if c != nil {
+		c.logs.ReportLost(transitions)
 	}
 }

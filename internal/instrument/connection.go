@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -29,19 +30,19 @@ func (c *Client) Transition(t Transition) {
 	}
 	ctx := t.Attempt.context(context.Background())
 	c.state.Store(uint32(t.To))
-	c.flight.transition(&t)
+	c.noteTransition(&t)
 	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
 	if over {
-		defer c.logFlight(ctx) // behind the transition
+		defer c.logs.flightRecord(ctx) // behind the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
-		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.at(transitionKey{t.From, t.To, t.Reason})...)
+		c.tel.ins.transitions.Add(ctx, 1, c.metrics.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
 	}
 	level := slog.LevelInfo // a failed attempt has a record of its own
 	if over {
 		level = slog.LevelWarn
 	}
-	if !c.logs(ctx, level) {
+	if !c.logs.enabled(ctx, level) {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -55,7 +56,7 @@ func (c *Client) Transition(t Transition) {
 	if t.Err != nil {
 		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, t.Err))
 	}
-	c.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
+	c.logs.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
 }
 
 // Backoff records how long the client waits before it tries to connect again. The attempt is the number of the one that
@@ -65,12 +66,12 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 		return
 	}
 	ctx := context.Background()
-	c.flight.note(entry{brief: brief{kind: flownBackoff, elapsed: delay, in: int64(attempt)}})
+	c.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Backoff, Elapsed: delay, In: int64(attempt)}})
 	if c.tel.ins.backoff.Enabled(ctx) {
-		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
+		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.metrics.options().plain...)
 	}
-	if c.logs(ctx, slog.LevelInfo) {
-		c.emit(ctx, slog.LevelInfo, names.EventMCPClientConnectionBackoff,
+	if c.logs.enabled(ctx, slog.LevelInfo) {
+		c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientConnectionBackoff,
 			slog.Float64(names.KeyMCPClientConnectionBackoffDelay, delay.Seconds()),
 			slog.Int(names.KeyMCPClientConnectionAttemptNumber, attempt))
 	}
@@ -84,14 +85,14 @@ func (c *Client) Tombstones(delta int) {
 	}
 	ctx := context.Background()
 	if n := c.countTombstones(ctx, int32(delta)); n != 0 {
-		c.tel.ins.tombstones.Add(ctx, int64(n), c.options().plainAdding...)
+		c.tel.ins.tombstones.Add(ctx, int64(n), c.metrics.options().plainAdding...)
 	}
 	event := names.EventMCPClientTombstoneAdded
 	if delta < 0 {
 		event, delta = names.EventMCPClientTombstoneExpired, -delta
 	}
-	if c.logs(ctx, slog.LevelDebug) {
-		c.emit(ctx, slog.LevelDebug, event, slog.Int(names.KeyMCPClientTombstoneCount, delta))
+	if c.logs.enabled(ctx, slog.LevelDebug) {
+		c.logs.emit(ctx, slog.LevelDebug, event, slog.Int(names.KeyMCPClientTombstoneCount, delta))
 	}
 }
 
@@ -130,14 +131,15 @@ func (c *Client) ProcessExit(e ProcessExit) {
 		return
 	}
 	ctx, level := context.Background(), slog.LevelWarn
-	c.flight.exit(e)
+	c.noteExit(e)
 	if e.Code == 0 && e.Signal == "" || e.InAttempt {
 		level = slog.LevelInfo
 	}
-	if c.logs(ctx, level) {
+	if c.logs.enabled(ctx, level) {
 		var buf [maxFields]slog.Attr
 		fields := append(buf[:0], slog.Int(names.KeyProcessPID, e.PID), slog.Int(names.KeyProcessExitCode, e.Code))
-		c.emit(ctx, level, names.EventMCPClientProcessExit, appendText(fields, names.KeyMCPClientProcessSignal, e.Signal)...)
+		fields = appendText(fields, names.KeyMCPClientProcessSignal, e.Signal)
+		c.logs.emit(ctx, level, names.EventMCPClientProcessExit, fields...)
 	}
 }
 
@@ -146,8 +148,8 @@ func (c *Client) CloseFailed(err error) {
 	if c == nil {
 		return
 	}
-	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyExceptionMessage,
+	if ctx := context.Background(); c.logs.enabled(ctx, slog.LevelWarn) {
+		c.logs.emit(ctx, slog.LevelWarn, names.EventMCPClientConnectionCloseFailed, appendText(nil, names.KeyExceptionMessage,
 			c.textOf(ctx,
 				err))...)
 	}
@@ -168,9 +170,9 @@ func (c *Client) IconsRejected(method string, err error) {
 	if c == nil {
 		return
 	}
-	if ctx := context.Background(); c.logs(ctx, slog.LevelDebug) {
-		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, maxName))}
-		c.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
+	if ctx := context.Background(); c.logs.enabled(ctx, slog.LevelDebug) {
+		fields := []slog.Attr{slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName))}
+		c.logs.emit(ctx, slog.LevelDebug, names.EventMCPClientIconRejected, appendText(fields, names.KeyExceptionMessage,
 			c.textOf(ctx,
 				err))...)
 	}
@@ -178,23 +180,23 @@ func (c *Client) IconsRejected(method string, err error) {
 
 func (c *Client) warnOfTool(event, method, tool string, err error) {
 	if c != nil {
-		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, maxName), err)
+		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, words.MaxName), err)
 	}
 }
 
 // warn logs why something that the server lists or serves cannot be used: a failure of the method.
 func (c *Client) warn(event, method, key, value string, err error) {
 	ctx := context.Background()
-	if suppressed, ok := c.logsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
+	if suppressed, ok := c.logs.allowsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
 		fields := appendText([]slog.Attr{slog.String(key, value)}, names.KeyExceptionMessage, c.textOf(ctx, err))
-		c.emit(ctx, slog.LevelWarn, event, appendCount(fields, c.keys.suppressed, suppressed)...)
+		c.logs.emit(ctx, slog.LevelWarn, event, appendCount(fields, c.keys.suppressed, suppressed)...)
 	}
 }
 
 // SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
 func (c *Client) SubscriptionLost(uri string, err error) {
 	if c != nil {
-		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI, truncate(uri, maxURI),
-			err)
+		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI,
+			truncate(uri, words.MaxURI), err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/mcpotel/mcpotel/internal/instrument/settings"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -17,7 +18,7 @@ import (
 const maxVariables = 16
 
 // Captures reports whether the user's options ask for contents. A caller that would have to encode one asks first.
-func (op *Op) Captures() bool { return op.side != nil && op.recording && op.side.tel.Keep != nil }
+func (op *Op) Captures() bool { return op.side != nil && op.trace.recording && op.side.tel.Keep != nil }
 
 // Arguments offers the arguments of the call to the redactor: those of a tool, or the variables of a prompt. raw is a
 // JSON object, or nothing.
@@ -58,7 +59,7 @@ func (op *Op) variables(raw []byte) {
 		if d.Decode(&value) != nil {
 			return
 		}
-		name := truncate(key.(string), maxName) // the keys of an object are strings
+		name := truncate(key.(string), words.MaxName) // the keys of an object are strings
 		if text, ok := value.(string); ok && name != "" {
 			op.capture(names.KeyGenAIPromptVariable+name, telemetry.PromptVariable, name, []byte(text))
 		}
@@ -68,17 +69,17 @@ func (op *Op) variables(raw []byte) {
 func (op *Op) capture(key string, kind telemetry.ContentKind, name string, data []byte) {
 	c := op.content(kind)
 	c.Name, c.Data = name, data
-	if text, ok := op.side.redact(op.ctx, c); ok {
-		op.span.SetAttributes(attribute.KeyValue{Key: attribute.Key(key), Value: op.side.kept(kind, text)})
+	if text, ok := op.side.traces.redact(op.ctx, c); ok {
+		op.trace.span.SetAttributes(attribute.KeyValue{Key: attribute.Key(key), Value: op.side.traces.kept(kind, text)})
 	}
 }
 
 // kept returns the value of an attribute for what the redactor keeps.
-func (s *side) kept(kind telemetry.ContentKind, text string) attribute.Value {
+func (t *traces) kept(kind telemetry.ContentKind, text string) attribute.Value {
 	switch {
 	case kind == telemetry.PromptVariable:
 		return attribute.StringValue(truncate(text, maxContent))
-	case s.tel.ContentAsText:
+	case t.side.tel.ContentAsText:
 		return attribute.StringValue(structured(text).String())
 	}
 	return structured(text)
@@ -106,19 +107,19 @@ func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text strin
 	}
 	c.Data = []byte(text)
 	if s.tel.Keep != nil {
-		text, _ = s.redact(ctx, c)
-	} else if s.scrub != nil {
-		text = string(s.scrub(c))
+		text, _ = s.traces.redact(ctx, c)
+	} else if s.traces.scrub != nil {
+		text = string(s.traces.scrub(c))
 	}
-	return truncate(text, maxMessage)
+	return truncate(text, words.MaxMessage)
 }
 
 // redact asks the user's function, which may fail: then nothing is kept.
-func (s *side) redact(ctx context.Context, c telemetry.Content) (kept string, ok bool) {
-	if s.scrub != nil {
-		c.Data = s.scrub(c)
+func (t *traces) redact(ctx context.Context, c telemetry.Content) (kept string, ok bool) {
+	if t.scrub != nil {
+		c.Data = t.scrub(c)
 	}
-	usercode.Run(func() { kept, ok = s.tel.Keep(ctx, c) }, s.failed(ctx, "redactor"))
+	usercode.Run(func() { kept, ok = t.side.tel.Keep(ctx, c) }, t.side.failed(ctx, "redactor"))
 	if !ok {
 		kept = ""
 	}

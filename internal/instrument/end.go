@@ -8,26 +8,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Limits of what a peer can put on a span or into a log record, in bytes.
-const (
-	maxName    = 128
-	maxURI     = 1024
-	maxMessage = 256
-)
-
 // End ends the operation. Only the first call counts.
 func (op *Op) End(r Result) {
-	if op.side == nil || op.left {
+	if op.side == nil || op.progress.ended {
 		return
 	}
-	op.left = true
+	op.progress.ended = true
 	s := op.side
-	if op.counted {
-		op.activeInstrument().Add(op.ctx, -1, s.activeOptions(op.info)...)
+	if op.metric.counted {
+		op.activeInstrument().Add(op.ctx, -1, s.metrics.activeOptions(op.info)...)
 	}
 	elapsed := op.elapsed()
 	o := outcomeOf(op.direction, &r)
-	op.land(o, &r, elapsed)
+	op.endEntry(o, &r, elapsed)
 	op.conclude(o, &r, elapsed)
 	if op.notification {
 		s.notified(op, o, elapsed)
@@ -41,10 +34,10 @@ func (op *Op) End(r Result) {
 // conclude ends the span and then records the metrics, since exemplars go by what became of the span.
 func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 	defer op.recordMetrics(o, elapsed)
-	if op.recording {
+	if op.trace.recording {
 		op.endSpan(o, r)
-	} else if op.span != nil {
-		op.span.End()
+	} else if op.trace.span != nil {
+		op.trace.span.End()
 	}
 }
 
@@ -56,14 +49,14 @@ func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 // its answer is handed over. It is zero if no signal needs it.
 func (op *Op) elapsed() time.Duration {
 	switch {
-	case op.waiting && !op.sending:
+	case op.progress.waiting && !op.progress.sending:
 		return 0
-	case !op.answered.IsZero() && !op.start.IsZero():
-		return op.answered.Sub(op.start) - op.sent
-	case !op.start.IsZero():
-		return time.Since(op.start) - op.sent
-	case op.sending:
-		return op.side.flight.now() - op.sent
+	case !op.progress.answered.IsZero() && !op.progress.start.IsZero():
+		return op.progress.answered.Sub(op.progress.start) - op.progress.sent
+	case !op.progress.start.IsZero():
+		return time.Since(op.progress.start) - op.progress.sent
+	case op.progress.sending:
+		return op.side.flight.Now() - op.progress.sent
 	}
 	return 0
 }
@@ -75,12 +68,13 @@ func (op *Op) executes() bool {
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	s := op.side
-	if h := op.duration(); op.measured && op.timed && h.Enabled(op.ctx) {
-		h.Record(op.ctx, elapsed.Seconds(), s.recordOptions(op.info, ending{op.facts(), o, s.label(op.ctx)})...)
+	if h := op.duration(); op.metric.measured && op.progress.timed && h.Enabled(op.ctx) {
+		e := ending{op.facts(), o, s.metrics.label(op.ctx)}
+		h.Record(op.ctx, elapsed.Seconds(), s.metrics.recordOptions(op.info, e)...)
 	}
-	if op.executes() && op.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
+	if op.executes() && op.progress.timed && s.tel.ins.executeTool.Enabled(op.ctx) {
 		s.tel.ins.executeTool.Record(op.ctx, elapsed.Seconds(),
-			s.options().execution.at(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
+			s.metrics.options().execution.At(executionKey{cmp.Or(op.info.target, names.Other), bounded(o.errorType())})...)
 	}
 	answer := KindResponse
 	if o.hasCode {
@@ -88,8 +82,8 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	}
 	switch {
 	case op.direction == telemetry.Sent && op.bytesIn > 0:
-		s.messageSize(op.ctx, telemetry.Received, answer, op.bytesIn)
+		s.metrics.messageSize(op.ctx, telemetry.Received, answer, op.bytesIn)
 	case op.direction == telemetry.Received && op.bytesOut > 0:
-		s.messageSize(op.ctx, telemetry.Sent, answer, op.bytesOut)
+		s.metrics.messageSize(op.ctx, telemetry.Sent, answer, op.bytesOut)
 	}
 }

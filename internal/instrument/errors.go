@@ -102,7 +102,7 @@ func wordOf(errorType string) string {
 	if w, ok := words.ErrorWords[errorType]; ok {
 		return w.Word
 	}
-	return truncate(errorType, maxName)
+	return truncate(errorType, words.MaxName)
 }
 
 // errorTypeOf returns what err's ErrorType method says, or its type.

@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -38,7 +39,7 @@ type knownFacts struct {
 }
 
 // commonFacts are those of all clients and servers of the process.
-var commonFacts commons[Facts, knownFacts]
+var commonFacts series.Commons[Facts, knownFacts]
 
 func newKnownFacts(f Facts) *knownFacts {
 	k := &knownFacts{Facts: f}
@@ -96,7 +97,7 @@ func (in *interned) intern(f Facts) *knownFacts {
 		}
 	}
 	f.MCPVersion, f.ProtocolVersion = strings.Clone(f.MCPVersion), strings.Clone(f.ProtocolVersion)
-	k := commonFacts.get(f, newKnownFacts)
+	k := commonFacts.Get(f, newKnownFacts)
 	in.all = append(in.all, k)
 	return k
 }

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -38,17 +40,16 @@ func headHash(head []byte) string {
 func (s *side) violation(v Violation) {
 	ctx := context.Background()
 	v.Reason = words.OneOf(words.ViolationReasons, v.Reason)
-	s.flight.note(entry{brief: brief{
-		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction,
-		out: int64(v.Size), in: int64(v.Limit),
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Violation, Failed: true, Word: flight.LabelOf(v.Reason), Direction: v.Direction,
+		Out: int64(v.Size), In: int64(v.Limit),
 	}})
 	if s.ins.violations.Enabled(ctx) {
-		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
+		s.ins.violations.Add(ctx, 1, s.metrics.options().violation.At(violationKey{v.Reason, v.Direction})...)
 	}
-	if !s.logs(ctx, slog.LevelWarn) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.violation, "", v.Reason, v.Direction, slog.LevelWarn}, time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: s.events.violation, Reason: v.Reason, Direction: v.Direction, Level: slog.LevelWarn,
+	})
 	if !ok {
 		return
 	}
@@ -60,7 +61,7 @@ func (s *side) violation(v Violation) {
 	fields = appendCount(fields, s.keys.frameLimit, v.Limit)
 	fields = appendText(fields, s.keys.frameHash, headHash(v.Head))
 	fields = appendCount(fields, s.keys.suppressed, suppressed)
-	s.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
+	s.logs.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
 }
 
 // Drop is a response that no call waits for.
@@ -74,72 +75,28 @@ type Drop struct {
 func (s *side) drop(d Drop) {
 	ctx := d.Ref.context(context.Background())
 	d.Reason = words.OneOf(words.DropReasons, d.Reason)
-	s.flight.dropped(&d)
+	s.flight.Note(d.entry())
 	if s.ins.dropped.Enabled(ctx) {
-		s.ins.dropped.Add(ctx, 1, s.options().drop.at(d.Reason)...)
+		s.ins.dropped.Add(ctx, 1, s.metrics.options().drop.At(d.Reason)...)
 	}
 	level := slog.LevelInfo
 	if d.Reason == names.DropUnknownID {
 		level = slog.LevelWarn
 	}
-	if !s.logs(ctx, level) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.dropped, "", d.Reason, telemetry.Received, level}, time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: s.events.dropped, Reason: d.Reason, Direction: telemetry.Received, Level: level,
+	})
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(s.keys.dropReason, d.Reason))
-	fields = appendText(fields, names.KeyJSONRPCRequestID, truncate(d.ID, maxName))
+	fields = appendText(fields, names.KeyJSONRPCRequestID, truncate(d.ID, words.MaxName))
 	if d.Age > 0 {
 		fields = append(fields, slog.Float64(s.keys.dropAge, d.Age.Seconds()))
 	}
 	fields = appendCount(fields, s.keys.suppressed, suppressed)
-	s.emit(ctx, level, s.events.dropped, fields...)
-}
-
-// flush logs how many records the limiter has left out since the last of their kind. A loop is of a tool, which the
-// limiter does not keep.
-func (s *side) flush() {
-	ctx := context.Background()
-	for k, n := range s.limits.flush() {
-		if k.event == names.EventMCPClientToolLoop {
-			continue
-		}
-		if k.method != "" {
-			s.flushFailures(k, n)
-			continue
-		}
-		reason := s.keys.dropReason
-		fields := []slog.Attr{slog.Int(s.keys.suppressed, n)}
-		switch k.event {
-		case s.events.violation:
-			reason = s.keys.violationReason
-			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
-		case names.EventMCPClientToolChanged:
-			reason = names.KeyMCPClientToolChangeKind
-		case names.EventMCPClientChangeGap:
-			reason = names.KeyMCPClientGapCause
-		case names.EventMCPServerPolicyDecided:
-			reason = names.KeyMCPServerPolicyDecision
-		case names.EventMCPServerRequestRefused:
-			reason = names.KeyMCPServerRefusalReason
-		}
-		if s.logs(ctx, k.level) {
-			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)
-		}
-	}
-}
-
-// flushFailures logs how many failures of one kind have no record. Exceptions have one where the log wants Debug.
-func (s *side) flushFailures(k limitKey, n int) {
-	ctx := context.Background()
-	exception := k.event == s.events.handled.exception || k.event == s.events.sent.exception
-	if s.logs(ctx, slog.LevelWarn) && !(exception && s.logs(ctx, slog.LevelDebug)) {
-		s.emit(ctx, slog.LevelWarn, s.events.logLost, slog.String(names.KeyMCPMethodName, k.method),
-			slog.String(names.KeyErrorType, k.reason), slog.Int(s.keys.suppressed, n))
-	}
+	s.logs.emit(ctx, level, s.events.dropped, fields...)
 }
 
 // maxStack is how much of a stack is logged, in bytes.
@@ -149,24 +106,24 @@ const maxStack = 16 << 10
 // returns the method as metrics have it.
 func (s *side) countPanic(ctx context.Context, method string) (label string) {
 	label = s.methodLabel(method, true)
-	s.flight.note(entry{brief: brief{kind: flownPanic, about: subjectOf(label, ""), failed: true}})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Panic, About: flight.SubjectOf(label, ""), Failed: true}})
 	if s.ins.panics.Enabled(ctx) {
-		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
+		s.ins.panics.Add(ctx, 1, s.metrics.options().panic.At(label)...)
 	}
 	return label
 }
 
 func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
 	label := s.countPanic(ctx, method)
-	suppressed, ok := s.logsFailure(ctx, slog.LevelError, s.events.panicked, label, names.ErrorPanic)
+	suppressed, ok := s.logs.allowsFailure(ctx, slog.LevelError, s.events.panicked, label, names.ErrorPanic)
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0],
-		slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+		slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)),
 		slog.String(names.KeyExceptionType, fmt.Sprintf("%T", value)),
-		slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), maxMessage)),
+		slog.String(names.KeyExceptionMessage, truncate(fmt.Sprint(value), words.MaxMessage)),
 		slog.String(names.KeyExceptionStacktrace, truncate(string(stack), maxStack)))
-	s.emit(ctx, slog.LevelError, s.events.panicked, appendCount(fields, s.keys.suppressed, suppressed)...)
+	s.logs.emit(ctx, slog.LevelError, s.events.panicked, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -8,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/instrument/bridge"
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/settings"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -24,7 +26,7 @@ type hub struct {
 	handler slog.Handler // gets all records, and is what the user gave or made of the LoggerProvider
 	ours    bool         // handler runs no code of the user's
 
-	tellers tellers
+	queues records.Set // of clients and servers whose records are being written
 
 	fields  atomic.Pointer[[]string] // see declared
 	advised atomic.Bool              // see [Op.adviseToJoin]
@@ -49,6 +51,10 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	h.handler, h.ours = h.logHandler()
 	return h
 }
+
+// Flush waits until the log handler has all records that the queues have accepted so far, or until ctx ends, and then
+// returns its cause.
+func (h *hub) Flush(ctx context.Context) error { return h.queues.Flush(ctx) }
 
 // logHandler returns the handler of all records, and whether it is ours alone.
 func (h *hub) logHandler() (_ slog.Handler, ours bool) {

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -23,19 +24,19 @@ var otherImplementation = implementation{names.Other, names.Other, ""}
 
 // newImplementation returns copies: the strings may be parts of a frame.
 func newImplementation(name, version string) implementation {
-	return implementation{name: truncate(name, maxName), version: truncate(version, maxName)}
+	return implementation{name: truncate(name, words.MaxName), version: truncate(version, words.MaxName)}
 }
 
 // implementations are those that metrics tell apart, the first ones, each with what is kept of it. It is safe for
 // concurrent use.
 type implementations[V any] struct {
-	memo[implementation, V]
+	series.Memo[implementation, V]
 	others V // of those beyond the limit
 }
 
 // of returns what is kept of an implementation, which build makes the first time.
 func (all *implementations[V]) of(i implementation, limit int, build func(implementation) V) V {
-	if v, ok := all.within(limit, i, build); ok {
+	if v, ok := all.Within(limit, i, build); ok {
 		return v
 	}
 	return all.others
@@ -52,7 +53,7 @@ func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
 	all := map[whose]int64{}
 	for _, c := range clients {
 		if s := c.server.Load(); s != nil && connstate.State(c.state.Load()) == connstate.Ready {
-			w := c.whose()
+			w := c.metrics.whose()
 			w.peer = *s
 			all[w]++
 		}
@@ -84,7 +85,7 @@ func (s *Server) called(in *Incoming) *caller {
 	if in.ClientName == "" && in.ClientVersion == "" {
 		return nil
 	}
-	c, ok := s.callers.lookup(implementation{name: in.ClientName, version: in.ClientVersion})
+	c, ok := s.callers.Lookup(implementation{name: in.ClientName, version: in.ClientVersion})
 	if !ok {
 		c = s.tel.ins.gauges.newCaller(s.callers, newImplementation(in.ClientName, in.ClientVersion))
 	}
@@ -115,10 +116,8 @@ func (g *gauges) newCaller(of *callers, i implementation) *caller {
 // everyone returns those there are.
 func (all *callers) everyone() []*caller {
 	every := []*caller{all.others}
-	if t := all.t.Load(); t != nil {
-		for _, c := range t.all() {
-			every = append(every, c)
-		}
+	for _, c := range all.All() {
+		every = append(every, c)
 	}
 	return every
 }

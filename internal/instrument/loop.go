@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/baggage"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -38,13 +38,11 @@ func (op *Op) Loops(l Loop) {
 	l.Kind = words.OneOf(words.LoopKinds, l.Kind)
 	op.ofLoop(l)
 	if counter := s.tel.ins.toolLoops; counter.Enabled(op.ctx) {
-		counter.Add(op.ctx, 1, s.options().loop.at(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
+		counter.Add(op.ctx, 1, s.metrics.options().loop.At(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
 	}
-	if !s.logs(op.ctx, slog.LevelWarn) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{names.EventMCPClientToolLoop, "", l.Kind, telemetry.Sent, slog.LevelWarn},
-		time.Now())
+	suppressed, ok := s.logs.allows(op.ctx, records.Key{
+		Event: names.EventMCPClientToolLoop, Reason: l.Kind, Direction: telemetry.Sent, Level: slog.LevelWarn,
+	})
 	if !ok {
 		return
 	}
@@ -63,8 +61,8 @@ func (op *Op) Stopped(l Loop) {
 }
 
 func (op *Op) ofLoop(l Loop) {
-	if op.recording {
-		op.span.SetAttributes(attribute.String(names.KeyMCPClientLoopKind, l.Kind),
+	if op.trace.recording {
+		op.trace.span.SetAttributes(attribute.String(names.KeyMCPClientLoopKind, l.Kind),
 			attribute.Int(names.KeyMCPClientLoopCalls, l.Calls))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -17,34 +18,34 @@ type metricOptions struct {
 	plain       []metric.RecordOption // the name alone
 	plainAdding []metric.AddOption
 
-	notification cache[notificationKey, []metric.AddOption]
-	violation    cache[violationKey, []metric.AddOption]
-	drop         cache[string, []metric.AddOption]
-	panic        cache[string, []metric.AddOption]
-	retry        cache[string, []metric.AddOption]
-	size         cache[sizeKey, []metric.RecordOption]
-	decode       cache[decodeKey, []metric.RecordOption]
-	lost         cache[lostKey, []metric.AddOption]
-	stream       cache[string, []metric.AddOption]
-	streamEnd    cache[streamEnd, []metric.RecordOption]
-	rest         cache[restKey, []metric.RecordOption]
-	labels       nameSet // values of the label that the user has chosen
+	notification series.Cache[notificationKey, []metric.AddOption]
+	violation    series.Cache[violationKey, []metric.AddOption]
+	drop         series.Cache[string, []metric.AddOption]
+	panic        series.Cache[string, []metric.AddOption]
+	retry        series.Cache[string, []metric.AddOption]
+	size         series.Cache[sizeKey, []metric.RecordOption]
+	decode       series.Cache[decodeKey, []metric.RecordOption]
+	lost         series.Cache[lostKey, []metric.AddOption]
+	stream       series.Cache[string, []metric.AddOption]
+	streamEnd    series.Cache[streamEnd, []metric.RecordOption]
+	rest         series.Cache[restKey, []metric.RecordOption]
+	labels       series.NameSet // values of the label that the user has chosen
 
 	// Of clients.
-	transition cache[transitionKey, []metric.AddOption]
-	attempt    cache[attemptKey, []metric.RecordOption]
-	lookup     cache[lookupKey, []metric.AddOption]
-	execution  cache[executionKey, []metric.RecordOption]
-	result     cache[string, []metric.RecordOption]
-	loop       cache[loopKey, []metric.AddOption]
-	toolChange cache[string, []metric.AddOption]
-	gap        cache[string, []metric.AddOption]
+	transition series.Cache[transitionKey, []metric.AddOption]
+	attempt    series.Cache[attemptKey, []metric.RecordOption]
+	lookup     series.Cache[lookupKey, []metric.AddOption]
+	execution  series.Cache[executionKey, []metric.RecordOption]
+	result     series.Cache[string, []metric.RecordOption]
+	loop       series.Cache[loopKey, []metric.AddOption]
+	toolChange series.Cache[string, []metric.AddOption]
+	gap        series.Cache[string, []metric.AddOption]
 
 	// Of servers.
-	task    cache[string, []metric.AddOption]
-	taskEnd cache[taskEnd, []metric.RecordOption]
-	policy  cache[policyKey, []metric.AddOption]
-	refusal cache[refusalKey, []metric.AddOption]
+	task    series.Cache[string, []metric.AddOption]
+	taskEnd series.Cache[taskEnd, []metric.RecordOption]
+	policy  series.Cache[policyKey, []metric.AddOption]
+	refusal series.Cache[refusalKey, []metric.AddOption]
 }
 
 type (
@@ -69,113 +70,104 @@ type (
 	}
 )
 
-// options returns the side's options.
-func (s *side) options() *metricOptions {
-	if o := s.metric.Load(); o != nil {
-		return o
-	}
-	s.metric.CompareAndSwap(nil, newMetricOptions(s))
-	return s.metric.Load()
-}
-
 func newMetricOptions(s *side) *metricOptions {
-	o, p := &metricOptions{}, s.places
-	plain := s.place(&p.plain, measured{})
-	o.plain, o.plainAdding = plain.recording, plain.adding
-	o.rest.build = func(k restKey) []metric.RecordOption {
+	o, p, place := &metricOptions{}, s.places, s.metrics.place
+	plain := place(&p.plain, measured{})
+	o.plain, o.plainAdding = plain.Recording, plain.Adding
+	o.rest.Build = func(k restKey) []metric.RecordOption {
 		least := []attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other),
 			optional(names.KeyErrorType, k.errorType()), optional(names.KeyRPCResponseStatusCode, k.statusCode())}
-		return s.place(&s.tel.ins.durations[k.direction], measured{own: s.onNetwork(least), group: least}).recording
+		return place(&s.tel.ins.durations[k.direction], measured{own: s.metrics.onNetwork(least), group: least}).Recording
 	}
-	o.notification.build = func(k notificationKey) []metric.AddOption {
+	o.notification.Build = func(k notificationKey) []metric.AddOption {
 		direction := attribute.String(s.keys.direction, k.direction.String())
-		return s.place(&p.notification, ofMethod(k.method, direction)).adding
+		return place(&p.notification, ofMethod(k.method, direction)).Adding
 	}
-	o.violation.build = func(k violationKey) []metric.AddOption {
+	o.violation.Build = func(k violationKey) []metric.AddOption {
 		group := []attribute.KeyValue{attribute.String(s.keys.violationReason, k.reason),
 			attribute.String(s.keys.direction, k.direction.String())}
-		return s.place(&p.violation, measured{own: s.onNetwork(group), group: group}).adding
+		return place(&p.violation, measured{own: s.metrics.onNetwork(group), group: group}).Adding
 	}
-	o.drop.build = func(reason string) []metric.AddOption {
-		return s.place(&p.drop, same(attribute.String(s.keys.dropReason, reason))).adding
+	o.drop.Build = func(reason string) []metric.AddOption {
+		return place(&p.drop, same(attribute.String(s.keys.dropReason, reason))).Adding
 	}
-	o.panic.build = func(method string) []metric.AddOption { return s.place(&p.panic, ofMethod(method)).adding }
-	o.size.build = func(k sizeKey) []metric.RecordOption {
+	o.panic.Build = func(method string) []metric.AddOption { return place(&p.panic, ofMethod(method)).Adding }
+	o.size.Build = func(k sizeKey) []metric.RecordOption {
 		group := []attribute.KeyValue{attribute.String(s.keys.direction, k.direction.String()),
 			attribute.String(s.keys.messageKind, k.kind.String())}
-		return s.place(&p.size, measured{own: s.onNetwork(group), group: group}).recording
+		return place(&p.size, measured{own: s.metrics.onNetwork(group), group: group}).Recording
 	}
-	o.decode.build = func(k decodeKey) []metric.RecordOption {
-		return s.place(&p.decode, failing(k.errorType, attribute.String(s.keys.messageKind, k.kind.String()))).recording
+	o.decode.Build = func(k decodeKey) []metric.RecordOption {
+		return place(&p.decode, failing(k.errorType, attribute.String(s.keys.messageKind, k.kind.String()))).Recording
 	}
-	o.retry.build = func(reason string) []metric.AddOption {
+	o.retry.Build = func(reason string) []metric.AddOption {
 		group := []attribute.KeyValue{attribute.String(names.KeyMCPClientRetryReason, reason)}
-		return s.place(&p.retry, measured{own: s.onNetwork(group), group: group}).adding
+		return place(&p.retry, measured{own: s.metrics.onNetwork(group), group: group}).Adding
 	}
-	o.lost.build = func(k lostKey) []metric.AddOption {
-		return s.place(&p.lost, ofMethod(k.method, attribute.String(s.keys.dropReason, k.reason))).adding
+	o.lost.Build = func(k lostKey) []metric.AddOption {
+		return place(&p.lost, ofMethod(k.method, attribute.String(s.keys.dropReason, k.reason))).Adding
 	}
-	o.stream.build = func(kind string) []metric.AddOption {
-		return s.place(&p.stream, same(attribute.String(s.keys.streamKind, kind))).adding
+	o.stream.Build = func(kind string) []metric.AddOption {
+		return place(&p.stream, same(attribute.String(s.keys.streamKind, kind))).Adding
 	}
-	o.streamEnd.build = func(k streamEnd) []metric.RecordOption {
-		return s.place(&p.streamEnd, failing(k.errorType, attribute.String(s.keys.streamKind, k.kind))).recording
+	o.streamEnd.Build = func(k streamEnd) []metric.RecordOption {
+		return place(&p.streamEnd, failing(k.errorType, attribute.String(s.keys.streamKind, k.kind))).Recording
 	}
-	o.transition.build = func(k transitionKey) []metric.AddOption {
+	o.transition.Build = func(k transitionKey) []metric.AddOption {
 		from, to, reason := names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
 			names.KeyMCPClientConnectionReason
 		group := []attribute.KeyValue{attribute.String(from, k.from.String()), attribute.String(to, k.to.String()),
 			attribute.String(reason, k.reason.String())}
 		least := []attribute.KeyValue{attribute.String(from, names.Other), attribute.String(to, k.to.String()),
 			attribute.String(reason, names.Other)}
-		return s.place(&p.transition, measured{own: s.onNetwork(group), group: group, least: least}).adding
+		return place(&p.transition, measured{own: s.metrics.onNetwork(group), group: group, least: least}).Adding
 	}
-	o.attempt.build = func(k attemptKey) []metric.RecordOption {
+	o.attempt.Build = func(k attemptKey) []metric.RecordOption {
 		m := failing(k.errorType, attribute.String(names.KeyMCPClientConnectionAttemptKind, k.kind))
-		m.own = s.onNetwork(m.own)
-		return s.place(&p.attempt, m).recording
+		m.own = s.metrics.onNetwork(m.own)
+		return place(&p.attempt, m).Recording
 	}
-	o.lookup.build = func(k lookupKey) []metric.AddOption {
-		return s.place(&p.lookup, ofMethod(k.method, attribute.String(names.KeyMCPClientCacheOutcome, k.outcome))).adding
+	o.lookup.Build = func(k lookupKey) []metric.AddOption {
+		return place(&p.lookup, ofMethod(k.method, attribute.String(names.KeyMCPClientCacheOutcome, k.outcome))).Adding
 	}
-	o.execution.build = func(k executionKey) []metric.RecordOption {
+	o.execution.Build = func(k executionKey) []metric.RecordOption {
 		m := failing(k.errorType, execution(names.Other)...)
 		m.precise = failing(k.errorType, execution(k.tool)...).own
-		return s.place(&p.execution, m).recording
+		return place(&p.execution, m).Recording
 	}
-	o.result.build = func(tool string) []metric.RecordOption { return s.place(&p.result, ofTool(tool)).recording }
-	o.loop.build = func(k loopKey) []metric.AddOption {
+	o.result.Build = func(tool string) []metric.RecordOption { return place(&p.result, ofTool(tool)).Recording }
+	o.loop.Build = func(k loopKey) []metric.AddOption {
 		kind := attribute.String(names.KeyMCPClientLoopKind, k.kind)
 		m := same(attribute.String(names.KeyGenAIToolName, names.Other), kind)
 		m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), kind}
-		return s.place(&p.loop, m).adding
+		return place(&p.loop, m).Adding
 	}
-	o.gap.build = func(cause string) []metric.AddOption {
-		return s.place(&p.gap, same(attribute.String(names.KeyMCPClientGapCause, cause))).adding
+	o.gap.Build = func(cause string) []metric.AddOption {
+		return place(&p.gap, same(attribute.String(names.KeyMCPClientGapCause, cause))).Adding
 	}
-	o.toolChange.build = func(kind string) []metric.AddOption {
-		return s.place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).adding
+	o.toolChange.Build = func(kind string) []metric.AddOption {
+		return place(&p.toolChange, same(attribute.String(names.KeyMCPClientToolChangeKind, kind))).Adding
 	}
-	o.task.build = func(tool string) []metric.AddOption { return s.place(&p.task, ofTool(tool)).adding }
-	o.taskEnd.build = func(k taskEnd) []metric.RecordOption {
+	o.task.Build = func(tool string) []metric.AddOption { return place(&p.task, ofTool(tool)).Adding }
+	o.taskEnd.Build = func(k taskEnd) []metric.RecordOption {
 		status := attribute.String(names.KeyMCPServerTaskStatus, k.status)
 		m := failing(k.errorType, attribute.String(names.KeyGenAIToolName, names.Other), status)
 		m.precise = failing(k.errorType, attribute.String(names.KeyGenAIToolName, k.tool), status).own
-		return s.place(&p.taskEnd, m).recording
+		return place(&p.taskEnd, m).Recording
 	}
-	o.refusal.build = func(k refusalKey) []metric.AddOption {
+	o.refusal.Build = func(k refusalKey) []metric.AddOption {
 		group := k.attributes()
 		least := []attribute.KeyValue{attribute.String(names.KeyMCPServerRefusalReason, k.reason)}
-		return s.place(&p.refusal, measured{own: s.onNetwork(group), group: group, least: least}).adding
+		return place(&p.refusal, measured{own: s.metrics.onNetwork(group), group: group, least: least}).Adding
 	}
-	o.policy.build = func(k policyKey) []metric.AddOption {
+	o.policy.Build = func(k policyKey) []metric.AddOption {
 		decision := attribute.String(names.KeyMCPServerPolicyDecision, k.decision)
 		m := same(decision)
 		if k.tool != "" {
 			m = same(attribute.String(names.KeyGenAIToolName, names.Other), decision)
 			m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, k.tool), decision}
 		}
-		return s.place(&p.policy, m).adding
+		return place(&p.policy, m).Adding
 	}
 	return o
 }
@@ -187,11 +179,6 @@ func execution(tool string) []attribute.KeyValue {
 		attribute.String(names.KeyGenAIToolType, words.ToolTypeExtension),
 		attribute.String(names.KeyGenAIToolName, tool),
 	}
-}
-
-// onNetwork returns the attributes with the transport beside them.
-func (s *side) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
-	return append(slices.Clip(attrs), s.transport())
 }
 
 // same is what has one form.

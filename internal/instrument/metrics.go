@@ -1,248 +1,130 @@
 package instrument
 
 import (
-	"reflect"
+	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
+	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// instruments are the metrics of the schema. Those of the conventions go by who sends a message and who receives it,
-// ours by the process.
-type instruments struct {
-	clientDuration metric.Float64Histogram
-	serverDuration metric.Float64Histogram
-
-	client sideInstruments
-	server sideInstruments
-
-	asClient, asServer role // with these instruments
-
-	durations                  [2]budget // by direction; of clients and servers
-	clientPlaces, serverPlaces places
-	names                      census
-	groups                     groups
-	gauges                     gauges
-
-	tombstones  metric.Int64UpDownCounter
-	transitions metric.Int64Counter
-	attempt     metric.Float64Histogram
-	backoff     metric.Float64Histogram
-	lookups     metric.Int64Counter       // in the cache of results
-	tasks       metric.Int64UpDownCounter // of servers
-	task        metric.Float64Histogram
-	policy      metric.Int64Counter // of proxies
-	state       metric.Int64ObservableUpDownCounter
-	queueLength metric.Int64ObservableGauge
-	serverInfo  metric.Int64ObservableUpDownCounter
-
-	toolsSize, toolsTokens metric.Int64ObservableGauge // of whole lists
-	toolSize, toolTokens   metric.Int64ObservableGauge // of each definition
-	toolResult             metric.Int64Histogram
-	toolLoops              metric.Int64Counter
-
-	toolChanges metric.Int64Counter
-	changeGaps  metric.Int64Counter
-
-	servers     implementations[*implementation] // of clients
-	executeTool metric.Float64Histogram
-
-	serverQueueLength metric.Int64ObservableGauge
-	sessions          metric.Int64ObservableUpDownCounter // of servers
-	clientRequests    metric.Int64ObservableCounter
-
-	refused                      metric.Int64Counter // of servers
-	capacityUsage, capacityLimit metric.Int64ObservableGauge
-	memoryUsage, memoryLimit     metric.Int64ObservableGauge
+// metrics records the measurements of a side, within the budgets of the instruments.
+type metrics struct {
+	side   *side
+	made   atomic.Pointer[metricOptions] // nil before the first measurement
+	series [2]uint16                     // of the durations, by direction; guarded by side.endings
+	left   atomic.Bool                   // the name has no places for itself any more
 }
 
-// sideInstruments are the metrics that a client and a server both have.
-type sideInstruments struct {
-	active        metric.Int64UpDownCounter // requests sent
-	retries       metric.Int64Counter       // nil for a server, which sends once
-	handlers      metric.Int64UpDownCounter // requests being answered
-	panics        metric.Int64Counter
-	notifications metric.Int64Counter
-	violations    metric.Int64Counter
-	dropped       metric.Int64Counter
-	size          metric.Int64Histogram
-	decode        metric.Float64Histogram
-	queueWait     metric.Float64Histogram
-	session       metric.Float64Histogram
-	lost          metric.Int64Counter // notifications dropped
-	streams       metric.Int64UpDownCounter
-	stream        metric.Float64Histogram
-	startTime     startTime
+// join gives the name of the side places for itself, until leave.
+func (m *metrics) join() { m.side.tel.ins.names.Add(m.side.name) }
+
+// leave gives the places of the name up, once.
+func (m *metrics) leave() {
+	if m.left.CompareAndSwap(false, true) {
+		m.side.tel.ins.names.Remove(m.side.name)
+	}
 }
 
-// recent are the instruments of the meters that were used last, the latest at the end. A program has one provider, and
-// so one meter, but may well make a Telemetry for each of a thousand clients, some before it sets the provider: they
-// share one budget.
-var recent struct {
-	mu  sync.Mutex
-	all []metered // guarded by mu
+// options returns the options of all measurements of the side.
+func (m *metrics) options() *metricOptions {
+	if o := m.made.Load(); o != nil {
+		return o
+	}
+	m.made.CompareAndSwap(nil, newMetricOptions(m.side))
+	return m.made.Load()
 }
 
-// maxRecent is how many meters are remembered.
-const maxRecent = 4
-
-type metered struct {
-	provider metric.MeterProvider
-	meter    metric.Meter
-	ins      *instruments
+// messageSize records the size of a message.
+func (m *metrics) messageSize(ctx context.Context, d telemetry.Direction, k MessageKind, bytes int) {
+	if m.side.ins.size.Enabled(ctx) {
+		m.side.ins.size.Record(ctx, int64(bytes), m.options().size.At(sizeKey{d, k})...)
+	}
 }
 
-// is reports whether our meter of r is m. Package otel's own provider has another one once the program has set its
-// provider: that provider's, to which all instruments of the former go then.
-func (r *metered) is(m metric.Meter) bool {
-	if r.meter == m {
+// queueWait records how long a message waited before it was written.
+func (m *metrics) queueWait(d time.Duration) {
+	if ctx := context.Background(); m.side.ins.queueWait.Enabled(ctx) {
+		m.side.ins.queueWait.Record(ctx, d.Seconds(), m.options().plain...)
+	}
+}
+
+// countNotification counts a notification, by its method as metrics have it.
+func (m *metrics) countNotification(ctx context.Context, d telemetry.Direction, label string) {
+	if m.side.ins.notifications.Enabled(ctx) {
+		m.side.ins.notifications.Add(ctx, 1, m.options().notification.At(notificationKey{d, label})...)
+	}
+}
+
+// onNetwork returns the attributes with that of the transport.
+func (m *metrics) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
+	return append(slices.Clip(attrs), m.side.transport())
+}
+
+// tells reports whether metrics record the outcome itself: it is an outcome of the protocol, or one of the first
+// others.
+func (m *metrics) tells(o outcome) bool {
+	if o.known() {
 		return true
 	}
-	if isStandIn(r.provider) {
-		now := ourMeter(r.provider)
-		return reflect.ValueOf(now).Comparable() && now == m
-	}
-	return false
+	_, ok := m.side.beyond().outcomes.Intern(o.text(), words.MaxStrangers)
+	return ok
 }
 
-func ourMeter(p metric.MeterProvider) metric.Meter {
-	return p.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(telemetry.Version),
-		metric.WithSchemaURL(names.SchemaURL))
+// measured has the attributes of a measurement in each form that it may be recorded in, without the name of the side.
+type measured struct {
+	labelled []attribute.KeyValue // with the label from the baggage, and all of precise; nil if there is no label
+	precise  []attribute.KeyValue // with the name of a tool or prompt; nil if there is none
+	own      []attribute.KeyValue // without it, under the name of the client or server
+	group    []attribute.KeyValue // under that of the group: nothing of the one connection
+	least    []attribute.KeyValue // likewise, and of closed sets only; nil if those of group are
 }
 
-// instrumentsOf returns our instruments of a provider.
-func instrumentsOf(p metric.MeterProvider) *instruments {
-	m := ourMeter(p)
-	if !reflect.ValueOf(m).Comparable() {
-		return newInstruments(m)
+// place returns the options for a measurement, in the longest of its forms for which the budget has a place.
+func (m *metrics) place(b *series.Budget, of measured) *series.Options {
+	var buf [5]series.Form
+	forms, roomForTools := buf[:0], b.RoomForTools(m.side.tel.ins.names.Len())
+	if of.labelled != nil {
+		forms = append(forms, series.Form{Room: roomForTools / 2, Set: setOf(of.labelled, m.named())})
 	}
-	recent.mu.Lock()
-	defer recent.mu.Unlock()
-	if i := slices.IndexFunc(recent.all, func(r metered) bool { return r.is(m) }); i >= 0 {
-		return recent.all[i].ins
+	if of.precise != nil {
+		forms = append(forms, series.Form{Room: roomForTools, Set: setOf(of.precise, m.named())})
 	}
-	if len(recent.all) == maxRecent {
-		recent.all = slices.Delete(recent.all, 0, 1)
+	forms = append(forms, series.Form{Room: b.RoomForNames(), Set: setOf(of.own, m.named())},
+		series.Form{Room: b.RoomForGroups(), Set: setOf(of.group, m.folded())})
+	if of.least != nil {
+		forms = append(forms, series.Form{Set: setOf(of.least, m.folded())})
 	}
-	ins := newInstruments(m)
-	recent.all = append(recent.all, metered{p, m, ins})
-	return ins
+	return b.Take(forms...)
 }
 
-func newInstruments(m metric.Meter) *instruments {
-	ins := &instruments{
-		clientDuration: histogram(m.Float64Histogram, names.MetricMCPClientOperationDuration),
-		serverDuration: histogram(m.Float64Histogram, names.MetricMCPServerOperationDuration),
-		client: sideInstruments{
-			active:        build(m.Int64UpDownCounter, names.MetricMCPClientActiveRequests),
-			retries:       build(m.Int64Counter, names.MetricMCPClientTransportSendRetries),
-			handlers:      build(m.Int64UpDownCounter, names.MetricMCPClientActiveHandlers),
-			panics:        build(m.Int64Counter, names.MetricMCPClientHandlerPanics),
-			notifications: build(m.Int64Counter, names.MetricMCPClientNotificationMessages),
-			violations:    build(m.Int64Counter, names.MetricMCPClientProtocolViolations),
-			dropped:       build(m.Int64Counter, names.MetricMCPClientResponseDrops),
-			size:          histogram(m.Int64Histogram, names.MetricMCPClientMessageSize),
-			decode:        histogram(m.Float64Histogram, names.MetricMCPClientMessageDecodeDuration),
-			queueWait:     histogram(m.Float64Histogram, names.MetricMCPClientSendQueueWait),
-			session:       histogram(m.Float64Histogram, names.MetricMCPClientSessionDuration),
-			lost:          build(m.Int64Counter, names.MetricMCPClientNotificationDrops),
-			streams:       build(m.Int64UpDownCounter, names.MetricMCPClientStreamActive),
-			stream:        histogram(m.Float64Histogram, names.MetricMCPClientStreamDuration),
-		},
-		server: sideInstruments{
-			active:        build(m.Int64UpDownCounter, names.MetricMCPServerActiveAsks),
-			handlers:      build(m.Int64UpDownCounter, names.MetricMCPServerActiveRequests),
-			panics:        build(m.Int64Counter, names.MetricMCPServerHandlerPanics),
-			notifications: build(m.Int64Counter, names.MetricMCPServerNotificationMessages),
-			violations:    build(m.Int64Counter, names.MetricMCPServerProtocolViolations),
-			dropped:       build(m.Int64Counter, names.MetricMCPServerResponseDrops),
-			size:          histogram(m.Int64Histogram, names.MetricMCPServerMessageSize),
-			decode:        histogram(m.Float64Histogram, names.MetricMCPServerMessageDecodeDuration),
-			queueWait:     histogram(m.Float64Histogram, names.MetricMCPServerSendQueueWait),
-			session:       histogram(m.Float64Histogram, names.MetricMCPServerSessionDuration),
-			lost:          build(m.Int64Counter, names.MetricMCPServerNotificationDrops),
-			streams:       build(m.Int64UpDownCounter, names.MetricMCPServerStreamActive),
-			stream:        histogram(m.Float64Histogram, names.MetricMCPServerStreamDuration),
-		},
-		tombstones:  build(m.Int64UpDownCounter, names.MetricMCPClientTombstoneKept),
-		transitions: build(m.Int64Counter, names.MetricMCPClientConnectionTransitions),
-		attempt:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionAttemptDuration),
-		backoff:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionBackoff),
-		lookups:     build(m.Int64Counter, names.MetricMCPClientCacheLookups),
-		tasks:       build(m.Int64UpDownCounter, names.MetricMCPServerTaskActive),
-		task:        histogram(m.Float64Histogram, names.MetricMCPServerTaskDuration),
-		policy:      build(m.Int64Counter, names.MetricMCPServerPolicyDecisions),
-		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
-		queueLength: build(m.Int64ObservableGauge, names.MetricMCPClientSendQueueLength),
+func setOf(attrs, whose []attribute.KeyValue) attribute.Set {
+	return attribute.NewSet(append(present(attrs...), whose...)...)
+}
 
-		serverInfo:  build(m.Int64ObservableUpDownCounter, names.MetricMCPClientServerInfo),
-		executeTool: histogram(m.Float64Histogram, names.MetricGenAIExecuteToolDuration),
-
-		toolsSize:   build(m.Int64ObservableGauge, names.MetricMCPClientToolListSize),
-		toolsTokens: build(m.Int64ObservableGauge, names.MetricMCPClientToolListTokenEstimate),
-		toolSize:    build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionSize),
-		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionTokenEstimate),
-		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
-		toolLoops:   build(m.Int64Counter, names.MetricMCPClientToolLoops),
-
-		toolChanges: build(m.Int64Counter, names.MetricMCPClientToolChanges),
-		changeGaps:  build(m.Int64Counter, names.MetricMCPClientChangeGap),
-
-		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
-		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionActive),
-		clientRequests:    build(m.Int64ObservableCounter, names.MetricMCPServerClientRequests),
-
-		refused:       build(m.Int64Counter, names.MetricMCPServerRequestRefused),
-		capacityUsage: build(m.Int64ObservableGauge, names.MetricMCPServerCapacityUsage),
-		capacityLimit: build(m.Int64ObservableGauge, names.MetricMCPServerCapacityLimit),
-		memoryUsage:   build(m.Int64ObservableGauge, names.MetricMCPServerMemoryUsage),
-		memoryLimit:   build(m.Int64ObservableGauge, names.MetricMCPServerMemoryLimit),
+// named returns the attributes that name the side.
+func (m *metrics) named() []attribute.KeyValue {
+	whose := []attribute.KeyValue{attribute.String(m.side.keys.name, m.side.name)}
+	if m.side.group != "" {
+		whose = append(whose, attribute.String(m.side.keys.group, m.groupLabel()))
 	}
-	ins.client.startTime.build(m, names.MetricMCPClientStartTime)
-	ins.server.startTime.build(m, names.MetricMCPServerStartTime)
-	ins.servers.others = &otherImplementation
-	ins.asClient = role{telemetry.ClientSide, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
-	ins.asServer = role{telemetry.ServerSide, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}
-	ins.clientPlaces.init()
-	ins.serverPlaces.init()
-	for i := range ins.durations {
-		ins.durations[i].keep(words.SetsForGroups, outcomesAtLeast)
+	return whose
+}
+
+// folded returns the attributes in place of named where there are more names than places. Servers have no groups.
+func (m *metrics) folded() []attribute.KeyValue {
+	whose := []attribute.KeyValue{attribute.String(m.side.keys.name, names.Other)}
+	if m.side.which == telemetry.ClientSide {
+		whose = append(whose, attribute.String(m.side.keys.group, m.groupLabel()))
 	}
-	ins.gauges.init(m, ins)
-	return ins
+	return whose
 }
 
-// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's
-// error handler; by its contract the instrument works all the same.
-func build[O, I any](create func(string, ...O) (I, error), name string) I {
-	return buildWith(create, rowOf(name))
-}
-
-func histogram[O, I any](create func(string, ...O) (I, error), name string) I {
-	row := rowOf(name)
-	return buildWith(create, row, any(metric.WithExplicitBucketBoundaries(row.Buckets...)).(O))
-}
-
-func buildWith[O, I any](create func(string, ...O) (I, error), row *schema.Metric, opts ...O) I {
-	opts = append(opts, any(metric.WithUnit(row.Unit)).(O), any(metric.WithDescription(row.Brief)).(O))
-	i, err := create(row.Name, opts...)
-	if err != nil {
-		otel.Handle(err)
-	}
-	return i
-}
-
-func rowOf(name string) *schema.Metric {
-	i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })
-	if i < 0 {
-		panic("telemetry: the schema has no metric " + name)
-	}
-	return &schema.Current.Metrics[i]
-}
+// groupLabel returns the group as metrics have it: _OTHER for none, and beyond the limit.
+func (m *metrics) groupLabel() string { return m.side.tel.ins.groups.Label(m.side.group) }

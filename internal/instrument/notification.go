@@ -5,19 +5,20 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // notified counts a notification that was sent or handled, and logs it.
 func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
-	if op.direction == telemetry.Sent && !op.accepted {
+	if op.direction == telemetry.Sent && !op.progress.accepted {
 		return
 	}
-	s.countNotification(op.ctx, op.direction, op.info.method)
-	if !s.logs(op.ctx, slog.LevelDebug) {
+	s.metrics.countNotification(op.ctx, op.direction, op.info.method)
+	if !s.logs.enabled(op.ctx, slog.LevelDebug) {
 		return
 	}
 	event := s.events.notificationSent
@@ -31,33 +32,23 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	op.emit(slog.LevelDebug, event, fields...)
 }
 
-func (s *side) countNotification(ctx context.Context, d telemetry.Direction, label string) {
-	if s.ins.notifications.Enabled(ctx) {
-		s.ins.notifications.Add(ctx, 1, s.options().notification.at(notificationKey{d, label})...)
-	}
-}
-
-// spansNotification asks the user's function, if there is one, whether a notification has a span.
-func (s *side) spansNotification(ctx context.Context, method string) (wanted bool) {
-	usercode.Run(func() { wanted = s.tel.Notifications(method) }, s.failed(ctx, "notification spans"))
-	return wanted
-}
-
 // notification counts and logs a notification that has neither a handler nor an operation of its own.
 func (s *side) notification(d telemetry.Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
-	if s.spansNotification(ctx, method) {
-		s.flight.note(entry{brief: brief{kind: flownNotification, about: subjectOf(label, ""), direction: d}})
+	if s.traces.spansNotification(ctx, method) {
+		s.flight.Note(flight.Entry{Brief: flight.Brief{
+			Kind: flight.Notification, About: flight.SubjectOf(label, ""), Direction: d,
+		}})
 	}
-	s.countNotification(ctx, d, label)
-	if !s.logs(ctx, slog.LevelDebug) {
+	s.metrics.countNotification(ctx, d, label)
+	if !s.logs.enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	event := s.events.notification
 	if d == telemetry.Sent {
 		event = s.events.notificationSent
 	}
-	s.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, maxName)))
+	s.logs.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)))
 }
 
 type lostKey struct{ method, reason string }
@@ -67,24 +58,25 @@ func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 	ctx := context.Background()
 	reason = words.OneOf(words.DropReasons, reason)
 	label := s.methodLabel(method, false)
-	s.flight.note(entry{brief: brief{kind: flownLost, about: subjectOf(label, ""), word: labelOf(reason),
-		failed: reason != names.DropCoalesced}})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Lost, About: flight.SubjectOf(label, ""), Word: flight.LabelOf(reason),
+		Failed: reason != names.DropCoalesced,
+	}})
 	if s.ins.lost.Enabled(ctx) {
-		s.ins.lost.Add(ctx, 1, s.options().lost.at(lostKey{label, reason})...)
+		s.ins.lost.Add(ctx, 1, s.metrics.options().lost.At(lostKey{label, reason})...)
 	}
 	level := slog.LevelWarn
 	if reason == names.DropCoalesced || reason == names.DropNoStream {
 		level = slog.LevelDebug
 	}
-	if !s.logs(ctx, level) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{s.events.notificationDropped, "", reason, d, level}, time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: s.events.notificationDropped, Reason: reason, Direction: d, Level: level,
+	})
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
-	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, truncate(method, maxName)),
+	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)),
 		slog.String(s.keys.dropReason, reason))
-	s.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
+	s.logs.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

@@ -30,10 +30,10 @@ func (w whose) compare(other whose) int {
 		cmp.Compare(w.tool, other.tool), cmp.Compare(w.part, other.part))
 }
 
-func (s *side) whose() whose {
-	w := whose{name: s.name}
-	if s.group != "" {
-		w.group = s.groupLabel()
+func (m *metrics) whose() whose {
+	w := whose{name: m.side.name}
+	if m.side.group != "" {
+		w.group = m.groupLabel()
 	}
 	return w
 }
@@ -65,7 +65,7 @@ func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	queues := map[whose]int64{}
 	for _, c := range clients {
 		if length := c.queue.Load(); length != nil {
-			queues[c.whose()] += int64((*length)())
+			queues[c.metrics.whose()] += int64((*length)())
 		}
 	}
 	for w, n := range theLongest(queues, words.FoldedNames, clientsBeyond) {
@@ -77,7 +77,7 @@ func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 func (g *gauges) observeStates(o metric.Observer, clients []*Client) {
 	states, all := connstate.States(), map[whose]inStates{}
 	for _, c := range clients {
-		w := c.whose()
+		w := c.metrics.whose()
 		n := all[w]
 		n[c.state.Load()]++
 		all[w] = n
@@ -147,7 +147,7 @@ func (g *gauges) observeServers(o metric.Observer) {
 	sessions, queues := map[whose]int64{}, map[whose]int64{}
 	fullest := map[limited]usage{}
 	for _, c := range connections {
-		w := c.s.whose()
+		w := c.s.metrics.whose()
 		c.observeLimits(w, fullest)
 		if c.Queued != nil {
 			queues[w] += int64(c.Queued())

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -17,54 +16,73 @@ import (
 
 // Op is one request or notification, sent or being handled, from its start to [Op.End]. It is a value that its owner
 // keeps and does not share; its methods are not for concurrent use, and do nothing on the zero Op.
+//
+// The fields of an Op are facts of the operation, and what each signal keeps of it: a span, samples of metrics, log
+// records, and an entry of the flight recorder.
 type Op struct {
-	side   *side
-	info   *opInfo
-	peer   *Peer
-	caller *caller         // of a server; nil if the client has not said what it is called
-	ctx    context.Context // with the span; this is how log records and exemplars find it
-	span   trace.Span      // nil for none
+	side *side // nil for the zero Op
+	info *opInfo
+	peer *Peer           // nil if nothing is known of the peer
+	ctx  context.Context // with the span; log records and exemplars find the span there
 
-	start time.Time     // zero if no signal needs the time before the first sending
-	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
-	entry uint64        // of the flight recorder; zero for none yet
+	method, target, uri string // in full
+	ids                 ids
+	progress            progress
+	trace               opTrace
+	flight              opFlight
+	bytesOut, bytesIn   int // sizes of the messages; zero if not known
+	retries, round      int32
+	log                 opLog
+	metric              opMetric
+	direction           telemetry.Direction
+	exact               bool // the names of info are method and target
+	notification        bool
+}
 
-	answered time.Time // when the answer was handed over, or came; zero if that is now, or no signal needs the time
+// progress is how far an operation has come, and when.
+type progress struct {
+	start    time.Time     // zero if no signal needs the time before the first sending
+	sent     time.Duration // the first sending, from start; without a start, from the base of the flight recorder
+	answered time.Time     // when the answer was sent or came; zero if that is now, or if no signal needs the time
+	timed    bool          // a signal needs the duration
+	waiting  bool          // for something that comes before the sending
+	sending  bool          // sending has begun
+	accepted bool          // the message was accepted for sending
+	ended    bool
+}
 
-	corr            Corr
-	corrText        string // the ids, once they were asked for
-	idText          string
-	method, target  string // as they are
-	uri             string
-	id              int64
-	peerID          string // the id of what the peer sent, as it is, unless hasID says that it is id
-	remote          string // where that came from, over HTTP
-	hasID           bool
-	direction       telemetry.Direction
-	bytesOut        int
-	bytesIn         int
-	retries         int
-	round           int
-	exact           bool // info has the names as they are
-	notification    bool
-	measured        bool // has a sample of the duration
-	recording       bool // the span is
-	borrowed        bool // the span is the caller's
-	counted         bool // among the active ones
-	timed           bool
-	recorded        bool // by the flight recorder, and requests in the statistics
-	announced, left bool // the start was logged; the operation has ended
-	sending         bool // has begun
-	accepted        bool // sent
-	reissue         bool
-	waiting         bool // for what comes before the sending
-	kept            bool // beyond its answer, for its caller to end
-	superseded      bool // by another request: its span ends when it was answered
-	beside          bool // log records are written beside it
+// opTrace is the span of an operation, and what only the span has.
+type opTrace struct {
+	span       trace.Span // nil for none
+	caller     *caller    // the client of a server; nil if the client has not named itself
+	remote     string     // address of the sender, over HTTP
+	recording  bool       // the span records
+	borrowed   bool       // the span is the caller's
+	kept       bool       // beyond the answer, for the caller to end
+	superseded bool       // another request follows: the span ends when this one was answered
+}
+
+// opMetric is what metrics keep of an operation.
+type opMetric struct {
+	measured bool // has a sample of the duration
+	counted  bool // is among the active operations
+}
+
+// opLog is what log records need of an operation.
+type opLog struct {
+	announced bool // the start was logged
+	reissue   bool // the request repeats one that was lost
+	beside    bool // the goroutine of the operation does not wait for the handler
+}
+
+// opFlight is the entry of an operation in the flight recorder.
+type opFlight struct {
+	entry uint64 // number of the entry; zero for none yet
+	on    bool   // the operation has an entry
 }
 
 // Started returns when the operation began, or the zero time if no signal needs times.
-func (op *Op) Started() time.Time { return op.start }
+func (op *Op) Started() time.Time { return op.progress.start }
 
 // Timed reports whether a metric records how long decoding takes. If not, the caller need not read the clock for
 // [Op.Decoded].
@@ -75,7 +93,7 @@ func (op *Op) Admit(p *Peer, id int64) {
 	if op.side == nil {
 		return
 	}
-	op.peer, op.id, op.hasID = p, id, true
+	op.peer, op.ids.id, op.ids.hasID = p, id, true
 	op.logStart()
 }
 
@@ -95,28 +113,28 @@ func (op *Op) Meet(p *Peer) {
 func (op *Op) Sending() {
 	switch {
 	case op.direction == telemetry.Received:
-		if !op.start.IsZero() {
-			op.answered = time.Now()
+		if !op.progress.start.IsZero() {
+			op.progress.answered = time.Now()
 		}
 		return
-	case op.sending || !op.timed && !op.recorded:
+	case op.progress.sending || !op.progress.timed && !op.flight.on:
 		return
-	case op.timed:
-		op.sent = time.Since(op.start)
+	case op.progress.timed:
+		op.progress.sent = time.Since(op.progress.start)
 	default: // cheaper than asking for the time of day
-		op.sent = op.side.flight.now()
+		op.progress.sent = op.side.flight.Now()
 	}
-	op.sending = true
-	op.takeOff()
+	op.progress.sending = true
+	op.startEntry()
 }
 
 // Within returns ctx, which the caller may have changed since the operation began, with the span of the operation.
 func (op *Op) Within(ctx context.Context) context.Context {
-	if op.side == nil || op.span == nil {
+	if op.side == nil || op.trace.span == nil {
 		return ctx
 	}
-	if !trace.SpanContextFromContext(ctx).Equal(op.span.SpanContext()) {
-		ctx = trace.ContextWithSpan(ctx, op.span)
+	if !trace.SpanContextFromContext(ctx).Equal(op.trace.span.SpanContext()) {
+		ctx = trace.ContextWithSpan(ctx, op.trace.span)
 	}
 	op.ctx = ctx
 	return ctx
@@ -124,25 +142,25 @@ func (op *Op) Within(ctx context.Context) context.Context {
 
 // Waiting says that the operation begins before its request can be sent. The time until [Op.Sending] is no part of the
 // duration, even if the request is never sent.
-func (op *Op) Waiting() { op.waiting = true }
+func (op *Op) Waiting() { op.progress.waiting = true }
 
 // Answered says that the answer to a request has been decoded. What its caller does with it before [Op.End] is no part
 // of the duration.
 func (op *Op) Answered() {
-	op.kept = true
-	if !op.start.IsZero() {
-		op.answered = time.Now()
+	op.trace.kept = true
+	if !op.progress.start.IsZero() {
+		op.progress.answered = time.Now()
 	}
 }
 
 // Supersede ends a request that another one follows, at the time at which it was answered.
 func (op *Op) Supersede(r Result) {
-	op.superseded = true
+	op.trace.superseded = true
 	op.End(r)
 }
 
 // AnsweredAt says when the answer came, for an operation that ends after its caller has heard.
-func (op *Op) AnsweredAt(at time.Time) { op.answered = at }
+func (op *Op) AnsweredAt(at time.Time) { op.progress.answered = at }
 
 // Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is
 // a size that is not known. For what is being handled, the message is the answer.
@@ -150,13 +168,13 @@ func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
 	}
-	op.bytesOut, op.accepted = bytes, true
+	op.bytesOut, op.progress.accepted = bytes, true
 	if op.direction == telemetry.Received {
 		return // the kind of the answer is known at the end
 	}
 	op.Sending()
 	if bytes > 0 {
-		op.side.messageSize(op.ctx, telemetry.Sent, op.requestKind(), bytes)
+		op.side.metrics.messageSize(op.ctx, telemetry.Sent, op.requestKind(), bytes)
 	}
 }
 
@@ -169,12 +187,12 @@ func (op *Op) Retry(reason string) {
 	reason = words.OneOf(words.RetryReasons, reason)
 	s, retries := op.side, op.side.ins.retries
 	if retries.Enabled(op.ctx) {
-		retries.Add(op.ctx, 1, s.options().retry.at(reason)...)
+		retries.Add(op.ctx, 1, s.metrics.options().retry.At(reason)...)
 	}
-	if s.logs(op.ctx, slog.LevelDebug) {
+	if s.logs.enabled(op.ctx, slog.LevelDebug) {
 		var buf [maxFields]slog.Attr
 		op.emit(slog.LevelDebug, names.EventMCPClientSendRetry, append(op.identity(buf[:0]),
-			slog.String(names.KeyMCPClientRetryReason, reason), slog.Int(names.KeyMCPClientSendRetries, op.retries))...)
+			slog.String(names.KeyMCPClientRetryReason, reason), slog.Int(names.KeyMCPClientSendRetries, int(op.retries)))...)
 	}
 }
 
@@ -184,7 +202,8 @@ func (op *Op) Received(bytes int) { op.bytesIn = bytes }
 // Result says that the answer to a tool call has the tool's result, of this size as JSON.
 func (op *Op) Result(bytes int) {
 	if s := op.side; s != nil && s.tel.ContextCost && s.tel.ins.toolResult.Enabled(op.ctx) {
-		s.tel.ins.toolResult.Record(op.ctx, int64(bytes), s.options().result.at(cmp.Or(op.info.target, names.Other))...)
+		s.tel.ins.toolResult.Record(op.ctx, int64(bytes),
+			s.metrics.options().result.At(cmp.Or(op.info.target, names.Other))...)
 	}
 }
 
@@ -200,7 +219,7 @@ func (op *Op) Decoded(d time.Duration, err error) {
 	if err != nil {
 		key.errorType = bounded(errorTypeOf(err))
 	}
-	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.options().decode.at(key)...)
+	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.metrics.options().decode.At(key)...)
 }
 
 // Ref names the operation's span, or the span around it if it has none of its own.
@@ -213,15 +232,6 @@ func (op *Op) Ref() Ref {
 
 // RefFrom names the current span of ctx.
 func RefFrom(ctx context.Context) Ref { return newRef(trace.SpanContextFromContext(ctx)) }
-
-// Corr returns the correlation id, for the requests that go on with this call.
-func (op *Op) Corr() Corr {
-	if op.side == nil {
-		return Corr{}
-	}
-	op.corr = op.corr.or()
-	return op.corr
-}
 
 // requestKind is the kind of the message that the operation began with.
 func (op *Op) requestKind() MessageKind {
@@ -258,60 +268,17 @@ func (op *Op) activeInstrument() metric.Int64UpDownCounter {
 	return op.side.ins.handlers
 }
 
-// requestID is the id as text, empty if there is none. The peer's may be as long as it likes.
-func (op *Op) requestID() string {
-	op.writeIDs()
-	return op.idText
-}
-
 // shownMethod and shownTarget are the names as they are, but for their length. They are no part of a frame.
 func (op *Op) shownMethod() string {
 	if op.exact {
 		return op.info.method
 	}
-	return truncate(op.method, maxName)
+	return truncate(op.method, words.MaxName)
 }
 
 func (op *Op) shownTarget() string {
 	if op.exact {
 		return op.info.target
 	}
-	return truncate(op.target, maxName)
-}
-
-// corrID is the correlation id as text, empty for what the peer began, which does not tell, and for what a server
-// sends.
-func (op *Op) corrID() string {
-	op.writeIDs()
-	return op.corrText
-}
-
-// writeIDs makes the texts of the ids, once each is known and a signal needs them. A request's two are parts of one
-// string.
-func (op *Op) writeIDs() {
-	switch {
-	case op.direction == telemetry.Received:
-		switch {
-		case op.idText != "":
-		case op.hasID:
-			op.idText = strconv.FormatInt(op.id, 10)
-		case op.peerID != "":
-			op.idText = truncate(op.peerID, maxName)
-		}
-	case op.notification: // has neither
-	case op.side.keys.corrID == "":
-		if op.idText == "" && op.hasID {
-			op.idText = strconv.FormatInt(op.id, 10)
-		}
-	case op.corrText == "":
-		var buf [corrTextLen + 20]byte
-		text := op.Corr().append(buf[:0])
-		if op.hasID {
-			text = strconv.AppendInt(text, op.id, 10)
-		}
-		both := idText(text)
-		op.corrText, op.idText = both[:corrTextLen], both[corrTextLen:]
-	case op.idText == "" && op.hasID:
-		op.idText = strconv.FormatInt(op.id, 10)
-	}
+	return truncate(op.target, words.MaxName)
 }

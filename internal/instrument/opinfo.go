@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -28,14 +30,14 @@ type opKey struct {
 type opInfo struct {
 	*opNames
 	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
-	records atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
+	records atomic.Pointer[[]record]           // copy on write, guarded by side.endings for writing
 	stats   stats
 }
 
 // opNames is what they share in all sides over the same kind of network.
 type opNames struct {
 	opKey
-	about    subject
+	about    flight.Subject
 	spanName string
 	start    []trace.SpanStartOption
 }
@@ -46,10 +48,10 @@ type opNamesKey struct {
 }
 
 // commonNames are those of all clients and servers of the process.
-var commonNames commons[opNamesKey, opNames]
+var commonNames series.Commons[opNamesKey, opNames]
 
 func newOpNames(k opNamesKey) *opNames {
-	return &opNames{k.opKey, subjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
+	return &opNames{k.opKey, flight.SubjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
 }
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:
@@ -60,11 +62,11 @@ func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target 
 		target = ""
 	}
 	key := opKey{d, kind, method, target}
-	if info, ok := s.ops.lookup(key); ok {
+	if info, ok := s.ops.Lookup(key); ok {
 		return info, true
 	}
 	key = s.bounded(key, known, targetKnown)
-	info, _ = s.ops.within(math.MaxInt, key, s.newOpInfo) // bounded by its names
+	info, _ = s.ops.Within(math.MaxInt, key, s.newOpInfo) // bounded by its names
 	return info, key.method == method && key.target == target
 }
 
@@ -74,7 +76,7 @@ func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
 	if k.target != "" {
 		label, ok := "", false
 		if targetKnown && k.method != names.Other {
-			label, ok = s.targets.intern(k.target, s.tel.ToolLimit)
+			label, ok = s.targets.Intern(k.target, s.tel.ToolLimit)
 		}
 		if k.target = label; !ok {
 			k.target = names.Other
@@ -84,21 +86,21 @@ func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
 }
 
 func (s *side) newOpInfo(k opKey) *opInfo {
-	return &opInfo{opNames: commonNames.get(opNamesKey{k, s.base.Transport}, newOpNames)}
+	return &opInfo{opNames: commonNames.Get(opNamesKey{k, s.base.Transport}, newOpNames)}
 }
 
 // activeOptions returns the options to count an operation while it lasts.
-func (s *side) activeOptions(info *opInfo) []metric.AddOption {
+func (m *metrics) activeOptions(info *opInfo) []metric.AddOption {
 	if opts := info.active.Load(); opts != nil {
 		return *opts
 	}
-	places := &s.places.active
+	places := &m.side.places.active
 	if info.direction == telemetry.Received {
-		places = &s.places.handlers
+		places = &m.side.places.handlers
 	}
-	m := ofMethod(info.method)
-	m.own = s.onNetwork(m.own)
-	info.active.CompareAndSwap(nil, &s.place(places, m).adding)
+	of := ofMethod(info.method)
+	of.own = m.onNetwork(of.own)
+	info.active.CompareAndSwap(nil, &m.place(places, of).Adding)
 	return *info.active.Load()
 }
 
@@ -131,53 +133,44 @@ type ending struct {
 }
 
 // label returns what the baggage of ctx has for the label of metrics, as these have it.
-func (s *side) label(ctx context.Context) string {
-	if s.tel.Label == "" {
+func (m *metrics) label(ctx context.Context) string {
+	if m.side.tel.Label == "" {
 		return ""
 	}
-	value := baggage.FromContext(ctx).Member(s.tel.Label).Value()
+	value := baggage.FromContext(ctx).Member(m.side.tel.Label).Value()
 	if value == "" {
 		return ""
 	}
-	if own, ok := s.options().labels.intern(value, words.MaxLabels); ok {
+	if own, ok := m.options().labels.Intern(value, words.MaxLabels); ok {
 		return own
 	}
 	return names.Other
 }
 
 // recordOptions returns the options for an operation that ended this way.
-func (s *side) recordOptions(info *opInfo, e ending) []metric.RecordOption {
+func (m *metrics) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 	if opts := info.find(e); opts != nil {
 		return opts
 	}
-	s.ops.mu.Lock()
-	defer s.ops.mu.Unlock()
-	if !s.tells(e.outcome) {
+	m.side.endings.Lock()
+	defer m.side.endings.Unlock()
+	if !m.tells(e.outcome) {
 		e.outcome = e.anonymous()
 	}
-	if e.label != "" && s.series[info.direction] >= words.MaxPrecisely/2 {
+	if e.label != "" && m.series[info.direction] >= words.MaxPrecisely/2 {
 		e.label = names.Other
 	}
 	if opts := info.find(e); opts != nil {
 		return opts
 	}
-	if s.series[info.direction] >= words.MaxPrecisely {
-		return s.options().rest.at(restKey{info.direction, e.anonymous()})
+	if m.series[info.direction] >= words.MaxPrecisely {
+		return m.options().rest.At(restKey{info.direction, e.anonymous()})
 	}
-	s.series[info.direction]++
-	opts := s.durationOptions(info, e)
+	m.series[info.direction]++
+	opts := m.durationOptions(info, e)
 	next := append(slices.Clip(info.all()), record{e, opts})
 	info.records.Store(&next)
 	return opts
-}
-
-// tells reports whether metrics have the outcome as it is: if it is one of the protocol, or one of the first others.
-func (s *side) tells(o outcome) bool {
-	if o.known() {
-		return true
-	}
-	_, ok := s.beyond().outcomes.intern(o.text(), words.MaxStrangers)
-	return ok
 }
 
 // restKey is the operations whose durations would make too many series, and are recorded without their names.
@@ -203,28 +196,28 @@ func (i *opInfo) find(e ending) []metric.RecordOption {
 	return nil
 }
 
-func (s *side) durationOptions(info *opInfo, e ending) []metric.RecordOption {
+func (m *metrics) durationOptions(info *opInfo, e ending) []metric.RecordOption {
 	o := e.outcome
 	ended := func(method []attribute.KeyValue, o outcome) []attribute.KeyValue {
 		return append(method, optional(names.KeyErrorType, o.errorType()),
 			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
 	}
 	connected := func(k opKey, label string) []attribute.KeyValue {
-		attrs := []attribute.KeyValue{optional(s.tel.Label, label)} // first, for ours win over it
-		return s.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
+		attrs := []attribute.KeyValue{optional(m.side.tel.Label, label)} // first, for ours win over it
+		return m.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
 	}
-	m, folded, label := measured{}, info.opKey, e.label
+	of, folded, label := measured{}, info.opKey, e.label
 	if label != "" {
-		m.labelled, label = connected(info.opKey, label), names.Other
+		of.labelled, label = connected(info.opKey, label), names.Other
 	}
 	if folded.target != "" {
-		m.precise, folded.target = connected(info.opKey, label), names.Other
+		of.precise, folded.target = connected(info.opKey, label), names.Other
 	}
-	m.own = connected(folded, label)
+	of.own = connected(folded, label)
 	if folded.method = ofProtocol(folded.method); !o.known() {
 		o = o.anonymous()
 	}
-	m.group = ended(folded.attributes(), o)
-	m.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
-	return s.place(&s.tel.ins.durations[info.direction], m).recording
+	of.group = ended(folded.attributes(), o)
+	of.least = ended([]attribute.KeyValue{attribute.String(names.KeyMCPMethodName, names.Other)}, o.anonymous())
+	return m.place(&m.side.tel.ins.durations[info.direction], of).Recording
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -22,7 +23,7 @@ type Peer struct {
 }
 
 func (s *side) peer(f Facts, sessionID string) *Peer {
-	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, maxName)}
+	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, words.MaxName)}
 }
 
 // SessionEnd records that the session with this peer is over: how long it lasted, and with what error type it ended,
@@ -38,22 +39,24 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	if errorType != "" {
 		errorType = words.OneOf(words.SessionErrors, errorType)
 	}
-	s.flight.note(entry{brief: brief{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""}})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Session, Elapsed: d, Word: flight.LabelOf(errorType), Failed: errorType != "",
+	}})
 	if s.ins.session.Enabled(ctx) {
 		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
-		own := slices.Concat(s.onNetwork(group), f.attrs[telemetry.Sent])
+		own := slices.Concat(s.metrics.onNetwork(group), f.attrs[telemetry.Sent])
 		if s.tel.NoSessionTransport {
 			own = slices.DeleteFunc(own, func(a attribute.KeyValue) bool {
 				return a.Key == names.KeyNetworkTransport || a.Key == names.KeyNetworkProtocolVersion
 			})
 		}
-		opts := s.place(&s.places.session, measured{own: own, group: group}).recording
+		opts := s.metrics.place(&s.places.session, measured{own: own, group: group}).Recording
 		s.ins.session.Record(ctx, d.Seconds(), opts...)
 	}
-	if s.logs(ctx, slog.LevelInfo) {
+	if s.logs.enabled(ctx, slog.LevelInfo) {
 		var buf [maxFields]slog.Attr
 		fields := append(buf[:0], slog.Float64(s.keys.duration, d.Seconds()))
 		fields = appendText(fields, names.KeyMCPProtocolVersion, f.MCPVersion)
-		s.emit(ctx, slog.LevelInfo, s.events.sessionEnd, appendText(fields, names.KeyErrorType, errorType)...)
+		s.logs.emit(ctx, slog.LevelInfo, s.events.sessionEnd, appendText(fields, names.KeyErrorType, errorType)...)
 	}
 }

@@ -3,11 +3,11 @@ package instrument
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -35,7 +35,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 		}
 	}
 	if counter := s.tel.ins.policy; counter.Enabled(ctx) {
-		counter.Add(ctx, 1, s.options().policy.at(policyKey{s.toolLabel(d.Tool), d.Kind})...)
+		counter.Add(ctx, 1, s.metrics.options().policy.At(policyKey{s.toolLabel(d.Tool), d.Kind})...)
 	}
 	level := slog.LevelWarn
 	switch d.Kind {
@@ -44,20 +44,18 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 	case names.PolicyRedacted:
 		level = slog.LevelInfo
 	}
-	if !s.logs(ctx, level) {
-		return
-	}
-	suppressed, ok := s.limits.allow(limitKey{names.EventMCPServerPolicyDecided, "", d.Kind, telemetry.Received, level},
-		time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: names.EventMCPServerPolicyDecided, Reason: d.Kind, Direction: telemetry.Received, Level: level,
+	})
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(names.KeyMCPServerPolicyDecision, d.Kind),
-		slog.String(names.KeyMCPMethodName, truncate(d.Method, maxName)))
-	fields = appendText(fields, names.KeyGenAIToolName, truncate(d.Tool, maxName))
+		slog.String(names.KeyMCPMethodName, truncate(d.Method, words.MaxName)))
+	fields = appendText(fields, names.KeyGenAIToolName, truncate(d.Tool, words.MaxName))
 	fields = appendCount(fields, names.KeyMCPServerPolicyRedactions, d.Redactions)
-	s.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
+	s.logs.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
 // toolLabel returns the name of a tool as metrics have it, empty for none.
@@ -65,7 +63,7 @@ func (s *Server) toolLabel(tool string) string {
 	if tool == "" {
 		return ""
 	}
-	if own, ok := s.targets.intern(tool, s.tel.ToolLimit); ok {
+	if own, ok := s.targets.Intern(tool, s.tel.ToolLimit); ok {
 		return own
 	}
 	return names.Other

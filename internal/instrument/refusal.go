@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"net/netip"
 	"strconv"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -35,14 +35,15 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 	}
 	r.Reason = words.OneOf(words.Refusals, r.Reason)
 	if counter := s.tel.ins.refused; counter.Enabled(ctx) {
-		counter.Add(ctx, 1, s.options().refusal.at(refusalKey{r.Reason, r.Status})...)
+		counter.Add(ctx, 1, s.metrics.options().refusal.At(refusalKey{r.Reason, r.Status})...)
 	}
 	level := r.level()
-	if r.Told || !s.logs(ctx, level) {
+	if r.Told {
 		return
 	}
-	suppressed, ok := s.limits.allow(limitKey{event: names.EventMCPServerRequestRefused, reason: r.Reason,
-		direction: telemetry.Received, level: level}, time.Now())
+	suppressed, ok := s.logs.allows(ctx, records.Key{
+		Event: names.EventMCPServerRequestRefused, Reason: r.Reason, Direction: telemetry.Received, Level: level,
+	})
 	if !ok {
 		return
 	}
@@ -56,7 +57,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 		fields = append(fields, slog.String(names.KeyClientAddress, from.Addr().Unmap().String()))
 		fields = appendCount(fields, names.KeyClientPort, int(from.Port()))
 	}
-	s.emit(ctx, level, names.EventMCPServerRequestRefused, appendCount(fields, s.keys.suppressed, suppressed)...)
+	s.logs.emit(ctx, level, names.EventMCPServerRequestRefused, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
 // level is Info for refusals by which clients find out what a server speaks and demands.

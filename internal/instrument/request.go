@@ -13,6 +13,35 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
+// TargetKind says what a request is aimed at, and so which attribute names the target.
+type TargetKind uint8
+
+const (
+	NoTarget TargetKind = iota
+	Tool                // gen_ai.tool.name
+	Prompt              // gen_ai.prompt.name
+)
+
+// MessageKind is the kind of a JSON-RPC message.
+type MessageKind uint8
+
+const (
+	KindRequest MessageKind = iota
+	KindResponse
+	KindError
+	KindNotification
+)
+
+// String returns the word that telemetry has for k.
+func (k MessageKind) String() string { return words.MessageKinds[k] }
+
+// resultInputRequired is the type of a result that asks the client for something. (specification 2026-07-28,
+// basic/patterns/mrtr)
+const resultInputRequired = "input_required"
+
+// resultTask is the type of a result that is a task, which goes on. (tasks extension)
+const resultTask = "task"
+
 // Request is a request or a notification that is about to be sent.
 type Request struct {
 	Method     string
@@ -59,21 +88,20 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 	ctx = r.Parent.context(ctx)
 	op := Op{
 		side: s, ctx: ctx, direction: telemetry.Sent,
-		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI, round: r.Round,
-		notification: r.Notification, measured: true, reissue: r.Reissue,
-		beside: r.Beside,
+		method: r.Method, target: r.Target, uri: r.URI, ids: ids{corr: r.Corr}, round: int32(r.Round),
+		notification: r.Notification, metric: opMetric{measured: true}, log: opLog{reissue: r.Reissue, beside: r.Beside},
 	}
 	op.info, op.exact = s.operation(telemetry.Sent, r.TargetKind, r.Method, r.Target, !r.Foreign, !r.Stranger)
 	spanned := true
 	if r.Notification {
-		op.measured = s.spansNotification(ctx, r.Method)
-		spanned = op.measured || r.Method == words.MethodCancelled && r.Parent != (Ref{})
+		op.metric.measured = s.traces.spansNotification(ctx, r.Method)
+		spanned = op.metric.measured || r.Method == words.MethodCancelled && r.Parent != (Ref{})
 	}
 	if spanned && op.wantsSpan() {
 		op.startSpan(r.TargetKind, r.Attributes, r.Link, Ref{})
 	}
-	if !op.measured && !op.recording { // the notice of a call that is not exported names the call itself
-		op.ctx, op.span = ctx, nil
+	if !op.metric.measured && !op.trace.recording { // the notice of a call that is not exported names the call itself
+		op.ctx, op.trace.span = ctx, nil
 	}
 	usercode.Pass(op.begin, op.abandon)
 	return op.ctx, op
@@ -125,24 +153,24 @@ type Incoming struct {
 // another one; or else the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the
 // sender wrote; where [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
 func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
-	from := s.extract(ctx, in)
+	from := s.traces.extract(ctx, in)
 	ctx = from.ctx
 	*op = Op{
 		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
-		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
-		id: in.IntID, hasID: in.HasIntID,
-		remote:       in.RemoteAddr,
-		notification: in.Notification, measured: true, beside: true,
+		method: in.Method, target: in.Target, uri: in.URI, bytesIn: in.Size,
+		ids:          ids{peerID: in.ID, id: in.IntID, hasID: in.HasIntID},
+		trace:        opTrace{remote: in.RemoteAddr},
+		notification: in.Notification, metric: opMetric{measured: true}, log: opLog{beside: true},
 	}
 	op.info, op.exact = s.operation(telemetry.Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
 	if in.Notification {
-		op.measured = s.spansNotification(ctx, in.Method)
+		op.metric.measured = s.traces.spansNotification(ctx, in.Method)
 	}
-	if op.measured && op.wantsSpan() {
+	if op.metric.measured && op.wantsSpan() {
 		op.startSpan(in.TargetKind, nil, from.link, from.remote)
 	}
 	usercode.Pass(op.begin, op.abandon)
-	op.takeOff()
+	op.startEntry()
 	usercode.Pass(op.logStart, op.abandon)
 	if in.Untrusted {
 		usercode.Pass(func() { op.adviseToJoin(in, from.remote) }, op.abandon)
@@ -152,7 +180,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 		if in.Notification {
 			kind = KindNotification
 		}
-		s.messageSize(op.ctx, telemetry.Received, kind, in.Size)
+		s.metrics.messageSize(op.ctx, telemetry.Received, kind, in.Size)
 	}
 	return op.ctx
 }
@@ -161,16 +189,17 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 func (op *Op) begin() {
 	s := op.side
 	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {
-		active.Add(op.ctx, 1, s.activeOptions(op.info)...)
-		op.counted = true
+		active.Add(op.ctx, 1, s.metrics.activeOptions(op.info)...)
+		op.metric.counted = true
 	}
 	level := slog.LevelWarn
 	if op.notification {
 		level = slog.LevelDebug
 	}
-	op.recorded = op.measured
-	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs(op.ctx, level) || op.executes()
-	if op.timed || op.recorded && op.direction == telemetry.Received {
-		op.start = time.Now()
+	op.flight.on = op.metric.measured
+	op.progress.timed = op.trace.recording || op.metric.measured && op.duration().Enabled(op.ctx) ||
+		s.logs.enabled(op.ctx, level) || op.executes()
+	if op.progress.timed || op.flight.on && op.direction == telemetry.Received {
+		op.progress.start = time.Now()
 	}
 }

@@ -28,7 +28,7 @@ func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 		return nil
 	}
 	s := &Server{}
-	s.scrub = scrubOf(t)
+	s.traces.scrub = scrubOf(t)
 	s.side.init(h, name, serverNetwork(n), &h.ins.asServer, opts)
 	s.callers = h.ins.gauges.callersOf(name)
 	h.ins.server.startTime.start()
@@ -53,7 +53,7 @@ func (s *Server) StartHandler(ctx context.Context, in Incoming) (_ context.Conte
 		return ctx, op
 	}
 	ctx = s.startHandler(ctx, &in, &op)
-	op.caller = s.called(&in)
+	op.trace.caller = s.called(&in)
 	return ctx, op
 }
 
@@ -87,7 +87,7 @@ func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(contex
 func (s *Server) Undecodable(d time.Duration, err error) {
 	if s.Decodes() {
 		s.ins.decode.Record(context.Background(), d.Seconds(),
-			s.options().decode.at(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
+			s.metrics.options().decode.At(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
 	}
 }
 
@@ -107,22 +107,22 @@ func (s *Server) Dropped(d Drop) {
 
 // NoDeadlines logs that the writer of an HTTP response allows no deadlines.
 func (s *Server) NoDeadlines() {
-	if s != nil && s.logs(context.Background(), slog.LevelWarn) {
-		s.emit(context.Background(), slog.LevelWarn, names.EventMCPServerHttpNoDeadlines)
+	if s != nil && s.logs.enabled(context.Background(), slog.LevelWarn) {
+		s.logs.emit(context.Background(), slog.LevelWarn, names.EventMCPServerHttpNoDeadlines)
 	}
 }
 
 // MessageSize records the size of a frame that no operation tells of.
 func (s *Server) MessageSize(d telemetry.Direction, k MessageKind, bytes int) {
 	if s != nil {
-		s.messageSize(context.Background(), d, k, bytes)
+		s.metrics.messageSize(context.Background(), d, k, bytes)
 	}
 }
 
 // QueueWait records how long a message waited before it was written.
 func (s *Server) QueueWait(d time.Duration) {
 	if s != nil {
-		s.queueWait(d)
+		s.metrics.queueWait(d)
 	}
 }
 
@@ -136,8 +136,8 @@ func (s *Server) HandlerPanic(ctx context.Context, method string, value any, sta
 // Close logs what was held back. Operations may still end.
 func (s *Server) Close() {
 	if s != nil {
-		s.leave()
-		s.flush()
+		s.metrics.leave()
+		s.logs.flush()
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	return s.flushLog(ctx)
+	return s.logs.wait(ctx)
 }
 
 // serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side

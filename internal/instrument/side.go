@@ -2,25 +2,20 @@ package instrument
 
 import (
 	"cmp"
-	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
-
-// role is what differs between a client and a server: what their metrics, events and attributes are called.
-type role struct {
-	which  telemetry.Side
-	ins    *sideInstruments
-	places *places
-	keys   *keys
-	events *events
-}
 
 // side is what a client and a server have in common: everything but the connection's own life. It is safe for
 // concurrent use.
@@ -29,22 +24,19 @@ type side struct {
 	tel      *hub
 	name     string
 	instance string
-	group    string                         // of clients that have one
-	scrub    func(telemetry.Content) []byte // see Redacting; nil for nothing
-	logging  atomic.Pointer[logging]        // nil before the first record
-	base     *knownFacts                    // what is known without a peer
+	group    string      // of clients that have one
+	base     *knownFacts // what is known without a peer
 
 	facts   interned
-	targets nameSet // tools and prompts
-	ops     memo[opKey, *opInfo]
-	limits  limiter
-	flight  flight
+	targets series.NameSet // tools and prompts
+	ops     series.Memo[opKey, *opInfo]
+	endings sync.Mutex // held while an ending is added to an opInfo
+	traces  traces
+	metrics metrics
+	logs    logs
+	flight  flight.Recorder
 
 	foreign atomic.Pointer[foreign] // nil before the first
-	series  [2]int32                // of the durations, by direction; guarded by ops.mu
-
-	metric atomic.Pointer[metricOptions] // nil before the first measurement
-	left   atomic.Bool
 }
 
 func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) {
@@ -57,15 +49,9 @@ func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) 
 	}
 	s.instance = cmp.Or(s.instance, NewInstanceID())
 	s.base = s.facts.intern(Facts{Network: n})
-	s.flight.base = time.Now()
-	t.ins.names.add(name)
-}
-
-// leave takes the name out of those that are to have places for themselves, once.
-func (s *side) leave() {
-	if s.left.CompareAndSwap(false, true) {
-		s.tel.ins.names.remove(s.name)
-	}
+	s.traces.side, s.metrics.side, s.logs.side = s, s, s
+	s.flight.Start(time.Now())
+	s.metrics.join()
 }
 
 func (s *side) transport() attribute.KeyValue {
@@ -73,7 +59,7 @@ func (s *side) transport() attribute.KeyValue {
 }
 
 // foreign are words beyond those of the protocol, which few peers use.
-type foreign struct{ methods, outcomes nameSet }
+type foreign struct{ methods, outcomes series.NameSet }
 
 // beyond returns those of the side.
 func (s *side) beyond() *foreign {
@@ -90,15 +76,38 @@ func (s *side) methodLabel(method string, known bool) string {
 		return own
 	}
 	if known {
-		if own, ok := s.beyond().methods.intern(method, words.MaxMethods); ok {
+		if own, ok := s.beyond().methods.Intern(method, words.MaxMethods); ok {
 			return own
 		}
 	}
 	return names.Other
 }
 
-func (s *side) messageSize(ctx context.Context, d telemetry.Direction, k MessageKind, bytes int) {
-	if s.ins.size.Enabled(ctx) {
-		s.ins.size.Record(ctx, int64(bytes), s.options().size.at(sizeKey{d, k})...)
+// SideOption is an option of one client or server: see [NewClient] and [NewServer].
+type SideOption func(*side)
+
+// WithInstanceID sets what tells clients of one name apart, and servers: the value of mcp_client.instance.id or
+// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, whose series it
+// would multiply. Empty, the default, means a [NewInstanceID].
+func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = id } }
+
+// WithGroup sets the group that a client is in: see [names.KeyMCPClientGroup]. Empty, the default, means none; a server
+// has none.
+func WithGroup(group string) SideOption { return func(s *side) { s.group = group } }
+
+// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It tells them apart and
+// protects nothing.
+func NewInstanceID() string {
+	var id [8]byte
+	binary.BigEndian.PutUint64(id[:], rand.Uint64())
+	return hex.EncodeToString(id[:])
+}
+
+// identify appends what says whose span it is; the logger says it of every record.
+func (s *side) identify(attrs []attribute.KeyValue) []attribute.KeyValue {
+	attrs = append(attrs, optional(s.keys.name, s.name), attribute.String(s.keys.instance, s.instance))
+	if s.group != "" {
+		attrs = append(attrs, attribute.String(s.keys.group, s.group))
 	}
+	return attrs
 }

@@ -2,7 +2,9 @@ package instrument
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -20,7 +22,7 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 	users := op.userAttributes(ofCall)
 	if op.direction == telemetry.Sent && kind == Tool {
 		if outer := settings.OuterSpan(op.ctx); outer != nil {
-			op.span, op.recording, op.borrowed = outer, true, true
+			op.trace.span, op.trace.recording, op.trace.borrowed = outer, true, true
 			outer.SetAttributes(users...)
 			return
 		}
@@ -38,9 +40,9 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 			opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
 		}
 	}
-	op.ctx, op.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
-	op.recording = op.span.IsRecording()
-	late.started(op.recording)
+	op.ctx, op.trace.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
+	op.trace.recording = op.trace.span.IsRecording()
+	late.started(op.trace.recording)
 }
 
 // spanStart returns the name and the options that the operation's span starts with. Of what this side sends, the span
@@ -52,7 +54,7 @@ func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
 		name, opts = spanName(key.method, key.target), startOptions(opNamesKey{key, op.side.base.Transport})
 	}
 	if op.side.tel.URIInName && op.uri != "" {
-		name += " " + truncate(op.uri, maxURI)
+		name += " " + truncate(op.uri, words.MaxURI)
 	}
 	return name, opts
 }
@@ -88,11 +90,11 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan() // whatever becomes of the user's redactor
 	op.setEndAttributes(o, r)
-	if op.borrowed {
+	if op.trace.borrowed {
 		return
 	}
 	if o.failed {
-		op.span.SetStatus(codes.Error, op.errorMessage(statusText(r)))
+		op.trace.span.SetStatus(codes.Error, op.errorMessage(statusText(r)))
 	}
 }
 
@@ -112,11 +114,11 @@ func statusText(r *Result) string {
 // caller has checked in the answer, unless another request has followed.
 func (op *Op) closeSpan() {
 	switch {
-	case op.borrowed:
-	case op.answered.IsZero(), op.kept && !op.superseded:
-		op.span.End()
+	case op.trace.borrowed:
+	case op.progress.answered.IsZero(), op.trace.kept && !op.trace.superseded:
+		op.trace.span.End()
 	default:
-		op.span.End(trace.WithTimestamp(op.answered))
+		op.trace.span.End(trace.WithTimestamp(op.progress.answered))
 	}
 }
 
@@ -133,7 +135,7 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 			attrs = append(attrs, attribute.Int(key, n))
 		}
 	}
-	if op.borrowed {
+	if op.trace.borrowed {
 		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
 		attrs = append(attrs, shown.onSpan(s.transport())...)
 	}
@@ -146,9 +148,9 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	if o.failed && s.keys.safeToRetry != "" && op.direction == telemetry.Sent && !op.notification {
 		attrs = append(attrs, attribute.Bool(s.keys.safeToRetry, r.Unsent))
 	}
-	add(names.KeyMCPResourceURI, truncate(op.uri, maxURI))
+	add(names.KeyMCPResourceURI, truncate(op.uri, words.MaxURI))
 	if r.ResultType != "complete" {
-		add(s.keys.resultType, truncate(r.ResultType, maxName))
+		add(s.keys.resultType, truncate(r.ResultType, words.MaxName))
 	}
 	request, response := op.bytesOut, op.bytesIn
 	if op.direction == telemetry.Received {
@@ -156,8 +158,8 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	}
 	count(s.keys.requestSize, request)
 	count(s.keys.responseSize, response)
-	count(names.KeyMCPClientSendRetries, op.retries)
-	count(names.KeyMCPClientMRTRRound, op.round)
+	count(names.KeyMCPClientSendRetries, int(op.retries))
+	count(names.KeyMCPClientMRTRRound, int(op.round))
 	if op.direction == telemetry.Received && !op.exact {
 		add(names.KeyMCPMethodName, op.shownMethod())
 		switch op.info.targetKind {
@@ -170,16 +172,51 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	if op.peer != nil {
 		add(names.KeyMCPSessionID, op.peer.sessionID)
 	}
-	if op.caller != nil {
-		add(names.KeyMCPServerClientName, op.caller.name)
-		add(names.KeyMCPServerClientVersion, op.caller.version)
+	if op.trace.caller != nil {
+		add(names.KeyMCPServerClientName, op.trace.caller.name)
+		add(names.KeyMCPServerClientVersion, op.trace.caller.version)
 	}
-	if op.remote == "" || s.tel.NoClientAddress {
+	if op.trace.remote == "" || s.tel.NoClientAddress {
 		return attrs
 	}
-	if from, err := netip.ParseAddrPort(op.remote); err == nil {
+	if from, err := netip.ParseAddrPort(op.trace.remote); err == nil {
 		add(names.KeyClientAddress, from.Addr().Unmap().String())
 		count(names.KeyClientPort, int(from.Port()))
 	}
 	return attrs
+}
+
+// usualAttributes is for how many attributes a span's end has room at first.
+const usualAttributes = 16
+
+// endBuffers are where the attributes of a span's end are gathered, one after the other. Without them, each sampled
+// call would allocate half a KiB for what the SDK copies.
+var endBuffers = sync.Pool{New: func() any {
+	attrs := make([]attribute.KeyValue, 0, usualAttributes)
+	return &attrs
+}}
+
+// setEndAttributes gives the span what was not known at the start, all at once.
+func (op *Op) setEndAttributes(o outcome, r *Result) {
+	if !copiesAttributes(op.trace.span) {
+		attrs := make([]attribute.KeyValue, 0, usualAttributes)
+		op.trace.span.SetAttributes(op.endAttributes(attrs, o, r)...)
+		return
+	}
+	buf := endBuffers.Get().(*[]attribute.KeyValue)
+	attrs := op.endAttributes(*buf, o, r)
+	op.trace.span.SetAttributes(attrs...)
+	clear(attrs) // holds on to nothing
+	*buf = attrs[:0]
+	endBuffers.Put(buf)
+}
+
+// sdkSpans is the package of the SDK's spans.
+const sdkSpans = "go.opentelemetry.io/otel/sdk/trace"
+
+// copiesAttributes reports whether span copies what SetAttributes is given, so that the slice can be used again. The
+// API does not say; the SDK does, and a test holds it. Of other implementations nothing is known.
+func copiesAttributes(span trace.Span) bool {
+	t := reflect.TypeOf(span)
+	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == sdkSpans
 }

@@ -14,7 +14,7 @@ import (
 // one and miss the other.
 type stats struct {
 	latencies latencies
-	errors    atomic.Pointer[[]*errorCount] // copy on write, guarded by side.ops.mu for writing
+	errors    atomic.Pointer[[]*errorCount] // copy on write, guarded by side.endings for writing
 }
 
 type errorCount struct {
@@ -35,9 +35,9 @@ func (s *side) errorCount(info *opInfo, o outcome) *errorCount {
 	if c := info.stats.find(o); c != nil {
 		return c
 	}
-	s.ops.mu.Lock()
-	defer s.ops.mu.Unlock()
-	if !s.tells(o) {
+	s.endings.Lock()
+	defer s.endings.Unlock()
+	if !s.metrics.tells(o) {
 		o = o.anonymous()
 	}
 	if c := info.stats.find(o); c != nil {
@@ -67,12 +67,8 @@ func (s *stats) find(o outcome) *errorCount {
 
 // operations returns the statistics of all requests, those of one direction and method together.
 func (s *side) operations() []telemetry.Operation {
-	infos := s.ops.t.Load()
-	if infos == nil {
-		return nil
-	}
 	var all []telemetry.Operation
-	for _, info := range infos.all() {
+	for _, info := range s.ops.All() {
 		if o := info.stats.summary(); o.Count > 0 {
 			o.Direction, o.Method, o.Target = info.direction.String(), info.method, info.target
 			all = append(all, o)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -37,24 +38,24 @@ func (s *Server) StreamOpened(kind string) (ended func()) {
 func (s *side) streamOpened(kind string) (ended func(error)) {
 	ctx, opened := context.Background(), time.Now()
 	kind = words.OneOf(words.StreamKinds, kind)
-	s.flight.stream(kind)
+	s.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Stream, About: flight.SubjectOf(kind, "")}})
 	active := s.ins.streams
 	counted := active.Enabled(ctx)
 	if counted {
-		active.Add(ctx, 1, s.options().stream.at(kind)...)
+		active.Add(ctx, 1, s.metrics.options().stream.At(kind)...)
 	}
 	var once sync.Once
 	ended = func(err error) {
 		once.Do(func() {
 			if counted {
-				active.Add(ctx, -1, s.options().stream.at(kind)...)
+				active.Add(ctx, -1, s.metrics.options().stream.At(kind)...)
 			}
 			s.streamClosed(kind, time.Since(opened), err)
 		})
 	}
 	usercode.Pass(func() {
-		if s.logs(ctx, slog.LevelInfo) {
-			s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
+		if s.logs.enabled(ctx, slog.LevelInfo) {
+			s.logs.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
 		}
 	}, func() { ended(nil) })
 	return ended
@@ -68,11 +69,14 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	if errorType == names.ErrorShutdown || errorType == names.ErrorCancelled {
 		err, errorType = nil, ""
 	}
-	s.flight.streamClosed(kind, errorType, lived)
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Stream, About: flight.SubjectOf(kind, ""), Word: flight.LabelOf(errorType), Failed: errorType != "",
+		Elapsed: lived, Out: 1,
+	}})
 	if s.ins.stream.Enabled(ctx) {
-		s.ins.stream.Record(ctx, lived.Seconds(), s.options().streamEnd.at(streamEnd{kind, bounded(errorType)})...)
+		s.ins.stream.Record(ctx, lived.Seconds(), s.metrics.options().streamEnd.At(streamEnd{kind, bounded(errorType)})...)
 	}
-	if !s.logs(ctx, slog.LevelInfo) {
+	if !s.logs.enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	var buf [maxFields]slog.Attr
@@ -81,5 +85,5 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyExceptionMessage,
 			s.textOf(ctx, err))
 	}
-	s.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
+	s.logs.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
 }

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/flight"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -37,12 +38,12 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 	if s == nil {
 		return ctx, Task{}
 	}
-	t := Task{s: s, tool: truncate(tool, maxName), label: s.toolLabel(tool), start: time.Now()}
+	t := Task{s: s, tool: truncate(tool, words.MaxName), label: s.toolLabel(tool), start: time.Now()}
 	t.ctx, t.span = s.tel.tracer.Start(ctx, names.SpanMCPServerTask+" "+t.label,
 		trace.WithAttributes(attribute.String(names.KeyGenAIToolName, t.tool)))
 	if active := s.tel.ins.tasks; active.Enabled(t.ctx) {
 		t.counted = true
-		active.Add(t.ctx, 1, s.options().task.at(t.label)...)
+		active.Add(t.ctx, 1, s.metrics.options().task.At(t.label)...)
 	}
 	return t.ctx, t
 }
@@ -59,12 +60,12 @@ func (t *Task) End(status string, r Result) {
 	elapsed := time.Since(t.start)
 	o := outcomeOf(telemetry.Received, &r)
 	if t.counted {
-		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
+		s.tel.ins.tasks.Add(t.ctx, -1, s.metrics.options().task.At(t.label)...)
 	}
-	s.flight.note(entry{brief: brief{
-		kind: flownTask, about: subjectOf(words.MethodCallTool, t.label), word: labelOf(status),
-		failed: o.failed, elapsed: elapsed,
-	}, trace: t.span.SpanContext().TraceID()})
+	s.flight.Note(flight.Entry{Brief: flight.Brief{
+		Kind: flight.Task, About: flight.SubjectOf(words.MethodCallTool, t.label), Word: flight.LabelOf(status),
+		Failed: o.failed, Elapsed: elapsed,
+	}, Trace: t.span.SpanContext().TraceID()})
 	t.endSpan(status, o, &r)
 	if h := s.tel.ins.task; h.Enabled(t.ctx) { // exemplars go by what became of the span
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
@@ -96,15 +97,15 @@ func (t *Task) errorMessage(text string) string {
 // taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many
 // series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
-	ends := &s.options().taskEnd
-	if opts, ok := ends.within(words.MaxPrecisely, k, ends.build); ok {
+	ends := &s.metrics.options().taskEnd
+	if opts, ok := ends.Within(words.MaxPrecisely, k, ends.Build); ok {
 		return opts
 	}
 	k.tool = names.Other
 	if k.errorType != "" {
 		k.errorType = names.Other
 	}
-	return s.options().taskEnd.at(k)
+	return s.metrics.options().taskEnd.At(k)
 }
 
 // log says how the work ended: Error if that is a defect of this side.
@@ -113,9 +114,9 @@ func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 	if o.failed && o.word == "" && o.code == codeInternalError && !r.Told {
 		level = slog.LevelError
 	}
-	suppressed, ok := 0, s.logs(t.ctx, level)
+	suppressed, ok := 0, s.logs.enabled(t.ctx, level)
 	if o.failed {
-		suppressed, ok = s.logsFailure(t.ctx, level, names.EventMCPServerTaskEnd, words.MethodCallTool, o.errorType())
+		suppressed, ok = s.logs.allowsFailure(t.ctx, level, names.EventMCPServerTaskEnd, words.MethodCallTool, o.errorType())
 	}
 	if !ok {
 		return
@@ -130,5 +131,5 @@ func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 			t.errorMessage(errorText(r)))
 		fields = appendCount(fields, s.keys.suppressed, suppressed)
 	}
-	s.emit(t.ctx, level, names.EventMCPServerTaskEnd, fields...)
+	s.logs.emit(t.ctx, level, names.EventMCPServerTaskEnd, fields...)
 }

@@ -70,7 +70,7 @@ func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	l.Size.add(description)
 	l.Size.add(inputSchema)
 	if l.toolSizes != nil && l.limit > 0 {
-		l.addTo(truncate(tool, maxName), [...]ToolSize{description, inputSchema})
+		l.addTo(truncate(tool, words.MaxName), [...]ToolSize{description, inputSchema})
 	}
 }
 
@@ -135,7 +135,7 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 			if l == nil {
 				continue
 			}
-			w := c.whose()
+			w := c.metrics.whose()
 			lists[w] = max(lists[w], m.of(l.Size))
 			if l.toolSizes == nil {
 				continue

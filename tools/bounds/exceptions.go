@@ -22,10 +22,10 @@ var exceptions = []exception{
 		"mcpserver.Session.values", "mcpserver.Session.hosts",
 		"mcpserver/store.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
 		"internal/running.Set.all", "internal/instrument.gauges.*",
-		"internal/instrument.census.all",
+		"internal/instrument/series.Census.all",
 	}},
 	{"Hold weak references: what they name is freed with its last user, and its key at the next sweep",
-		[]string{"internal/instrument.commons.all"}},
+		[]string{"internal/instrument/series.Commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "internal/server/rpc.Observer.Peers",
 		"internal/client/conn.handshake.waiting",
@@ -61,7 +61,7 @@ var exceptions = []exception{
 		"internal/otlpsink.listener.open",
 	}},
 	{"Pools of small things, which the garbage collector empties", []string{
-		"mcpclient.Client.pool", "internal/client/conn.messages", "internal/instrument.carriers",
+		"mcpclient.Client.pool", "internal/client/conn.messages", "internal/instrument/propagate.carriers",
 		"mcpserver.shownResults",
 		"internal/instrument.endBuffers", "internal/instrument.idBlocks",
 	}},

@@ -91,13 +91,13 @@ var serverArea = area{
 			test: "mcpserver.TestServerLogDoesNotWaitAndTellsWhatIsLost", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
-			what: "Log records that wait for a slow handler", where: []string{"internal/instrument.tellers.all"},
-			bound: "{internal/instrument.toldRecordsOfServer}, and {bytes " +
-				"internal/instrument.toldBytesOfServer}, of all connections " +
+			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Set.all"},
+			bound: "{internal/instrument/records.MaxRecordsOfServer}, and {bytes " +
+				"internal/instrument/records.MaxBytesOfServer}, of all connections " +
 				"over one kind of network",
 			full:   "more are not written, and a record says how many",
 			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequest",
-			weighs: "internal/instrument.toldBytesOfServer", holder: ofStream,
+			weighs: "internal/instrument/records.MaxBytesOfServer", holder: ofStream,
 		},
 		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
@@ -251,10 +251,10 @@ var httpArea = area{
 		{
 			what:   "Log records that wait for a slow handler, of all sessions and requests",
 			where:  []string{"internal/instrument.Server"},
-			bound:  "{bytes internal/instrument.toldBytesOfServer}, for each version of HTTP",
+			bound:  "{bytes internal/instrument/records.MaxBytesOfServer}, for each version of HTTP",
 			full:   "more are not written, and a record says how many",
 			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequestOverHTTP",
-			weighs: "2 * internal/instrument.toldBytesOfServer", holder: ofServer,
+			weighs: "2 * internal/instrument/records.MaxBytesOfServer", holder: ofServer,
 		},
 		{
 			what:   "Streams of a session",

@@ -174,11 +174,11 @@ var telemetryArea = area{
 		"[telemetry.md](telemetry.md).",
 	rows: []row{
 		{
-			what: "Log records that wait for a slow handler", where: []string{"internal/instrument.teller.queue"},
-			bound:  "{internal/instrument.toldRecords}, and {bytes internal/instrument.toldBytes}",
+			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Queue.waiting"},
+			bound:  "{internal/instrument/records.MaxRecords}, and {bytes internal/instrument/records.MaxBytes}",
 			full:   "more are not written, and a record says how many",
 			test:   "internal/instrument.TestRecordsThatFindNoRoomAreCounted",
-			weighs: "internal/instrument.toldBytes",
+			weighs: "internal/instrument/records.MaxBytes",
 			holder: ofClient,
 		},
 		{
@@ -196,18 +196,19 @@ var telemetryArea = area{
 			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
 		},
 		{
-			what:  "The flight recorder",
-			where: []string{"internal/instrument.flight.ring", "internal/instrument.flight.traces"},
+			what: "The flight recorder",
+			where: []string{"internal/instrument/flight.Recorder.ring",
+				"internal/instrument/flight.Recorder.traces"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
-				"internal/instrument.maxName}, URIs of {bytes " +
-				"internal/instrument.maxURI}, messages of {bytes " +
-				"internal/instrument.maxMessage}",
+				"internal/instrument/words.MaxName}, URIs of {bytes " +
+				"internal/instrument/words.MaxURI}, messages of {bytes " +
+				"internal/instrument/words.MaxMessage}",
 			full: "the oldest makes room", test: "internal/instrument.TestNothingKeepsAFrame",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
 			what: "Names of tools, methods, outcomes, versions and values of a label that metrics and statistics tell apart",
-			where: []string{"internal/instrument.table.m", "internal/instrument.interned.all",
+			where: []string{"internal/instrument/series.table.m", "internal/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, " +
 				"{internal/instrument/words.MaxMethods} methods, " +
@@ -223,15 +224,15 @@ var telemetryArea = area{
 			what:  "What the tools take that a server listed last, with WithContextCost",
 			where: []string{"internal/instrument.toolSizes.each"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
-				"internal/instrument.maxName}, cloned; replaced by each complete list",
+				"internal/instrument/words.MaxName}, cloned; replaced by each complete list",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are added up as _OTHER",
 			test:   "internal/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
 		},
 		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",
-			where: []string{"internal/instrument.budget.taken", "internal/instrument.gauges.shown",
-				"internal/instrument.groups.set"},
+			where: []string{"internal/instrument/series.Budget.taken", "internal/instrument.gauges.shown",
+				"internal/instrument/series.Groups.set"},
 			bound: "{internal/instrument/words.MaxSets} for each instrument, and " +
 				"{internal/instrument/words.MaxGroups} groups",
 			full: "names of tools, and then of clients, are _OTHER",
@@ -244,21 +245,21 @@ var telemetryArea = area{
 			test:  "internal/instrument.TestTelemetriesOfOneMeterShareItsBudget",
 		},
 		{
-			what: "Warnings about a peer that are written", where: []string{"internal/instrument.limiter.buckets"},
+			what: "Warnings about a peer that are written", where: []string{"internal/instrument/records.Limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
 			full:  "they are counted, and the next one says how many",
-			test:  "internal/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+			test:  "internal/instrument/records.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
 			what: "Trace context from a peer",
-			where: []string{"internal/instrument.maxTracestate", "internal/instrument.maxBaggage",
-				"internal/instrument.maxPropagated", "internal/instrument.maxPropagatedBytes",
-				"internal/instrument.carrier.others", "internal/instrument.TraceContext.Others",
+			where: []string{"internal/instrument/propagate.maxTracestate", "internal/instrument/propagate.maxBaggage",
+				"internal/instrument/propagate.maxPropagated", "internal/instrument/propagate.maxPropagatedBytes",
+				"internal/instrument/propagate.carrier.others", "internal/instrument/propagate.TraceContext.Others",
 				"mcpclient/transport.Config.Propagated", "mcpclient/transport.Message.Propagated",
 				"internal/jsonrpc.Meta.Propagated"},
-			bound: "tracestate of {bytes internal/instrument.maxTracestate}, baggage of {bytes " +
-				"internal/instrument.maxBaggage}, {internal/instrument.maxPropagated} keys of other " +
-				"propagators with {bytes internal/instrument.maxPropagatedBytes} in all",
+			bound: "tracestate of {bytes internal/instrument/propagate.maxTracestate}, baggage of {bytes " +
+				"internal/instrument/propagate.maxBaggage}, {internal/instrument/propagate.maxPropagated} keys of other " +
+				"propagators with {bytes internal/instrument/propagate.maxPropagatedBytes} in all",
 			full: "whole members are left out",
 			test: "internal/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},

@@ -36,6 +36,13 @@ const (
 	MaxPrecisely = MaxSeries - maxOtherwise
 )
 
+// What a peer can put on a span or into a log record is limited, in bytes.
+const (
+	MaxName    = 128
+	MaxURI     = 1024
+	MaxMessage = 256
+)
+
 // MaxMember is how many bytes a member of the baggage may have to be written to spans and log records, for a peer may
 // have sent it.
 const MaxMember = 256

@@ -1,4 +1,4 @@
-package instrument
+package propagate
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// The keys of _meta that the specification reserves for the trace context, under which it has the W3C's formats.
-// (specification 2026-07-28, basic/index, _meta)
+// The keys of _meta that the specification reserves for the trace context, in the W3C's formats. (specification
+// 2026-07-28, basic/index, _meta)
 const (
 	keyTraceparent = "traceparent"
 	keyTracestate  = "tracestate"
@@ -34,14 +34,14 @@ const (
 	maxPropagatedBytes = 8192 // of keys and values
 )
 
-// carrier is the propagation.TextMapCarrier of a message's _meta. It serves the W3C's three keys by itself, and makes a
-// map for those of other propagators when one of these asks.
+// carrier is the propagation.TextMapCarrier of a message's _meta. It has fields for the W3C's three keys, and makes a
+// map for the keys of other propagators when one of these asks.
 type carrier struct {
 	traceparent, tracestate, baggage string
 
 	others map[string]string
-	bytes  int    // of others
-	meta   []byte // that others is to be read from, nil if it has been
+	bytes  int    // the size of others
+	meta   []byte // from which others will be read; nil if it was
 }
 
 var carriers = sync.Pool{New: func() any { return new(carrier) }}
@@ -63,8 +63,8 @@ func (c *carrier) field(key string) *string {
 	return nil
 }
 
-// Get returns the value of a key. Programs disagree about the case of some, such as X-Amzn-Trace-Id, which are names of
-// HTTP headers.
+// Get returns the value of a key. Programs disagree about the case of keys that are names of HTTP headers, such as
+// X-Amzn-Trace-Id.
 func (c *carrier) Get(key string) string {
 	if f := c.field(key); f != nil {
 		return *f
@@ -81,7 +81,7 @@ func (c *carrier) Get(key string) string {
 	return ""
 }
 
-// Set keeps a value, unless the key is none that a propagator may write, or there is no room.
+// Set keeps a value, if a propagator may write the key and there is room.
 func (c *carrier) Set(key, value string) {
 	if f := c.field(key); f != nil {
 		*f = value
@@ -111,7 +111,7 @@ func (c *carrier) Keys() []string {
 
 var _ propagation.TextMapCarrier = (*carrier)(nil)
 
-// readOthers takes the texts of the raw _meta, in its order, as far as there is room. It copies them.
+// readOthers copies the texts of the raw _meta, in their order, as far as there is room.
 func (c *carrier) readOthers() {
 	meta := c.meta
 	if c.meta = nil; meta == nil {

@@ -1,4 +1,4 @@
-package instrument
+package flight
 
 import (
 	"testing"
@@ -12,27 +12,27 @@ import (
 // Whichever entries have a trace, before and after the ring has gone round, each keeps its own.
 func TestAnEntryKeepsItsTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var f flight
+		var r Recorder
 		var want []trace.TraceID
 		plain := rapid.IntRange(0, telemetry.FlightSize+1).Draw(t, "without a trace at first")
 		n := rapid.IntRange(plain, 2*telemetry.FlightSize).Draw(t, "entries")
 		for i := range n {
-			var e entry
-			e.kind, e.out = flownHandler, int64(i)
+			var e Entry
+			e.Kind, e.Out = Handler, int64(i)
 			if i >= plain && rapid.Bool().Draw(t, "traced") {
-				e.trace = trace.TraceID{byte(i), byte(i >> 8), 1}
+				e.Trace = trace.TraceID{byte(i), byte(i >> 8), 1}
 			}
-			want = append(want, e.trace)
-			f.add(&e)
+			want = append(want, e.Trace)
+			r.Add(&e)
 		}
-		got, _ := f.snapshot(0)
+		got := r.snapshot()
 		want = want[max(0, n-telemetry.FlightSize):]
 		if len(got) != len(want) {
 			t.Fatalf("got %d entries, want %d", len(got), len(want))
 		}
 		for i := range got {
-			if got[i].trace != want[i] {
-				t.Fatalf("entry %d: got trace %v, want %v", i, got[i].trace, want[i])
+			if got[i].Trace != want[i] {
+				t.Fatalf("entry %d: got trace %v, want %v", i, got[i].Trace, want[i])
 			}
 		}
 	})

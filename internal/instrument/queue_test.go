@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -57,7 +59,7 @@ func TestRecordsBesideCallersWaitForTheHandlerInTheirOrder(t *testing.T) {
 	for _, quit := range []bool{false, true} {
 		gated(t, quit, func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string) {
 			for i := range 100 {
-				c.emit(t.Context(), slog.LevelInfo, fmt.Sprint("event ", i))
+				c.logs.emit(t.Context(), slog.LevelInfo, fmt.Sprint("event ", i))
 			}
 			over, cancel := context.WithCancelCause(t.Context())
 			late := errors.New("late")
@@ -75,7 +77,7 @@ func TestRecordsBesideCallersWaitForTheHandlerInTheirOrder(t *testing.T) {
 				}
 			}
 			c.Close()
-			c.emit(t.Context(), slog.LevelInfo, "behind the end")
+			c.logs.emit(t.Context(), slog.LevelInfo, "behind the end")
 			synctest.Wait()
 			if last := (*got)[len(*got)-1]; last != "behind the end" {
 				t.Errorf("got %q last", last)
@@ -86,18 +88,19 @@ func TestRecordsBesideCallersWaitForTheHandlerInTheirOrder(t *testing.T) {
 
 func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
 	for name, tt := range map[string]struct{ size, room int }{
-		"many":  {0, toldRecords},
-		"large": {10_000, toldBytes / 10_500},
+		"many":  {0, records.MaxRecords},
+		"large": {10_000, records.MaxBytes / 10_500},
 	} {
 		gated(t, false, func(t *testing.T, _ *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string) {
 			const sent = 3000
 			for range sent {
-				c.emit(t.Context(), slog.LevelInfo, "event", slog.String("text", strings.Repeat("x", tt.size)))
+				c.logs.emit(t.Context(), slog.LevelInfo, "event", slog.String("text", strings.Repeat("x", tt.size)))
 				synctest.Wait() // until the handler has the first
 			}
-			waiting := &c.loggers().teller
-			if waiting.bytes > toldBytes || len(waiting.queue) > toldRecords || len(waiting.queue) < tt.room {
-				t.Errorf("%s: %d records of %d bytes wait", name, len(waiting.queue), waiting.bytes)
+			queue := reflect.ValueOf(&c.logs.loggers().queue).Elem()
+			bytes, waiting := queue.FieldByName("bytes").Int(), queue.FieldByName("waiting").Len()
+			if bytes > records.MaxBytes || waiting > records.MaxRecords || waiting < tt.room {
+				t.Errorf("%s: %d records of %d bytes wait", name, waiting, bytes)
 			}
 			close(open)
 			c.Close()
@@ -110,17 +113,17 @@ func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
 }
 
 // Lose writes the record of records for which there was no room.
-func (s *Server) Lose(records int) { s.logLost(records) }
+func (s *Server) Lose(records int) { s.logs.ReportLost(records) }
 
 func TestFlushWaitsForWhatWasToldBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, got := make(chan struct{}), new([]string)
 		s := NewServer(telemetry.New(telemetry.WithLogger(slog.New(gate{open: open, got: got}))), "s", Network{})
-		s.emit(t.Context(), slog.LevelInfo, "before")
+		s.logs.emit(t.Context(), slog.LevelInfo, "before")
 		flushed := make(chan error)
 		go func() { flushed <- s.Flush(t.Context()) }()
 		synctest.Wait()
-		s.emit(t.Context(), slog.LevelInfo, "behind")
+		s.logs.emit(t.Context(), slog.LevelInfo, "behind")
 		open <- struct{}{} // lets the first record be written, and no other
 		if err := <-flushed; err != nil {
 			t.Error(err)

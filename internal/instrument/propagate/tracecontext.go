@@ -1,4 +1,6 @@
-package instrument
+// Package propagate writes trace contexts into messages and reads them: the keys of _meta and the headers that an
+// OpenTelemetry propagator knows, within bounds. Who may be told, and who is trusted, is for package instrument.
+package propagate
 
 import (
 	"iter"
@@ -6,8 +8,8 @@ import (
 	"slices"
 )
 
-// TraceContext is what the configured propagator writes into a message, or reads from one: keys of _meta, unprefixed,
-// and their values. The zero TraceContext is that of a message that belongs to no trace.
+// TraceContext holds the keys of _meta, unprefixed, and the values that the configured propagator writes into a message
+// or reads from one. A message that belongs to no trace has the zero TraceContext.
 //
 // The three keys of the W3C's formats, which the specification reserves, have fields of their own: nearly all programs
 // write only those, and they cost no map.
@@ -99,9 +101,9 @@ func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	return twin
 }
 
-// TraceContextIn returns the trace context in a decoded _meta. Which keys are of interest the propagator knows, so
-// Others has all texts that may be.
-func TraceContextIn(meta map[string]any) (t TraceContext) {
+// In returns the trace context in a decoded _meta. Others has all texts that a propagator may have written, for only
+// the propagator knows its keys.
+func In(meta map[string]any) (t TraceContext) {
 	for key, member := range meta {
 		value, isText := member.(string)
 		switch {

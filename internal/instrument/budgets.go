@@ -1,0 +1,59 @@
+package instrument
+
+import (
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// places are the budgets of the instruments that clients have, or servers. Those that have the name alone share one:
+// each has the same sets.
+type places struct {
+	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
+	session, transition, attempt, lookup, execution, result, loop, toolChange, gap, task, taskEnd, policy,
+	refusal series.Budget
+}
+
+// init keeps the places of the shortest forms, of which each group has as many as the words that it keeps.
+func (p *places) init() {
+	const directions, kinds, failedOrNot, withToolOrNot, usual = 2, 4, 2, 2, words.SetsForGroups
+	for _, b := range []struct {
+		*series.Budget
+		forGroups, least int
+	}{
+		{&p.plain, 0, 1},
+		{&p.active, usual, 1},
+		{&p.handlers, usual, 1},
+		{&p.panic, usual, 1},
+		{&p.notification, usual, directions},
+		{&p.violation, 0, directions * anyOf(len(words.ViolationReasons))},
+		{&p.drop, 0, anyOf(len(words.DropReasons))},
+		{&p.retry, 0, anyOf(len(words.RetryReasons))},
+		{&p.size, 0, directions * kinds},
+		{&p.decode, usual, kinds * failedOrNot},
+		{&p.lost, usual, anyOf(len(words.DropReasons))},
+		{&p.stream, 0, anyOf(len(words.StreamKinds))},
+		{&p.streamEnd, usual, anyOf(len(words.StreamKinds)) * failedOrNot},
+		{&p.session, usual, anyOf(len(words.SessionErrors)) + 1},
+		{&p.transition, usual, anyOf(len(connstate.States()))},
+		{&p.attempt, usual, len(words.AttemptKinds) * failedOrNot},
+		{&p.lookup, usual, len(words.CacheOutcomes)},
+		{&p.execution, usual, failedOrNot},
+		{&p.result, 0, 1},
+		{&p.loop, 0, anyOf(len(words.LoopKinds))},
+		{&p.toolChange, 0, len(words.ToolChanges)},
+		{&p.gap, 0, len(words.GapCauses)},
+		{&p.task, 0, 1},
+		{&p.taskEnd, 0, anyOf(len(words.TaskStatuses)) * failedOrNot},
+		{&p.policy, 0, anyOf(len(words.PolicyDecisions)) * withToolOrNot},
+		{&p.refusal, 0, anyOf(len(words.Refusals))},
+	} {
+		b.Budget.Keep(b.forGroups, b.least)
+	}
+}
+
+// outcomesAtLeast is how many outcomes the durations tell apart in their shortest form: see outcome.anonymous.
+const outcomesAtLeast = 4
+
+// anyOf is how many values an attribute with so many words has: these and _OTHER.
+func anyOf(n int) int { return n + 1 }

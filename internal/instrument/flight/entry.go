@@ -1,0 +1,152 @@
+package flight
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Entry is an entry with its trace. Few entries have one: most operations are in no trace that is sampled or recorded.
+type Entry struct {
+	Brief
+	Trace trace.TraceID
+}
+
+// Brief is an entry as the ring keeps it: of one size, without a pointer to anything that a peer sent. The names are as
+// metrics have them.
+type Brief struct {
+	At             time.Duration // when the entry began, since the base of the recorder
+	Elapsed        time.Duration // how long it took; zero until it has ended
+	About          Subject
+	Word           Label // the error type, reason or status; of a closed or limited set
+	ID             int64 // of a request that was sent
+	Name           [16]byte
+	Out, In        int64  // sizes in bytes; for a kind without sizes, two numbers
+	Count          uint32 // how often the entry happened in a row; zero means once
+	Retries, Round uint16
+	Kind           Kind
+	Direction      telemetry.Direction
+	From, To       uint8 // states of the connection
+	PeerIDLen      uint8 // bytes of Name that begin an id that the peer gave; zero means that Name is the correlation id
+	Ended, Failed  bool
+}
+
+// Kind is the kind of an entry.
+type Kind uint8
+
+// The kinds, in the order of kindWords.
+const (
+	Request Kind = iota
+	Handler
+	Notification
+	Attempt
+	Transition
+	Backoff
+	Violation
+	Drop
+	Lost
+	Panic
+	Exit
+	Stream
+	Session
+	Task
+	Failure
+)
+
+var kindWords = []string{
+	Request: "request", Handler: "handler", Notification: "notification", Attempt: "attempt",
+	Transition: "transition", Backoff: "backoff", Violation: "violation", Drop: "drop",
+	Lost: "lost", Panic: "panic", Exit: "exit", Stream: "stream", Session: "session",
+	Task: "task", Failure: "failure",
+}
+
+// Ending is how an operation ended.
+type Ending struct {
+	Elapsed        time.Duration
+	Word           string // the error type, status or type of the result; empty for none
+	Failed         bool
+	Out, In        int // bytes sent and received
+	Retries, Round int
+}
+
+// Complete adds the end of the operation to its entry.
+func (e *Brief) Complete(end *Ending) {
+	e.Ended, e.Failed, e.Elapsed = true, end.Failed, end.Elapsed
+	e.Out, e.In, e.Retries, e.Round = int64(end.Out), int64(end.In), uint16(end.Retries), uint16(end.Round)
+	if end.Word != "" {
+		e.Word = LabelOf(end.Word)
+	}
+}
+
+// SetPeerID sets an id that the peer gave, as text. The entry keeps its first 16 bytes.
+func (e *Brief) SetPeerID(id string) { e.PeerIDLen = uint8(copy(e.Name[:], id)) }
+
+// SetPeerIntID is SetPeerID for an id that is an integer.
+func (e *Brief) SetPeerIntID(id int64) {
+	var text [20]byte
+	e.PeerIDLen = uint8(copy(e.Name[:], strconv.AppendInt(text[:0], id, 10)))
+}
+
+// repeatedBy reports whether o, an entry about a moment, is the same as e but for time and sizes.
+func (e *Brief) repeatedBy(o *Brief) bool {
+	return e.Kind == o.Kind && e.Kind.repeats() && e.About == o.About && e.Word == o.Word && e.Direction == o.Direction
+}
+
+// repeats reports whether a peer can cause entries of this kind as often as it likes.
+func (k Kind) repeats() bool {
+	return k == Notification || k == Violation || k == Drop || k == Lost || k == Panic
+}
+
+// show returns the entry as users see it.
+func (e *Entry) show(base time.Time) telemetry.FlightEntry {
+	method, target := e.About.names()
+	s := telemetry.FlightEntry{
+		Time: base.Add(e.At), Kind: kindWords[e.Kind], Method: method, Target: target,
+		Pending: !e.Ended, Failed: e.Failed, Reason: e.Word.String(), Elapsed: e.Elapsed,
+		Retries: int(e.Retries), Round: int(e.Round),
+	}
+	if e.Count > 1 {
+		s.Count = int(e.Count)
+	}
+	if e.Trace.IsValid() {
+		s.TraceID = e.Trace.String()
+	}
+	if e.PeerIDLen == 0 && e.Name != [16]byte{} {
+		s.CorrID = hex.EncodeToString(e.Name[:])
+	}
+	switch {
+	case e.PeerIDLen > 0:
+		s.ID = strings.ToValidUTF8(string(e.Name[:e.PeerIDLen]), "?")
+	case e.ID > 0:
+		s.ID = strconv.FormatInt(e.ID, 10)
+	}
+	e.showNumbers(&s)
+	return s
+}
+
+// showNumbers sets the fields of the entry's two numbers, by its kind.
+func (e *Entry) showNumbers(s *telemetry.FlightEntry) {
+	switch e.Kind {
+	case Request, Handler, Notification:
+		s.Direction, s.BytesSent, s.BytesReceived = e.Direction.String(), int(e.Out), int(e.In)
+	case Transition:
+		s.From, s.To = connstate.State(e.From).String(), connstate.State(e.To).String()
+		s.Epoch, s.Attempt = e.Out, e.In
+	case Attempt, Backoff:
+		s.Attempt = e.In
+	case Violation:
+		s.Direction, s.Size, s.Limit = e.Direction.String(), e.Out, e.In
+	case Drop, Lost:
+		s.Direction = telemetry.Received.String()
+	case Exit:
+		s.PID, s.Code = e.Out, e.In
+	case Stream:
+		s.Closed = e.Out != 0
+	}
+}

@@ -1,0 +1,37 @@
+package flight
+
+import "unique"
+
+// Label is a name or a word of a limited set that many entries share, in one word of memory. The zero Label is empty.
+type Label struct{ unique.Handle[string] }
+
+// LabelOf returns the label of a text.
+func LabelOf(s string) Label {
+	if s == "" {
+		return Label{}
+	}
+	return Label{unique.Make(s)}
+}
+
+func (l Label) String() string {
+	if l == (Label{}) {
+		return ""
+	}
+	return l.Value()
+}
+
+// Subject is a method and perhaps a target that an operation is about, in one word of memory. The zero Subject has
+// neither.
+type Subject struct{ unique.Handle[[2]string] }
+
+// SubjectOf returns the subject of a method and a target, which is empty for none.
+func SubjectOf(method, target string) Subject { return Subject{unique.Make([2]string{method, target})} }
+
+// names returns the method and the target.
+func (s Subject) names() (method, target string) {
+	if s == (Subject{}) {
+		return "", ""
+	}
+	both := s.Value()
+	return both[0], both[1]
+}

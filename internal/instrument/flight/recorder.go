@@ -1,0 +1,155 @@
+// Package flight is the flight recorder of a client or a server: a ring of the latest things that happened, as sizes,
+// names and ids, never content. It knows requests and connections by what an [Entry] holds of them; package instrument
+// fills the entries in.
+package flight
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Recorder keeps the latest [telemetry.FlightSize] entries, in the order in which they began. A request has one entry,
+// made when the request is sent or arrives and completed when the request ends; if the ring has overwritten that entry
+// in between, the request gets another.
+//
+// Each Client has one Recorder, for one connection at a time. Each Server has one, and so a server has one for each
+// kind of network, however many clients come: modern clients over HTTP have no connection, ten thousand sessions would
+// have 370 MiB of recorders, and a user who looks wants to know what the server did, for whichever client.
+//
+// A Recorder is ready after Start.
+type Recorder struct {
+	base time.Time // what the times of entries are relative to
+
+	mu     sync.Mutex
+	ring   []Brief          // guarded by mu; grows with its entries, so that the ring of an idle client stays small
+	traces *[]trace.TraceID // guarded by mu; the trace of each entry, by its place in ring; nil until an entry has one
+	next   uint64           // guarded by mu; number of the next entry
+	logged *logged          // guarded by mu; nil until the recorder was logged
+}
+
+// Start sets the time that the times of entries are relative to.
+func (r *Recorder) Start(base time.Time) { r.base = base }
+
+// Add adds an entry and returns its number, from 1.
+func (r *Recorder) Add(e *Entry) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.append(e)
+}
+
+// append is Add with mu held. A client that has connected and waits has five or six entries: up to 16 entries, the ring
+// has room for little more than it holds.
+func (r *Recorder) append(e *Entry) uint64 {
+	const few = 16
+	if n := len(r.ring); n < few && n == cap(r.ring) {
+		r.ring = append(make([]Brief, 0, n+2), r.ring...)
+	}
+	if len(r.ring) < telemetry.FlightSize {
+		r.ring = append(r.ring, e.Brief)
+	} else {
+		r.ring[r.next%telemetry.FlightSize] = e.Brief
+	}
+	r.setTrace(r.next, e.Trace)
+	r.next++
+	return r.next
+}
+
+// setTrace keeps the trace of an entry, by its number from 0. mu is held.
+func (r *Recorder) setTrace(number uint64, id trace.TraceID) {
+	if r.traces == nil {
+		if !id.IsValid() {
+			return
+		}
+		r.traces = new([]trace.TraceID)
+	}
+	if n := len(r.ring) - len(*r.traces); n > 0 {
+		*r.traces = append(*r.traces, make([]trace.TraceID, n)...)
+	}
+	(*r.traces)[number%telemetry.FlightSize] = id
+}
+
+// Now returns the time of an entry that begins now.
+func (r *Recorder) Now() time.Duration { return time.Since(r.base) }
+
+// At returns t as the time of an entry.
+func (r *Recorder) At(t time.Time) time.Duration { return t.Sub(r.base) }
+
+// Note adds an entry about a moment. An entry that repeats the latest one is counted with it, so that a peer which does
+// the same thing all the time leaves the other entries in place.
+func (r *Recorder) Note(e Entry) {
+	e.At, e.Ended = r.Now(), true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := r.last(); last != nil && last.repeatedBy(&e.Brief) {
+		e.Count = max(1, last.Count) + 1
+		*last = e.Brief
+		r.setTrace(r.next-1, e.Trace)
+		if r.logged != nil {
+			r.logged.next = min(r.logged.next, r.next-1) // log the entry again, for its count has changed
+		}
+		return
+	}
+	r.append(&e)
+}
+
+// End completes the entry of an operation that has ended, by its number. If the ring has overwritten the entry, or the
+// operation has none yet (0), End adds an entry that describe fills in, and returns its number.
+func (r *Recorder) End(number uint64, end *Ending, describe func(*Entry)) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if number == 0 || r.next-number >= telemetry.FlightSize {
+		var e Entry
+		describe(&e)
+		number = r.append(&e)
+	}
+	r.ring[(number-1)%telemetry.FlightSize].Complete(end)
+	return number
+}
+
+// last returns the latest entry, nil if there is none. mu is held.
+func (r *Recorder) last() *Brief {
+	if r.next == 0 {
+		return nil
+	}
+	return &r.ring[(r.next-1)%telemetry.FlightSize]
+}
+
+// Entries returns the entries as users see them, in the order in which they began.
+func (r *Recorder) Entries() []telemetry.FlightEntry {
+	some := r.snapshot()
+	all := make([]telemetry.FlightEntry, len(some))
+	for i := range some {
+		all[i] = some[i].show(r.base)
+	}
+	return all
+}
+
+// snapshot returns a copy of the entries.
+func (r *Recorder) snapshot() []Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.copyFrom(0)
+}
+
+// copyFrom returns a copy of the entries from a number on, 0 being the first ever, in the order in which they began. mu
+// is held.
+func (r *Recorder) copyFrom(from uint64) []Entry {
+	if r.next > telemetry.FlightSize {
+		from = max(from, r.next-telemetry.FlightSize)
+	}
+	some := make([]Entry, 0, r.next-from)
+	for n := from; n < r.next; n++ {
+		e := Entry{Brief: r.ring[n%telemetry.FlightSize]}
+		if r.traces != nil {
+			e.Trace = (*r.traces)[n%telemetry.FlightSize]
+		}
+		some = append(some, e)
+	}
+	slices.SortStableFunc(some, func(a, b Entry) int { return int(min(1, max(-1, a.At-b.At))) })
+	return some
+}

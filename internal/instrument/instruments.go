@@ -1,0 +1,279 @@
+package instrument
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/series"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+)
+
+// instruments are the metrics of the schema. Those of the conventions go by who sends a message and who receives it,
+// ours by the process.
+type instruments struct {
+	clientDuration metric.Float64Histogram
+	serverDuration metric.Float64Histogram
+
+	client sideInstruments
+	server sideInstruments
+
+	asClient, asServer role // with these instruments
+
+	durations                  [2]series.Budget // by direction; of clients and servers
+	clientPlaces, serverPlaces places
+	names                      series.Census
+	groups                     series.Groups
+	gauges                     gauges
+
+	tombstones  metric.Int64UpDownCounter
+	transitions metric.Int64Counter
+	attempt     metric.Float64Histogram
+	backoff     metric.Float64Histogram
+	lookups     metric.Int64Counter       // in the cache of results
+	tasks       metric.Int64UpDownCounter // of servers
+	task        metric.Float64Histogram
+	policy      metric.Int64Counter // of proxies
+	state       metric.Int64ObservableUpDownCounter
+	queueLength metric.Int64ObservableGauge
+	serverInfo  metric.Int64ObservableUpDownCounter
+
+	toolsSize, toolsTokens metric.Int64ObservableGauge // of whole lists
+	toolSize, toolTokens   metric.Int64ObservableGauge // of each definition
+	toolResult             metric.Int64Histogram
+	toolLoops              metric.Int64Counter
+
+	toolChanges metric.Int64Counter
+	changeGaps  metric.Int64Counter
+
+	servers     implementations[*implementation] // of clients
+	executeTool metric.Float64Histogram
+
+	serverQueueLength metric.Int64ObservableGauge
+	sessions          metric.Int64ObservableUpDownCounter // of servers
+	clientRequests    metric.Int64ObservableCounter
+
+	refused                      metric.Int64Counter // of servers
+	capacityUsage, capacityLimit metric.Int64ObservableGauge
+	memoryUsage, memoryLimit     metric.Int64ObservableGauge
+}
+
+// sideInstruments are the metrics that a client and a server both have.
+type sideInstruments struct {
+	active        metric.Int64UpDownCounter // requests sent
+	retries       metric.Int64Counter       // nil for a server, which sends once
+	handlers      metric.Int64UpDownCounter // requests being answered
+	panics        metric.Int64Counter
+	notifications metric.Int64Counter
+	violations    metric.Int64Counter
+	dropped       metric.Int64Counter
+	size          metric.Int64Histogram
+	decode        metric.Float64Histogram
+	queueWait     metric.Float64Histogram
+	session       metric.Float64Histogram
+	lost          metric.Int64Counter // notifications dropped
+	streams       metric.Int64UpDownCounter
+	stream        metric.Float64Histogram
+	startTime     startTime
+}
+
+// recent are the instruments of the meters that were used last, the latest at the end. A program has one provider, and
+// so one meter, but may well make a Telemetry for each of a thousand clients, some before it sets the provider: they
+// share one budget.
+var recent struct {
+	mu  sync.Mutex
+	all []metered // guarded by mu
+}
+
+// maxRecent is how many meters are remembered.
+const maxRecent = 4
+
+type metered struct {
+	provider metric.MeterProvider
+	meter    metric.Meter
+	ins      *instruments
+}
+
+// is reports whether our meter of r is m. Package otel's own provider has another one once the program has set its
+// provider: that provider's, to which all instruments of the former go then.
+func (r *metered) is(m metric.Meter) bool {
+	if r.meter == m {
+		return true
+	}
+	if isStandIn(r.provider) {
+		now := ourMeter(r.provider)
+		return reflect.ValueOf(now).Comparable() && now == m
+	}
+	return false
+}
+
+func ourMeter(p metric.MeterProvider) metric.Meter {
+	return p.Meter(telemetry.ScopeName, metric.WithInstrumentationVersion(telemetry.Version),
+		metric.WithSchemaURL(names.SchemaURL))
+}
+
+// instrumentsOf returns our instruments of a provider.
+func instrumentsOf(p metric.MeterProvider) *instruments {
+	m := ourMeter(p)
+	if !reflect.ValueOf(m).Comparable() {
+		return newInstruments(m)
+	}
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	if i := slices.IndexFunc(recent.all, func(r metered) bool { return r.is(m) }); i >= 0 {
+		return recent.all[i].ins
+	}
+	if len(recent.all) == maxRecent {
+		recent.all = slices.Delete(recent.all, 0, 1)
+	}
+	ins := newInstruments(m)
+	recent.all = append(recent.all, metered{p, m, ins})
+	return ins
+}
+
+func newInstruments(m metric.Meter) *instruments {
+	ins := &instruments{
+		clientDuration: histogram(m.Float64Histogram, names.MetricMCPClientOperationDuration),
+		serverDuration: histogram(m.Float64Histogram, names.MetricMCPServerOperationDuration),
+		client: sideInstruments{
+			active:        build(m.Int64UpDownCounter, names.MetricMCPClientActiveRequests),
+			retries:       build(m.Int64Counter, names.MetricMCPClientTransportSendRetries),
+			handlers:      build(m.Int64UpDownCounter, names.MetricMCPClientActiveHandlers),
+			panics:        build(m.Int64Counter, names.MetricMCPClientHandlerPanics),
+			notifications: build(m.Int64Counter, names.MetricMCPClientNotificationMessages),
+			violations:    build(m.Int64Counter, names.MetricMCPClientProtocolViolations),
+			dropped:       build(m.Int64Counter, names.MetricMCPClientResponseDrops),
+			size:          histogram(m.Int64Histogram, names.MetricMCPClientMessageSize),
+			decode:        histogram(m.Float64Histogram, names.MetricMCPClientMessageDecodeDuration),
+			queueWait:     histogram(m.Float64Histogram, names.MetricMCPClientSendQueueWait),
+			session:       histogram(m.Float64Histogram, names.MetricMCPClientSessionDuration),
+			lost:          build(m.Int64Counter, names.MetricMCPClientNotificationDrops),
+			streams:       build(m.Int64UpDownCounter, names.MetricMCPClientStreamActive),
+			stream:        histogram(m.Float64Histogram, names.MetricMCPClientStreamDuration),
+		},
+		server: sideInstruments{
+			active:        build(m.Int64UpDownCounter, names.MetricMCPServerActiveAsks),
+			handlers:      build(m.Int64UpDownCounter, names.MetricMCPServerActiveRequests),
+			panics:        build(m.Int64Counter, names.MetricMCPServerHandlerPanics),
+			notifications: build(m.Int64Counter, names.MetricMCPServerNotificationMessages),
+			violations:    build(m.Int64Counter, names.MetricMCPServerProtocolViolations),
+			dropped:       build(m.Int64Counter, names.MetricMCPServerResponseDrops),
+			size:          histogram(m.Int64Histogram, names.MetricMCPServerMessageSize),
+			decode:        histogram(m.Float64Histogram, names.MetricMCPServerMessageDecodeDuration),
+			queueWait:     histogram(m.Float64Histogram, names.MetricMCPServerSendQueueWait),
+			session:       histogram(m.Float64Histogram, names.MetricMCPServerSessionDuration),
+			lost:          build(m.Int64Counter, names.MetricMCPServerNotificationDrops),
+			streams:       build(m.Int64UpDownCounter, names.MetricMCPServerStreamActive),
+			stream:        histogram(m.Float64Histogram, names.MetricMCPServerStreamDuration),
+		},
+		tombstones:  build(m.Int64UpDownCounter, names.MetricMCPClientTombstoneKept),
+		transitions: build(m.Int64Counter, names.MetricMCPClientConnectionTransitions),
+		attempt:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionAttemptDuration),
+		backoff:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionBackoff),
+		lookups:     build(m.Int64Counter, names.MetricMCPClientCacheLookups),
+		tasks:       build(m.Int64UpDownCounter, names.MetricMCPServerTaskActive),
+		task:        histogram(m.Float64Histogram, names.MetricMCPServerTaskDuration),
+		policy:      build(m.Int64Counter, names.MetricMCPServerPolicyDecisions),
+		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
+		queueLength: build(m.Int64ObservableGauge, names.MetricMCPClientSendQueueLength),
+
+		serverInfo:  build(m.Int64ObservableUpDownCounter, names.MetricMCPClientServerInfo),
+		executeTool: histogram(m.Float64Histogram, names.MetricGenAIExecuteToolDuration),
+
+		toolsSize:   build(m.Int64ObservableGauge, names.MetricMCPClientToolListSize),
+		toolsTokens: build(m.Int64ObservableGauge, names.MetricMCPClientToolListTokenEstimate),
+		toolSize:    build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionSize),
+		toolTokens:  build(m.Int64ObservableGauge, names.MetricMCPClientToolDefinitionTokenEstimate),
+		toolResult:  histogram(m.Int64Histogram, names.MetricMCPClientToolResultSize),
+		toolLoops:   build(m.Int64Counter, names.MetricMCPClientToolLoops),
+
+		toolChanges: build(m.Int64Counter, names.MetricMCPClientToolChanges),
+		changeGaps:  build(m.Int64Counter, names.MetricMCPClientChangeGap),
+
+		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
+		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionActive),
+		clientRequests:    build(m.Int64ObservableCounter, names.MetricMCPServerClientRequests),
+
+		refused:       build(m.Int64Counter, names.MetricMCPServerRequestRefused),
+		capacityUsage: build(m.Int64ObservableGauge, names.MetricMCPServerCapacityUsage),
+		capacityLimit: build(m.Int64ObservableGauge, names.MetricMCPServerCapacityLimit),
+		memoryUsage:   build(m.Int64ObservableGauge, names.MetricMCPServerMemoryUsage),
+		memoryLimit:   build(m.Int64ObservableGauge, names.MetricMCPServerMemoryLimit),
+	}
+	ins.client.startTime.build(m, names.MetricMCPClientStartTime)
+	ins.server.startTime.build(m, names.MetricMCPServerStartTime)
+	ins.servers.others = &otherImplementation
+	ins.asClient = role{telemetry.ClientSide, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
+	ins.asServer = role{telemetry.ServerSide, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}
+	ins.clientPlaces.init()
+	ins.serverPlaces.init()
+	for i := range ins.durations {
+		ins.durations[i].Keep(words.SetsForGroups, outcomesAtLeast)
+	}
+	ins.gauges.init(m, ins)
+	return ins
+}
+
+// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's
+// error handler; by its contract the instrument works all the same.
+func build[O, I any](create func(string, ...O) (I, error), name string) I {
+	return buildWith(create, rowOf(name))
+}
+
+func histogram[O, I any](create func(string, ...O) (I, error), name string) I {
+	row := rowOf(name)
+	return buildWith(create, row, any(metric.WithExplicitBucketBoundaries(row.Buckets...)).(O))
+}
+
+func buildWith[O, I any](create func(string, ...O) (I, error), row *schema.Metric, opts ...O) I {
+	opts = append(opts, any(metric.WithUnit(row.Unit)).(O), any(metric.WithDescription(row.Brief)).(O))
+	i, err := create(row.Name, opts...)
+	if err != nil {
+		otel.Handle(err)
+	}
+	return i
+}
+
+func rowOf(name string) *schema.Metric {
+	i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })
+	if i < 0 {
+		panic("telemetry: the schema has no metric " + name)
+	}
+	return &schema.Current.Metrics[i]
+}
+
+// processStart is the time, in seconds since 1970, at which this process created its first client or server. All meters
+// share it, so that none reports a start later than the first event that it counted.
+var processStart = sync.OnceValue(func() float64 { return float64(time.Now().UnixMilli()) / 1000 })
+
+// startTime reports when the process began to count, from the first client or server on. It does not end with the last
+// one, as the counters do not. Its callback belongs to the instrument and keeps no client alive.
+type startTime struct {
+	started atomic.Bool
+}
+
+// start makes the metric have a value.
+func (s *startTime) start() { s.started.Store(true) }
+
+// build makes the instrument.
+func (s *startTime) build(m metric.Meter, name string) {
+	processStart()
+	buildWith(m.Float64ObservableGauge, rowOf(name),
+		metric.Float64ObservableGaugeOption(metric.WithFloat64Callback(s.observe)))
+}
+
+func (s *startTime) observe(_ context.Context, o metric.Float64Observer) error {
+	if s.started.Load() {
+		o.Observe(processStart())
+	}
+	return nil
+}

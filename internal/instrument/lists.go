@@ -1,0 +1,77 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mcpotel/mcpotel/internal/instrument/records"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+type lookupKey struct{ method, outcome string }
+
+// CacheLookup counts a result of a method that was looked for among those the client keeps.
+func (c *Client) CacheLookup(method string, hit bool) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if !c.tel.ins.lookups.Enabled(ctx) {
+		return
+	}
+	outcome := words.CacheMiss
+	if hit {
+		outcome = words.CacheHit
+	}
+	c.tel.ins.lookups.Add(ctx, 1, c.metrics.options().lookup.At(lookupKey{c.methodLabel(method, true), outcome})...)
+}
+
+// ChangeGap counts and logs that the client may have missed changes of lists or resources. The cause is a Gap word of
+// package names.
+func (c *Client) ChangeGap(cause string) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if c.tel.ins.changeGaps.Enabled(ctx) {
+		c.tel.ins.changeGaps.Add(ctx, 1, c.metrics.options().gap.At(cause)...)
+	}
+	suppressed, ok := c.logs.allows(ctx, records.Key{
+		Event: names.EventMCPClientChangeGap, Reason: cause, Level: slog.LevelInfo,
+	})
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyMCPClientGapCause, cause))
+	c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
+}
+
+// ToolChanged counts and logs that a tool is in a list otherwise than before: the kind is a Change word of package
+// names, the parts are those that differ, with commas between them, empty for a tool that was added or removed. refused
+// is why the change is not accepted, nil if it is or is not decided on.
+func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if c.tel.ins.toolChanges.Enabled(ctx) {
+		c.tel.ins.toolChanges.Add(ctx, 1, c.metrics.options().toolChange.At(kind)...)
+	}
+	suppressed, ok := c.logs.allows(ctx, records.Key{
+		Event: names.EventMCPClientToolChanged, Reason: kind, Level: slog.LevelWarn,
+	})
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(names.KeyGenAIToolName, truncate(tool, words.MaxName)),
+		slog.String(names.KeyMCPClientToolChangeKind, kind))
+	fields = appendText(fields, names.KeyMCPClientToolChangeParts, parts)
+	if refused != nil {
+		fields = appendText(fields, names.KeyExceptionMessage, c.textOf(ctx, refused))
+	}
+	fields = appendCount(fields, c.keys.suppressed, suppressed)
+	c.logs.emit(ctx, slog.LevelWarn, names.EventMCPClientToolChanged, fields...)
+}

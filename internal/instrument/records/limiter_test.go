@@ -1,0 +1,69 @@
+package records
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestLimiterLetsFiveThroughAtOnceAndThenOneASecond(t *testing.T) {
+	var l Limiter
+	key := Key{Event: "e", Reason: "r"}
+	now := time.Unix(1000, 0)
+	written := 0
+	for range 20 {
+		if _, ok := l.Allow(key, now); ok {
+			written++
+		}
+	}
+	if written != 5 {
+		t.Errorf("a burst: got %d records, want 5", written)
+	}
+	if _, ok := l.Allow(key, now.Add(999*time.Millisecond)); ok {
+		t.Error("within a second of the burst there is no record, got one")
+	}
+	suppressed, ok := l.Allow(key, now.Add(time.Second))
+	if !ok || suppressed != 16 {
+		t.Errorf("after a second: got %v with %d suppressed, want true with 16", ok, suppressed)
+	}
+	if _, ok := l.Allow(Key{Event: "e", Reason: "other"}, now.Add(time.Second)); !ok {
+		t.Error("another reason has a burst of its own, got none")
+	}
+	l.Allow(key, now.Add(time.Second))
+	if rest := l.Flush(); len(rest) != 1 || rest[key] != 1 {
+		t.Errorf("the rest: got %v, want 1 of %v", rest, key)
+	}
+	if rest := l.Flush(); len(rest) != 0 {
+		t.Errorf("the rest is told once: got %v", rest)
+	}
+	if _, ok := l.Allow(key, now.Add(-time.Hour)); ok {
+		t.Error("a clock that goes back gives no record, got one")
+	}
+}
+
+// Over any sequence of events and times, what is written and what is reported as suppressed is all there was, and no
+// more is written than five and one for each second.
+func TestLimiterLosesCountOfNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l Limiter
+		key := Key{Event: "e"}
+		start := time.Unix(1000, 0)
+		now, written, suppressed, all := start, 0, 0, 0
+		for _, pause := range rapid.SliceOf(rapid.IntRange(0, 3000)).Draw(t, "pauses in ms") {
+			now = now.Add(time.Duration(pause) * time.Millisecond)
+			all++
+			if n, ok := l.Allow(key, now); ok {
+				written++
+				suppressed += n
+			}
+		}
+		suppressed += l.Flush()[key]
+		if written+suppressed != all {
+			t.Fatalf("of %d records: got %d written and %d suppressed", all, written, suppressed)
+		}
+		if most := 5 + int(now.Sub(start)/time.Second); written > most {
+			t.Fatalf("in %v: got %d records, want at most %d", now.Sub(start), written, most)
+		}
+	})
+}

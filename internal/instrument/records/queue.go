@@ -1,0 +1,219 @@
+// Package records decides which log records are written, and by which goroutine. A [Limiter] bounds the records of
+// each event and reason. A [Queue] writes the records that no goroutine should wait for.
+package records
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
+)
+
+// The records that wait for a log handler are bounded, by number and by size in bytes. A server has many clients, who
+// may all come at once.
+const (
+	MaxRecords = 1024
+	MaxBytes   = 1 << 20
+
+	MaxRecordsOfServer = 32 << 10
+	MaxBytesOfServer   = 16 << 20
+)
+
+// Queue writes the log records of a client or a server that no goroutine should wait for: the records of reading for
+// all calls, of connecting and of answering. They wait in the queue, in order, for a log handler that is slow, and a
+// goroutine writes them that runs until all are written. Records without room are counted, and a record reports how
+// many they were.
+//
+// A Queue is ready after Init.
+type Queue struct {
+	owner Owner
+
+	mu       sync.Mutex
+	waiting  []queued         // guarded by mu
+	bytes    int32            // guarded by mu; the size of waiting
+	running  bool             // guarded by mu; the goroutine exists
+	lost     int              // guarded by mu; records without room since the last report
+	accepted uint64           // guarded by mu; records so far
+	written  uint64           // guarded by mu; of the accepted records
+	moved    broadcast.Signal // guarded by mu; sent when another record is written
+}
+
+// Owner is the client or server that a Queue writes for.
+type Owner interface {
+	// QueueLimits returns how many records and bytes may wait.
+	QueueLimits() (records, bytes int)
+
+	// RunningQueues returns the set that has the Queue while its goroutine runs.
+	RunningQueues() *Set
+
+	// StartWriting is called by the goroutine of the Queue before it writes. An operation may have started the
+	// goroutine, which has the profile labels of the operation then.
+	StartWriting()
+
+	// ReportLost writes a record about records that had no room.
+	ReportLost(records int)
+}
+
+type queued struct {
+	ctx     context.Context
+	handler slog.Handler
+	record  slog.Record
+	size    int
+}
+
+// Init sets the owner of the Queue.
+func (q *Queue) Init(o Owner) { q.owner = o }
+
+// Handler returns a handler that passes its records to h through the Queue.
+func (q *Queue) Handler(h slog.Handler) slog.Handler { return handler{h, q} }
+
+// add accepts a record, or counts it as lost.
+func (q *Queue) add(ctx context.Context, h slog.Handler, r slog.Record) {
+	one := queued{ctx, h, r.Clone(), sizeOf(&r)}
+	records, bytes := q.owner.QueueLimits()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == records || int(q.bytes)+one.size > bytes {
+		q.lost++
+		return
+	}
+	q.waiting = append(q.waiting, one)
+	q.bytes += int32(one.size)
+	q.accepted++
+	if !q.running {
+		q.running = true
+		q.owner.RunningQueues().add(q)
+		go q.run()
+	}
+}
+
+// sizeOf returns about how much memory a record takes.
+func sizeOf(r *slog.Record) int {
+	const base, perField = 400, 40
+	size := base + len(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		size += perField + len(a.Key)
+		if a.Value.Kind() == slog.KindString {
+			size += len(a.Value.String())
+		}
+		return true
+	})
+	return size
+}
+
+// run writes the records, and returns when all are written. A handler that ends the goroutine does not end the writing.
+func (q *Queue) run() {
+	q.owner.StartWriting()
+	done := false
+	defer func() {
+		if !done {
+			q.wrote()
+			go q.run()
+		}
+	}()
+	for {
+		one, lost, ok := q.next()
+		switch {
+		case lost > 0:
+			q.owner.ReportLost(lost)
+		case ok:
+			_ = one.handler.Handle(one.ctx, one.record) // slog ignores the error as well
+			q.wrote()
+		default:
+			done = true
+			return
+		}
+	}
+}
+
+// wrote counts a record that was written.
+func (q *Queue) wrote() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.written++
+	q.moved.Send()
+}
+
+// next removes and returns the first record of the queue. If the queue is empty, it returns how many records had no
+// room. If there are none of these either, the goroutine ends: ok is false and lost is 0.
+func (q *Queue) next() (one queued, lost int, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case len(q.waiting) > 0:
+		one, q.waiting[0] = q.waiting[0], one
+		q.waiting = q.waiting[1:]
+		q.bytes -= int32(one.size)
+		return one, 0, true
+	case q.lost > 0:
+		lost, q.lost = q.lost, 0
+		return one, lost, false
+	}
+	q.waiting, q.running = nil, false
+	q.owner.RunningQueues().remove(q)
+	q.moved.Send()
+	return one, 0, false
+}
+
+// Flush waits until all records that were accepted so far are written, or until ctx ends, and then returns the cause of
+// ctx.
+func (q *Queue) Flush(ctx context.Context) error {
+	q.mu.Lock()
+	until := q.accepted
+	if q.lost > 0 {
+		until++ // the report
+	}
+	q.mu.Unlock()
+	return q.moved.Await(ctx, &q.mu, func() bool { return !q.running || q.written >= until })
+}
+
+// handler adds records to a queue, for another handler.
+type handler struct {
+	slog.Handler
+	q *Queue
+}
+
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
+	h.q.add(ctx, h.Handler, r)
+	return nil
+}
+
+// Set holds the queues of a Telemetry whose goroutines run.
+type Set struct {
+	mu  sync.Mutex
+	all map[*Queue]struct{} // guarded by mu
+}
+
+func (s *Set) add(q *Queue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[*Queue]struct{}{}
+	}
+	s.all[q] = struct{}{}
+}
+
+func (s *Set) remove(q *Queue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, q)
+}
+
+func (s *Set) snapshot() []*Queue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.all))
+}
+
+// Flush flushes each queue. It returns the cause of ctx if ctx ends first.
+func (s *Set) Flush(ctx context.Context) error {
+	for _, q := range s.snapshot() {
+		if err := q.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

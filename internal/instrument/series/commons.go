@@ -1,0 +1,42 @@
+package series
+
+import (
+	"sync"
+	"weak"
+)
+
+// Commons holds values that never change, one for each key. All clients and servers that use a value share it, and it
+// lives as long as one of them does: a thousand clients of one server know the same about it. It is safe for concurrent
+// use; the zero Commons is empty.
+type Commons[K comparable, V any] struct {
+	mu   sync.Mutex
+	all  map[K]weak.Pointer[V] // guarded by mu
+	room int                   // guarded by mu; the size of all at which sweep looks for unused values
+}
+
+// Get returns the value for k, which build makes if there is none. k must not be part of something large.
+func (c *Commons[K, V]) Get(k K, build func(K) *V) *V {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v := c.all[k].Value(); v != nil {
+		return v
+	}
+	if c.all == nil {
+		c.all = map[K]weak.Pointer[V]{}
+	}
+	v := build(k)
+	if c.all[k] = weak.Make(v); len(c.all) > c.room {
+		c.sweep()
+		c.room = 2*len(c.all) + 16
+	}
+	return v
+}
+
+// sweep drops the keys of values that are no longer used. mu is held.
+func (c *Commons[K, V]) sweep() {
+	for k, v := range c.all {
+		if v.Value() == nil {
+			delete(c.all, k)
+		}
+	}
+}

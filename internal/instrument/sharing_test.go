@@ -1,0 +1,30 @@
+package instrument
+
+import (
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// A thousand clients of one server say the same about it.
+func TestClientsShareWhatTheySay(t *testing.T) {
+	n := Network{Transport: "tcp", Address: "server.test", Port: 443}
+	about := Request{Method: "tools/call", Target: "t", TargetKind: Tool}
+	use := func(tel *telemetry.Telemetry) (*Client, *opInfo) {
+		c := NewClient(tel, "c", n)
+		_, op := c.StartRequest(t.Context(), about)
+		op.Admit(c.Peer(Facts{Network: n, MCPVersion: "2026-07-28"}, ""), 1)
+		op.End(Result{})
+		return c, op.info
+	}
+	a, of := use(telemetry.New())
+	b, other := use(telemetry.New(telemetry.WithToolNameLimit(7)))
+	if a.base != b.base || of.opNames != other.opNames || of == other {
+		t.Error("want the same names and facts, and statistics of their own")
+	}
+	if got := a.operations(); len(got) != 1 || got[0].Count != 1 {
+		t.Errorf("want one call of each client in its statistics, got %v", got)
+	}
+	a.Close()
+	b.Close()
+}
