@@ -33,7 +33,7 @@ func TestObjectKeepsUnknownMembersByteForByte(t *testing.T) {
 	}
 }
 
-func TestObjectFindsWhatWasPutIn(t *testing.T) {
+func TestObjectReturnsStoredMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.MapOf(rapid.String(), rapid.Int()).Draw(t, "members")
 		var o Object
@@ -65,7 +65,7 @@ func TestObjectFindsWhatWasPutIn(t *testing.T) {
 	})
 }
 
-func TestObjectTellsAbsentFromEmpty(t *testing.T) {
+func TestObjectDistinguishesAbsentFromEmpty(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want Object
@@ -108,8 +108,8 @@ func TestObjectDecode(t *testing.T) {
 	if found, err := o.Decode("none", &n); err != nil || found || n != 7 {
 		t.Errorf("Decode of what is not there = %v, %v, %d, want nothing to happen", found, err, n)
 	}
-	if _, err := o.Decode("text", &n); err == nil || err.Error() != "text is no integer" {
-		t.Errorf("Decode of a wrong type: %v, want text is no integer", err)
+	if _, err := o.Decode("text", &n); err == nil || err.Error() != "text is not an integer" {
+		t.Errorf("Decode of a wrong type: %v, want text is not an integer", err)
 	}
 	if found, err := Object(nil).Decode("n", &n); err != nil || found {
 		t.Errorf("Decode in an absent Object = %v, %v, want nothing to happen", found, err)
