@@ -23,8 +23,8 @@ var encodeOptions = jsonv2.JoinOptions(
 	jsonv1.FormatDurationAsNano(true),
 )
 
-// pooledEncoder is a reusable encoder of the JSON library. Setting up a new encoder costs a quarter of the time to encode a
-// small struct.
+// pooledEncoder is a reusable encoder of the JSON library. Setting up a new encoder costs a quarter of the time to
+// encode a small struct.
 type pooledEncoder struct {
 	out []byte // the encoded value
 	enc *jsontext.Encoder
@@ -97,10 +97,10 @@ func appendValid(dst []byte, v any) (out []byte, err error) {
 	return out, nil
 }
 
-// checkEncoded returns an error for two faults that the library accepts in raw JSON and the scanner rejects: invalid UTF-8
-// and too many levels. A short text cannot have too many levels. The library writes no space between tokens, so each
-// level but the last begins with {" or [. Both are rare in strings, where a backslash precedes a quote. Counting them
-// is faster than a scan, which took 15 % of the CPU time of a call with 100 KiB of arguments.
+// checkEncoded returns an error for two faults that the library accepts in raw JSON and the scanner rejects: invalid
+// UTF-8 and too many levels. A short text cannot have too many levels. The library writes no space between tokens, so
+// each level but the last begins with {" or [. Both are rare in strings, where a backslash precedes a quote. Counting
+// them is faster than a scan, which took 15 % of the CPU time of a call with 100 KiB of arguments.
 func checkEncoded(text []byte) error {
 	if utf8.Valid(text) && (len(text) <= 2*jsonscan.MaxDepth || countOpenings(text) < jsonscan.MaxDepth) {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// applyRules applies the rules of field tags to v, a pointer to a value that the JSON library has decoded. mcp:"required"
-// means that the member must be present. mcp:"object" means that raw JSON must be an object; null means absent. Types
-// of other packages have no such rules.
+// applyRules applies the rules of field tags to v, a pointer to a value that the JSON library has decoded.
+// mcp:"required" means that the member must be present. mcp:"object" means that raw JSON must be an object; null
+// means absent. Types of other packages have no such rules.
 func applyRules(v any) error {
 	value := reflect.ValueOf(v)
 	if value.Kind() != reflect.Pointer || value.IsNil() {

@@ -112,7 +112,7 @@ func TestMisuseOfCheckIsExplained(t *testing.T) {
 		"no baseline":        {demo("check"), "no baseline: give --baseline FILE"},
 		"no file":            {demo("check", "--baseline", missing), "--update writes it"},
 		"a directory":        {demo("check", "--baseline", dir), "--baseline: "},
-		"another file":       {demo("check", "--baseline", broken), "no baseline of tools"},
+		"another file":       {demo("check", "--baseline", broken), "not a baseline of tools"},
 		"not over that file": {demo("check", "--baseline", broken, "--update"), "no baseline"},
 		"a surplus argument": {demo("check", "x"), `unexpected argument "x"`},
 		"an unknown flag":    {[]string{"check", "--window", "3"}, `unknown flag: --window; "mcpotel help check" lists`},
