@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// mishaps are what can happen to a client in the course of its life.
+// mishaps are failures that a client may meet.
 var mishaps = map[string]func(*bench){
 	"tokens revoked":       func(b *bench) { b.as.revoke(false) },
 	"everything revoked":   func(b *bench) { b.as.revoke(true) },
@@ -41,7 +41,7 @@ var mishaps = map[string]func(*bench){
 
 func refuseAll(url.Values) *failure { return &failure{400, "invalid_grant", ""} }
 
-// heal makes all well again.
+// heal ends all failures.
 func (b *bench) heal() {
 	b.mu.Lock()
 	clear(b.down)
@@ -50,9 +50,9 @@ func (b *bench) heal() {
 	b.mcp.set(func(s *mcpServer) { s.rejects, s.schemes = nil, []string{"Bearer", "DPoP"} })
 }
 
-// TestWhateverHappensTheClientRecovers has callers at work while things go wrong, in any order, and wants each of them
-// to succeed when all is well again and the limits have run out.
-func TestWhateverHappensTheClientRecovers(t *testing.T) {
+// TestClientRecoversFromAnySequenceOfFailures runs callers during random failures. After the failures and the limits
+// have ended, each caller must succeed.
+func TestClientRecoversFromAnySequenceOfFailures(t *testing.T) {
 	names := rapid.SampledFrom(slices.Sorted(maps.Keys(mishaps)))
 	rapid.Check(t, func(rt *rapid.T) {
 		story := rapid.SliceOfN(names, 1, 12).Draw(rt, "story")

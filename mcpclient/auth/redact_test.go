@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// hush is in every secret of the values below, and in nothing else.
+// hush is part of every secret below and of nothing else.
 const hush = "hush-hush"
 
 func secrets() (auth.Token, auth.Credentials, auth.Record, auth.InteractionRequest, auth.Redirect) {
@@ -33,7 +33,7 @@ func secrets() (auth.Token, auth.Credentials, auth.Record, auth.InteractionReque
 	return token, credentials, record, request, back
 }
 
-func TestNothingSecretIsPrinted(t *testing.T) {
+func TestPrintedValuesContainNoSecret(t *testing.T) {
 	token, credentials, record, request, back := secrets()
 	for _, v := range []any{
 		token, &token, credentials, &credentials, record, &record, request, &request, back, &back,
@@ -45,8 +45,8 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 				t.Errorf("%s of %T is %s", verb, v, out)
 			}
 		}
-		hidden := struct{ v any }{&v}
-		if out := fmt.Sprintf("%v %+v %#v", hidden, hidden, hidden); leaks(out) {
+		secretParameters := struct{ v any }{&v}
+		if out := fmt.Sprintf("%v %+v %#v", secretParameters, secretParameters, secretParameters); leaks(out) {
 			t.Errorf("%T behind an unexported pointer is %s", v, out)
 		}
 		if out := fmt.Sprint(v) + fmt.Errorf("%w: %v", auth.ErrClosed, v).Error(); leaks(out) {
@@ -55,7 +55,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	}
 }
 
-func TestNothingSecretIsLoggedOrEncoded(t *testing.T) {
+func TestLoggedAndEncodedValuesContainNoSecret(t *testing.T) {
 	token, credentials, record, request, back := secrets()
 	for _, v := range []any{
 		token, &token, credentials, &credentials, record, &record, request, &request, back, &back,
@@ -79,7 +79,7 @@ func TestNothingSecretIsLoggedOrEncoded(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsNotRedacted(t *testing.T) {
+func TestEmptyValuesAreNotRedacted(t *testing.T) {
 	if out := fmt.Sprint(auth.Token{AccessToken: "x"}); strings.Count(out, "[redacted]") != 1 {
 		t.Errorf("a token without refresh token is %s, want one secret in it", out)
 	}
@@ -88,7 +88,7 @@ func TestWhatIsNotThereIsNotRedacted(t *testing.T) {
 	}
 }
 
-// leaks reports whether out has a secret, in whatever notation a verb may give it.
+// leaks reports whether out contains a secret, in any notation of a verb.
 func leaks(out string) bool {
 	for _, form := range []string{hush, fmt.Sprintf("%x", hush), fmt.Sprintf("%X", hush),
 		strings.Trim(fmt.Sprint([]byte(hush)), "[]"), "aHVzaC1odXNo"} {

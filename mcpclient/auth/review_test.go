@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-func TestStepUpAsksForTheUnionOfTheScopes(t *testing.T) {
+func TestStepUpRequestsTheUnionOfTheScopes(t *testing.T) {
 	b := newBench(t)
 	b.mcp.scope = "mcp:basic"
 	b.mcp.needs = map[string][]string{"tools/list": {"mcp:basic"}, "tools/call": {"mcp:write"},
@@ -36,7 +36,7 @@ func TestStepUpAsksForTheUnionOfTheScopes(t *testing.T) {
 	}
 }
 
-func TestScopesAskedForBeforeAreAskedForAgain(t *testing.T) {
+func TestScopesRequestedBeforeAreRequestedAgain(t *testing.T) {
 	b := newBench(t)
 	b.mcp.scope = "mcp:basic"
 	b.mcp.needs = map[string][]string{"tools/call": {"mcp:write"}}
@@ -54,12 +54,12 @@ func TestScopesAskedForBeforeAreAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestStepUpsEnd(t *testing.T) {
+func TestStepUpsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		arrange func(*bench)
-		want    string // in the error
-		most    int    // how often the person is asked
+		want    string // part of the error
+		most    int    // largest number of prompts
 	}{
 		{"scope-retry-limit", func(b *bench) {
 			b.mcp.scope = "mcp:admin"
@@ -97,7 +97,7 @@ func TestStepUpsEnd(t *testing.T) {
 	}
 }
 
-func TestAScopeAskedForInVainIsNotAskedForAgainForAWhile(t *testing.T) {
+func TestScopeThatWasNotGrantedIsNotRequestedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.grants = func([]string) []string { return []string{"mcp:basic"} }
@@ -121,7 +121,7 @@ func TestAScopeAskedForInVainIsNotAskedForAgainForAWhile(t *testing.T) {
 	})
 }
 
-func TestAScopeThePersonDeniedIsNotAskedForAgainForAWhile(t *testing.T) {
+func TestDeniedScopeIsNotRequestedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.mcp.needs = map[string][]string{"tools/call": {"mcp:write"}}
@@ -144,7 +144,7 @@ func TestAScopeThePersonDeniedIsNotAskedForAgainForAWhile(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNeverContentDoesNotKeepThePersonBusy(t *testing.T) {
+func TestServerThatRefusesEveryTokenPromptsABoundedNumberOfTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		a := b.authorizer()
@@ -165,7 +165,7 @@ func TestAServerThatIsNeverContentDoesNotKeepThePersonBusy(t *testing.T) {
 	})
 }
 
-func TestANewTokenThatIsRefusedIsAPermanentError(t *testing.T) {
+func TestRefusedNewTokenIsAPermanentError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		var first string
@@ -186,7 +186,7 @@ func TestANewTokenThatIsRefusedIsAPermanentError(t *testing.T) {
 	})
 }
 
-func TestForbiddenIsForbidden(t *testing.T) {
+func TestForbiddenIsAPermanentError(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	b.ok(a, "tools/list")
@@ -197,7 +197,7 @@ func TestForbiddenIsForbidden(t *testing.T) {
 	}
 }
 
-func TestTheFirstRefusalMayComeOnAnyMessage(t *testing.T) {
+func TestFirstRefusalMayAnswerAnyMessage(t *testing.T) {
 	b := newBench(t)
 	b.mcp.anonymous = []string{"server/discover", "initialize"}
 	a := b.authorizer()
@@ -210,7 +210,7 @@ func TestTheFirstRefusalMayComeOnAnyMessage(t *testing.T) {
 	b.ok(a, "initialize")
 }
 
-func TestOtherAnswersAreNoneOfItsBusiness(t *testing.T) {
+func TestReviewIgnoresOtherResponses(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	for _, status := range []int{200, 202, 204, 301, 400, 404, 405, 429, 500, 503} {
@@ -225,13 +225,13 @@ func TestOtherAnswersAreNoneOfItsBusiness(t *testing.T) {
 	}
 }
 
-func TestARefusalWithoutAChallengeStillLeadsToAuthorization(t *testing.T) {
+func TestRefusalWithoutAChallengeLeadsToAuthorization(t *testing.T) {
 	b := newBench(t)
 	b.mcp.schemes = nil
 	b.ok(b.authorizer(), "tools/list")
 }
 
-func TestTheEndOfASessionAsksNobody(t *testing.T) {
+func TestDeletingASessionDoesNotPrompt(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	b.ok(a, "tools/list")
@@ -252,7 +252,7 @@ func TestTheEndOfASessionAsksNobody(t *testing.T) {
 	}
 }
 
-func TestAnswersThatComeAfterCloseAreStillAnswers(t *testing.T) {
+func TestReviewAcceptsResponsesAfterClose(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	req, err := http.NewRequest(http.MethodPost, mcpURL, nil)

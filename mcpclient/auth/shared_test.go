@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-func TestAStoredTokenServesTheNextProcess(t *testing.T) {
+func TestStoredTokenServesTheNextProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -29,7 +29,7 @@ func TestAStoredTokenServesTheNextProcess(t *testing.T) {
 	})
 }
 
-func TestWhatAnotherProcessRotatedIsPickedUp(t *testing.T) {
+func TestTokenRotatedByAnotherProcessIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -49,7 +49,7 @@ func TestWhatAnotherProcessRotatedIsPickedUp(t *testing.T) {
 	})
 }
 
-func TestWhatAnotherProcessRefreshedEarlyIsPickedUp(t *testing.T) {
+func TestTokenRefreshedEarlyByAnotherProcessIsUsed(t *testing.T) {
 	b := newBench(t)
 	hourly(b)
 	store := auth.NewMemoryStore()
@@ -65,7 +65,7 @@ func TestWhatAnotherProcessRefreshedEarlyIsPickedUp(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerHasGivenUpIsForgotten(t *testing.T) {
+func TestRefusedTokenAndClientAreRemovedFromTheStore(t *testing.T) {
 	for _, clientToo := range []bool{false, true} {
 		b := newBench(t)
 		hourly(b)
@@ -92,7 +92,7 @@ func TestWhatTheServerHasGivenUpIsForgotten(t *testing.T) {
 	}
 }
 
-func TestABrokenStoreHurtsNoRequest(t *testing.T) {
+func TestFailingStoreDoesNotFailRequests(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer(func(o *auth.Options) { o.Store = brokenStore{} })
 	b.ok(a, "tools/list")

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestResourceIsFoundInItsPlaces(t *testing.T) {
+func TestResourceMetadataIsFoundAtItsLocations(t *testing.T) {
 	const own, root = "/.well-known/oauth-protected-resource/public/mcp", "/.well-known/oauth-protected-resource"
 	for _, tt := range []struct {
 		name, at, path, hint string
@@ -62,7 +62,7 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 	}
 }
 
-func TestResourceSaysThatThereIsNone(t *testing.T) {
+func TestMissingResourceMetadataIsErrNotFound(t *testing.T) {
 	s := newSite(t)
 	s.text("/.well-known/oauth-protected-resource/mcp", http.StatusOK, "<!doctype html><p>a page for every path")
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
@@ -70,7 +70,7 @@ func TestResourceSaysThatThereIsNone(t *testing.T) {
 		t.Fatalf("error is %v, want ErrNotFound", err)
 	}
 	s.wantPaths(t, "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
-	for _, part := range []string{"the answer is no JSON object", "HTTP status 404", s.URL} {
+	for _, part := range []string{"the response is not a JSON object", "HTTP status 404", s.URL} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error is %q, want %q in it", err, part)
 		}
@@ -81,7 +81,7 @@ func TestResourceSaysThatThereIsNone(t *testing.T) {
 	}
 }
 
-func TestTheErrorNamesThePlaceOfTheChallenge(t *testing.T) {
+func TestErrorNamesTheURLOfTheChallenge(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", s.URL+"/gone?secret=1")
@@ -97,8 +97,8 @@ func TestTheErrorNamesThePlaceOfTheChallenge(t *testing.T) {
 	}
 }
 
-// TestAServerThatIsBrokenMayRecover: nothing may be concluded from a place that could have had the document.
-func TestAServerThatIsBrokenMayRecover(t *testing.T) {
+// TestServerFailureIsTemporary: the document may exist at a location that failed.
+func TestServerFailureIsTemporary(t *testing.T) {
 	for _, status := range []int{500, 503, 429, 408} {
 		s := newSite(t)
 		s.text("/.well-known/oauth-protected-resource/mcp", status, "")
@@ -117,7 +117,7 @@ func TestAServerThatIsBrokenMayRecover(t *testing.T) {
 	}
 }
 
-func TestADocumentIsAboutOneServer(t *testing.T) {
+func TestResourceIdentifierMatchesOneServer(t *testing.T) {
 	const resource = "https://mcp.example.com/team/mcp?tenant=1"
 	for id, want := range map[string]struct{ about, above bool }{
 		"https://mcp.example.com/team/mcp?tenant=1": {true, true},
@@ -127,7 +127,7 @@ func TestADocumentIsAboutOneServer(t *testing.T) {
 		"HTTPS://MCP.example.com:443/team":          {false, true},
 		"https://mcp.example.com/":                  {false, true},
 		"https://mcp.example.com":                   {false, true},
-		"https://mcp.example.com/team/mcp?tenant=2": {false, true}, // by the word of the user
+		"https://mcp.example.com/team/mcp?tenant=2": {false, true}, // allowed only by Options.Resource
 		"https://mcp.example.com/team/mc":           {},
 		"https://mcp.example.com/team/mcp/more":     {},
 		"https://mcp.example.com/Team":              {},
@@ -158,7 +158,7 @@ func TestADocumentIsAboutOneServer(t *testing.T) {
 	}
 }
 
-func TestAResourceAboveTakesTheUsersWord(t *testing.T) {
+func TestParentResourceNeedsTheUsersConsent(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
 	for above, good := range map[string]bool{"": false, s.URL: true, s.URL + "/": true, s.URL + "/mcp": false,
@@ -173,7 +173,7 @@ func TestAResourceAboveTakesTheUsersWord(t *testing.T) {
 	}
 }
 
-func TestResourceOfAnotherServerIsNotUsed(t *testing.T) {
+func TestMetadataOfAnotherServerIsRejected(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource/mcp", map[string]any{"resource": "https://evil.example.com/mcp"})
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
@@ -183,8 +183,9 @@ func TestResourceOfAnotherServerIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestAPlaceThatLeadsAstrayIsNotTheLast: what the root has is none the worse for it.
-func TestAPlaceThatLeadsAstrayIsNotTheLast(t *testing.T) {
+// TestNextLocationIsTriedAfterARefusedRedirect: the refused redirect of one location does not affect the document at
+// the root.
+func TestNextLocationIsTriedAfterARefusedRedirect(t *testing.T) {
 	s := newSite(t)
 	s.page("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://login.example/", http.StatusFound)
