@@ -134,7 +134,7 @@ var authArea = area{
 		},
 		{
 			what: "Scopes that were requested recently", where: []string{"mcpclient/auth.Authorizer.requestedAt"},
-			bound: "those of {mcpclient/auth.budgetSize} authorizations in {time mcpclient/auth.budgetPeriod}, for {time " +
+			bound: "the scopes of {mcpclient/auth.budgetSize} authorizations in {time mcpclient/auth.budgetPeriod}, for {time " +
 				"mcpclient/auth.scopePause}",
 			full: "no authorization begins", test: "mcpclient/auth.TestTheBudgetHoldsInEveryWindow",
 		},
