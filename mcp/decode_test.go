@@ -456,7 +456,7 @@ func TestUsersTypesAreDecodedWithoutRules(t *testing.T) {
 		Tool *Tool           `json:"tool"`
 	}
 	if _, err := Decode([]byte(`{"raw":null,"tool":{}}`), &v); err != nil || string(v.Raw) != "null" {
-		t.Errorf("error %v, raw %q, want what the JSON library makes of it", err, v.Raw)
+		t.Errorf("error %v, raw %q, want the JSON library's result", err, v.Raw)
 	}
 	if _, err := Decode([]byte(`{"raw":1,"tool":{"title":2}}`), &v); err == nil ||
 		err.Error() != "tool.title is not a string" {
@@ -464,7 +464,7 @@ func TestUsersTypesAreDecodedWithoutRules(t *testing.T) {
 	}
 	var own failing
 	if _, err := Decode([]byte(`{}`), &own); !errors.Is(err, errFailing) {
-		t.Errorf("error %v, want that of the type's own method", err)
+		t.Errorf("error %v, want the error of the type's own method", err)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestNonObjectParamsAreRejected(t *testing.T) {
 			t.Errorf("%T %v: error %v, want %s", c.params, c.params, err, c.want)
 		}
 		if string(got) != "before " {
-			t.Errorf("%T %v: %q is left behind, want what was there before", c.params, c.params, got)
+			t.Errorf("%T %v: got %q, want dst unchanged", c.params, c.params, got)
 		}
 	}
 }

@@ -15,7 +15,7 @@ const (
 	CodeInvalidParams  = -32602 // also unknown tool, prompt or task; from 2026-07-28 also unknown resource
 	CodeInternalError  = -32603
 
-	// CodeResourceNotFound means that a resource does not exist, until 2025-11-25. Its data is a
+	// CodeResourceNotFound reports a missing resource in revisions until 2025-11-25. Its data is a
 	// [ResourceNotFoundData].
 	CodeResourceNotFound = -32002
 	// CodeHeaderMismatch means that HTTP headers contradict the body or are missing; from 2026-07-28.
@@ -26,7 +26,7 @@ const (
 	// CodeUnsupportedVersion means that the server does not support the request's version; from 2026-07-28. Its data
 	// is an [UnsupportedVersionData].
 	CodeUnsupportedVersion = -32022
-	// CodeURLElicitationRequired means that the server can answer only after the user has visited a URL; in
+	// CodeURLElicitationRequired means that the server can answer only after the user has finished a task at a URL; in
 	// 2025-11-25 only. Its data is a [URLElicitationRequiredData].
 	CodeURLElicitationRequired = -32042
 )

@@ -45,6 +45,6 @@ func TestErrResourceNotFoundMatchesAllRevisions(t *testing.T) {
 		}
 	}
 	if !errors.Is(&Error{Code: -32602, Data: uri}, ErrInvalidParams) {
-		t.Error("the modern error is no longer one of invalid params")
+		t.Error("the modern error does not match ErrInvalidParams")
 	}
 }

@@ -106,7 +106,7 @@ func TestObjectDecode(t *testing.T) {
 		t.Errorf("Decode of null = %v, %v, %d, want nothing to happen", found, err, n)
 	}
 	if found, err := o.Decode("none", &n); err != nil || found || n != 7 {
-		t.Errorf("Decode of what is not there = %v, %v, %d, want nothing to happen", found, err, n)
+		t.Errorf("Decode of a missing member = %v, %v, %d, want nothing to happen", found, err, n)
 	}
 	if _, err := o.Decode("text", &n); err == nil || err.Error() != "text is not an integer" {
 		t.Errorf("Decode of a wrong type: %v, want text is not an integer", err)
@@ -118,7 +118,7 @@ func TestObjectDecode(t *testing.T) {
 		t.Error("With a value that has no JSON succeeds, want an error")
 	}
 	if got, err := Object(`{"a":1}}`).With("b", 2); err == nil {
-		t.Errorf("With on what is not JSON gives %s, want an error", got)
+		t.Errorf("With on invalid JSON gives %s, want an error", got)
 	}
 	if got, err := Object(`{"a":1,"b":2,"a":3}`).With("a", 4); err != nil || string(got) != `{"a":4,"b":2}` {
 		t.Errorf("With a name that occurs twice gives %s, %v, want one member left", got, err)

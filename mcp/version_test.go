@@ -13,7 +13,7 @@ func TestSupportedVersionsAreNewestFirst(t *testing.T) {
 	}
 	got[0] = "changed"
 	if SupportedVersions()[0] != want[0] {
-		t.Error("changing what SupportedVersions returned changes what it returns next, want a slice of the caller's own")
+		t.Error("changing the slice changes later results, want a new slice for each caller")
 	}
 }
 

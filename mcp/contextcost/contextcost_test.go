@@ -136,7 +136,7 @@ func TestDefinitionCountsNameDescriptionAndInputSchema(t *testing.T) {
 	}
 	broken := contextcost.Of(&mcp.Tool{Name: "a", InputSchema: json.RawMessage(`{ "`)})
 	if broken.InputSchema.Bytes != 3 {
-		t.Errorf("a schema that is no JSON: got %d bytes, want 3", broken.InputSchema.Bytes)
+		t.Errorf("a schema that is not JSON: got %d bytes, want 3", broken.InputSchema.Bytes)
 	}
 }
 

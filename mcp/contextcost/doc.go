@@ -7,8 +7,8 @@
 //
 // The estimate is for o200k_base, the vocabulary of several OpenAI models. It needs no vocabulary: it splits the text
 // as that tokenizer does, and weighs each piece by its kind and length. For the tool lists of twenty-seven servers,
-// none of which was used to fit the weights, the estimate is within 5 % of the tokenizer's count; a test requires 10
-// %. The estimate is less accurate for text in languages other than English, and for other tokenizers.
+// none of which was used to fit the weights, the estimate is within 5 % of the tokenizer's count; a test allows at
+// most 10 %. The estimate is less accurate for text in languages other than English, and for other tokenizers.
 //
 // All functions are safe for concurrent use and keep no state.
 package contextcost

@@ -107,7 +107,7 @@ func TestEquivalentDefinitionsAreEqual(t *testing.T) {
 		"forms of numbers":    input(`3,"minimum":1`, `30.00E-1,"minimum":1.0`),
 		"a default hint":      func(t *mcp.Tool) { t.Annotations.DestructiveHint = new(true) },
 		"icons":               func(t *mcp.Tool) { t.Icons = []mcp.Icon{{Src: "https://example.com/a.png"}} },
-		"what is for hosts":   func(t *mcp.Tool) { t.Meta = mcp.Meta(`{"a":1}`); t.Execution = &mcp.ToolExecution{} },
+		"parts for hosts":     func(t *mcp.Tool) { t.Meta = mcp.Meta(`{"a":1}`); t.Execution = &mcp.ToolExecution{} },
 		"nothing, once more":  func(*mcp.Tool) {},
 	} {
 		twin := forecast()
@@ -118,7 +118,7 @@ func TestEquivalentDefinitionsAreEqual(t *testing.T) {
 	}
 	bare, hinted := &mcp.Tool{}, &mcp.Tool{Annotations: &mcp.ToolAnnotations{OpenWorldHint: new(true)}}
 	if drift.Of(bare) != drift.Of(hinted) {
-		t.Error("want a hint that says the default to be as none")
+		t.Error("want a hint with its default to equal an absent hint")
 	}
 }
 
@@ -220,7 +220,7 @@ func TestBaselineRoundTrips(t *testing.T) {
 	}
 	again, err := drift.ParseBaseline(text)
 	if err != nil || len(again) != 2 || drift.Compare(tools, again) != nil {
-		t.Errorf("got %v, %v, want what was written:\n%s", again, err, text)
+		t.Errorf("got %v, %v, want the written tools:\n%s", again, err, text)
 	}
 	for range 10 {
 		if twin, err := again.Baseline(); err != nil || string(twin) != string(text) {
@@ -267,7 +267,7 @@ func TestDeeplyNestedSchemasAreCompared(t *testing.T) {
 		t.Error("want a change deep in a schema to be seen, and an order not to be one")
 	}
 	if inputSchema(strings.Repeat("[", 2000)) == inputSchema(strings.Repeat("[", 2001)) {
-		t.Error("want what is no JSON to be compared by its bytes")
+		t.Error("want text that is not JSON to be compared by its bytes")
 	}
 }
 

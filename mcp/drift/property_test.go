@@ -202,7 +202,7 @@ func FuzzParseBaseline(f *testing.F) {
 		}
 		again, err := drift.ParseBaseline(text)
 		if err != nil || drift.Compare(tools, again) != nil {
-			t.Errorf("%q: got %v, %v, want what was read before", file, again, err)
+			t.Errorf("%q: got %v, %v, want the same tools", file, again, err)
 		}
 	})
 }

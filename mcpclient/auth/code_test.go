@@ -38,7 +38,7 @@ func TestAuthorizedTokenServesLaterRequests(t *testing.T) {
 		}
 	}
 	if r := b.person.asked[0]; r.Resource != mcpURL || r.Issuer != b.as.issuer || r.RedirectURI != redirect {
-		t.Errorf("want the person told who asks, got %v", r)
+		t.Errorf("want the request to name the server, got %v", r)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestUntrustedResponsesAreRejected(t *testing.T) {
 				t.Errorf("want a permanent error of step %s with %q, got %v (permanent %t)", c.step, c.want, e, e.Permanent())
 			}
 			if strings.Contains(e.Error(), "EVIL") {
-				t.Errorf("want nothing shown that an impostor said, got %v", e)
+				t.Errorf("want no text of the impostor, got %v", e)
 			}
 			if got := b.person.times() == 1; got != c.asks {
 				t.Errorf("want the person asked: %t, got %t", c.asks, got)
@@ -213,7 +213,7 @@ func TestErrorInTheRedirectIsReturned(t *testing.T) {
 	e := b.fails(b.authorizer(), "tools/list")
 	if e.Code != "access_denied" || e.ErrorType() != "access_denied" || e.Description != "the user said no" ||
 		!e.Permanent() {
-		t.Errorf("want the permanent access_denied of the server with its words, got %v", e)
+		t.Errorf("want the permanent access_denied with the server's description, got %v", e)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestMissingInteractionReturnsErrNoInteraction(t *testing.T) {
 		t.Errorf("want a permanent ErrNoInteraction, got %v", e)
 	}
 	if n := len(b.requests(asHost, "/register")); n != 0 {
-		t.Errorf("want no registration for nobody, got %d", n)
+		t.Errorf("want no registration, got %d", n)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestInvalidTokenResponseIsAnErrorWithoutItsText(t *testing.T) {
 			}
 			e := b.fails(b.authorizer(), "tools/list")
 			if !e.Permanent() || e.Step != auth.StepToken || strings.Contains(e.Error(), "secret") {
-				t.Errorf("want a permanent error of the token step without the answer's words, got %v", e)
+				t.Errorf("want a permanent error of the token step without text of the response, got %v", e)
 			}
 		})
 	}
@@ -338,7 +338,7 @@ func TestRequestToAnotherServerGetsNoToken(t *testing.T) {
 		}
 		if again, err := a.Review(&http.Response{StatusCode: 200, Request: req, Header: http.Header{}}, 1); again ||
 			err != nil {
-			t.Errorf("%s: want an answer that is no refusal left alone, got %v", target, err)
+			t.Errorf("%s: want no error for a response that is not a refusal, got %v", target, err)
 		}
 		if _, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); err == nil {
 			t.Errorf("%s: want no authorization for it, got one", target)
@@ -380,7 +380,7 @@ func TestScopeParameterFollowsTheSpecification(t *testing.T) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic", "offline_access"), supports("mcp:basic")
 		}, nil, "mcp:basic"},
 		{"offline_access alone is not asked for", func(b *bench) { b.as.metadata = supports("offline_access") }, nil, ""},
-		{"offline_access not wanted", func(b *bench) {
+		{"offline_access disabled", func(b *bench) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic"), supports("mcp:basic", "offline_access")
 		}, func(o *auth.Options) { o.NoOfflineAccess = true }, "mcp:basic"},
 		{"configured", func(b *bench) {

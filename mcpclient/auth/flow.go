@@ -86,8 +86,8 @@ func (f *flow) checkAllowed() error {
 		return failed(StepAuthorize, ErrNoInteraction)
 	}
 	if f.a.budget.exhausted(time.Now()) {
-		return refuse(StepAuthorize, "%d authorizations within %v: the server keeps refusing their tokens", budgetSize,
-			budgetPeriod)
+		return refuse(StepAuthorize, "limit of %d authorizations in %v reached: the server keeps refusing their tokens",
+			budgetSize, budgetPeriod)
 	}
 	return nil
 }

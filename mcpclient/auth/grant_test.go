@@ -291,7 +291,7 @@ func TestClientCredentialsCanRegisterDynamically(t *testing.T) {
 		t.Errorf("want a confidential client without redirect URIs, got %v", got)
 	}
 	if user, _, _ := (&http.Request{Header: b.only(asHost, "/token").header}).BasicAuth(); user == "" {
-		t.Error("want basic authentication with what was registered, got none")
+		t.Error("want basic authentication with the registered credentials, got none")
 	}
 }
 
@@ -354,7 +354,7 @@ func TestIdentityProviderMayBeInAPrivateNetwork(t *testing.T) {
 	})
 	e := b.fails(b.authorizer(machine), "tools/list")
 	if !e.Permanent() || !strings.Contains(e.Error(), "AllowPrivateAddresses") {
-		t.Errorf("want what the MCP server names refused there, got %v", e)
+		t.Errorf("want the address from the MCP server refused, got %v", e)
 	}
 }
 

@@ -21,14 +21,14 @@ type roundTripper func(*http.Request) *http.Response
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// willing is a person who authorizes every request.
-type willing struct{}
+// consentingPerson is a person who authorizes every request.
+type consentingPerson struct{}
 
-func (willing) RedirectURI(context.Context) (string, error) {
+func (consentingPerson) RedirectURI(context.Context) (string, error) {
 	return "http://127.0.0.1:5000/callback", nil
 }
 
-func (willing) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
+func (consentingPerson) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	return auth.Redirect{Code: "c", State: r.State}, nil
 }
 
@@ -58,7 +58,7 @@ func TestTokenIsNotSentOverPlainHTTP(t *testing.T) {
 		_, _ = io.WriteString(rec, documents[r.URL.Path])
 		return rec.Result()
 	})}
-	a, err := auth.New(&auth.Options{Interact: willing{}, HTTPClient: client})
+	a, err := auth.New(&auth.Options{Interact: consentingPerson{}, HTTPClient: client})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestServerURLQueryIsNotInErrorsOrLogs(t *testing.T) {
 		_ = a.Authorize(req)
 		_, err = a.Review(refusedBy(req, "Bearer"), 1)
 		if told := fmt.Sprint(err, logs.String()); strings.Contains(told, "SECRET") {
-			t.Errorf("resource at %s: told %s, want it without the query", path, told)
+			t.Errorf("resource at %s: got %s, want no query", path, told)
 		}
 	}
 }

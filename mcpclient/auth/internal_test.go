@@ -163,9 +163,9 @@ func TestErrorTextContainsStepCodeAndStatus(t *testing.T) {
 		}
 	}
 	if got := answered(StepToken, "made_up", "", 400, nil).ErrorType(); got != "authorization_failed" {
-		t.Errorf("want a code of the server's own to stay out of telemetry, got %s", got)
+		t.Errorf("want no unknown code in telemetry, got %s", got)
 	}
 	if got := fmt.Sprint(failed(StepToken, fmt.Errorf("around: %w", e))); got != e.Error() {
-		t.Errorf("want an error of ours passed on as it is, got %s", got)
+		t.Errorf("want an *Error returned unchanged, got %s", got)
 	}
 }

@@ -81,7 +81,7 @@ func TestLoopbackReturnsTheRedirectAndShowsAPage(t *testing.T) {
 			t.Errorf("%s: redirect is code %q, %+v, %v, want code %q, %+v", query, got.Code, got, err, want.Code, want)
 		}
 		if shown != "https://as.example/authorize?x=y&z" {
-			t.Errorf("shown is %s, want the URL as it is", shown)
+			t.Errorf("shown is %s, want the unchanged URL", shown)
 		}
 		if c, err := net.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(uri, "/callback"), "http://")); err == nil {
 			_ = c.Close()
@@ -155,7 +155,7 @@ func TestLoopbackRejectsOtherRequests(t *testing.T) {
 	}
 	got, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri, State: "s"})
 	if err != nil || got.Code != "good" {
-		t.Errorf("redirect has code %q, error %v, want the one with the state", got.Code, err)
+		t.Errorf("redirect has code %q, error %v, want the redirect with the state", got.Code, err)
 	}
 }
 

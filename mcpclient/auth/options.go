@@ -91,9 +91,9 @@ type Options struct {
 	// [DefaultInteractionTimeout].
 	InteractionTimeout time.Duration
 
-	// RefreshEarly is the time before the expiry of a token after which the next request refreshes it in the
-	// background. It is limited to a tenth of the token's lifetime. Zero means [DefaultRefreshEarly]. Negative means
-	// to refresh only expired tokens.
+	// RefreshEarly determines how early tokens are refreshed: the first request within this time before the expiry
+	// refreshes the token in the background. The time is at most a tenth of the token's lifetime. Zero means
+	// [DefaultRefreshEarly]. Negative means to refresh only expired tokens.
 	RefreshEarly time.Duration
 
 	// Logger logs problems that do not fail a request: a store that cannot save, a refresh token that is no longer

@@ -198,7 +198,8 @@ func TestTokenStaysInUseAfterARefusedEarlyRefresh(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				if b.refreshes() != 1 || b.person.times() != 1 {
-					t.Errorf("want one try and nobody asked while the token is good, got %d and %d", b.refreshes(), b.person.times())
+					t.Errorf("want one refresh and no prompts while the token is valid, got %d and %d", b.refreshes(),
+						b.person.times())
 				}
 				if n := len(b.requests(mcpHost, "/mcp")); n != 5 {
 					t.Errorf("want no request without the token, got %d requests", n)
@@ -260,7 +261,7 @@ func TestRefusedTokenIsKeptWhileTheRefreshFailsTemporarily(t *testing.T) {
 		time.Sleep(time.Second)
 		b.ok(a, "tools/list")
 		if n := b.person.times(); n != 1 {
-			t.Errorf("want nobody asked again, got %d times in all", n)
+			t.Errorf("want no further prompt, got %d in all", n)
 		}
 	})
 }

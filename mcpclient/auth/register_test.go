@@ -69,10 +69,10 @@ func TestServerWithoutRegistrationIsAnError(t *testing.T) {
 		}
 		e := b.fails(b.authorizer(options), "tools/list")
 		if e.Step != auth.StepRegister || !e.Permanent() || !strings.Contains(e.Error(), "Options.Credentials") {
-			t.Errorf("%s: want a permanent error that says what to set, got %v", name, e)
+			t.Errorf("%s: want a permanent error that names the option, got %v", name, e)
 		}
 		if b.person.times() != 0 {
-			t.Errorf("%s: want nobody asked", name)
+			t.Errorf("%s: want no prompt", name)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestRegistrationDescribesTheClient(t *testing.T) {
 			object{"application_type": "web", "token_endpoint_auth_method": "client_secret_basic"},
 		},
 		{
-			"as the user says", "https://app.example/callback", func(o *auth.Options) {
+			"set by the user", "https://app.example/callback", func(o *auth.Options) {
 				o.Registration = auth.Registration{ApplicationType: "native", ClientName: "mine", ClientURI: "https://app.example",
 					SoftwareID: "s", SoftwareVersion: "1"}
 			}, []string{"none"},
@@ -150,7 +150,7 @@ func TestRefusedRegistrationReturnsTheServersError(t *testing.T) {
 	e := b.fails(b.authorizer(), "tools/list")
 	if e.Code != "invalid_redirect_uri" || e.Description != "web clients need https" ||
 		e.Status != http.StatusBadRequest || !e.Permanent() {
-		t.Errorf("want the server's code and words, got %v", e)
+		t.Errorf("want the server's code and description, got %v", e)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestCredentialsAreNotSentToAnotherAuthorizationServer(t *testing.T) {
 			b.mcp.set(func(s *mcpServer) { s.as = second })
 			e := b.fails(a, "tools/list")
 			if !e.Permanent() || !strings.Contains(e.Error(), "registered with") {
-				t.Errorf("want a permanent error that says where the client is registered, got %v", e)
+				t.Errorf("want a permanent error with the client's issuer, got %v", e)
 			}
 			for _, path := range []string{"/authorize", "/token", "/register"} {
 				if n := len(b.requests(as2Host, path)); n != 0 {

@@ -12,9 +12,9 @@ import (
 
 const evilURL = "http://" + mcpHost + "/evil"
 
-// squat adds a hostile server beside the honest server of the bench, at another path of the same origin. It refuses
+// addHostileServer adds a hostile server beside the honest server of the bench, at another path of the same origin. It refuses
 // every request, and publishes resource as its identifier.
-func squat(b *bench, resource string) {
+func addHostileServer(b *bench, resource string) {
 	honest := b.hosts[mcpHost]
 	b.hosts[mcpHost] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -30,9 +30,9 @@ func squat(b *bench, resource string) {
 	})
 }
 
-// visitEvil sends a request to the hostile server as a transport does, and returns the tokens that the server
+// callHostileServer sends a request to the hostile server as a transport does, and returns the tokens that the server
 // received.
-func visitEvil(b *bench, a *auth.Authorizer) (tokens []string, err error) {
+func callHostileServer(b *bench, a *auth.Authorizer) (tokens []string, err error) {
 	for attempt := 1; attempt <= 5; attempt++ {
 		req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, evilURL, strings.NewReader("tools/list"))
 		if err != nil {
@@ -63,8 +63,8 @@ func TestServerAtAnotherPathGetsNoForeignToken(t *testing.T) {
 		b := newBench(t)
 		store := auth.NewMemoryStore()
 		b.ok(b.authorizer(func(o *auth.Options) { o.Store = store }), "tools/list")
-		squat(b, resource)
-		tokens, err := visitEvil(b, b.authorizer(func(o *auth.Options) { o.Store = store }))
+		addHostileServer(b, resource)
+		tokens, err := callHostileServer(b, b.authorizer(func(o *auth.Options) { o.Store = store }))
 		if len(tokens) != 0 || b.person.times() != 1 {
 			t.Errorf("resource %s: the server got %d tokens, the person was asked %d times, want none and once", resource,
 				len(tokens), b.person.times())
@@ -88,8 +88,8 @@ func TestStoredTokenBelongsToOneServerURL(t *testing.T) {
 		t.Errorf("the token is for %q, want the resource as it was published, %q", got, parent)
 	}
 	b.ok(b.authorizer(options, func(o *auth.Options) { o.Interact = nil }), "tools/list")
-	squat(b, parent)
-	tokens, err := visitEvil(b, b.authorizer(options, func(o *auth.Options) { o.Interact = nil }))
+	addHostileServer(b, parent)
+	tokens, err := callHostileServer(b, b.authorizer(options, func(o *auth.Options) { o.Interact = nil }))
 	if len(tokens) != 0 || err == nil {
 		t.Errorf("the other server got %d tokens, error %v, want none without a person", len(tokens), err)
 	}

@@ -49,7 +49,7 @@ func TestScopesRequestedBeforeAreRequestedAgain(t *testing.T) {
 	b.ok(b.authorizer(func(o *auth.Options) { o.Store = store }), "tools/list")
 	for i, r := range b.requests(asHost, "/authorize")[1:] {
 		if got := r.form.Get("scope"); got != "mcp:basic mcp:write" {
-			t.Errorf("authorization %d: want what has been asked for before, got %q", i+2, got)
+			t.Errorf("authorization %d: want the scopes requested before, got %q", i+2, got)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestStepUpsAreBounded(t *testing.T) {
 				})
 			}
 		}, "refused 4 times", 3},
-		{"no scope said", func(b *bench) { b.mcp.needs["tools/list"] = []string{""} }, "", 1},
+		{"no scope", func(b *bench) { b.mcp.needs["tools/list"] = []string{""} }, "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
@@ -158,7 +158,7 @@ func TestServerThatRefusesEveryTokenPromptsABoundedNumberOfTimes(t *testing.T) {
 		}
 		e := b.fails(a, "tools/list")
 		if !e.Permanent() || !strings.Contains(e.Error(), "8 authorizations") {
-			t.Errorf("want a permanent error that says so, got %v", e)
+			t.Errorf("want a permanent error about the budget, got %v", e)
 		}
 		time.Sleep(10 * time.Minute)
 		b.ok(a, "tools/list")
@@ -193,7 +193,7 @@ func TestForbiddenIsAPermanentError(t *testing.T) {
 	b.mcp.set(func(s *mcpServer) { s.forbids = true })
 	e := b.fails(a, "tools/list")
 	if e.Status != http.StatusForbidden || e.Step != auth.StepResource || !e.Permanent() || b.person.times() != 1 {
-		t.Errorf("want a permanent error with HTTP 403 and nobody asked, got %v", e)
+		t.Errorf("want a permanent error with HTTP 403 and no prompt, got %v", e)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestFirstRefusalMayAnswerAnyMessage(t *testing.T) {
 	b.ok(a, "server/discover")
 	b.ok(a, "initialize")
 	if b.person.times() != 0 {
-		t.Error("want nobody asked before the server refuses")
+		t.Error("want no prompt before the server refuses")
 	}
 	b.ok(a, "tools/list")
 	b.ok(a, "initialize")
@@ -248,7 +248,7 @@ func TestDeletingASessionDoesNotPrompt(t *testing.T) {
 		t.Errorf("want an error and no second try, got %t, %v", again, err)
 	}
 	if n := b.person.times(); n != 1 {
-		t.Errorf("want nobody asked, got %d times in all", n)
+		t.Errorf("want no prompt, got %d in all", n)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestRefusedCallerIsNotAffectedByAFailedRenewal(t *testing.T) {
 		}
 		b.ok(a, "tools/list")
 		if b.refreshes() != 2 || b.person.times() != 1 {
-			t.Errorf("want the refresh tried again and nobody asked, got %d and %d", b.refreshes(), b.person.times())
+			t.Errorf("want another refresh and no prompt, got %d and %d", b.refreshes(), b.person.times())
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestPanicOfUserCodeIsReturnedAsError(t *testing.T) {
 			b.person.edit = func(*auth.Redirect) { tt.fail() }
 			e := b.fails(b.authorizer(), "tools/list")
 			if !e.Permanent() || e.Error() != "authorization: authorize: "+tt.want {
-				t.Errorf("want a permanent error that says %q, got %v", tt.want, e)
+				t.Errorf("want a permanent error with %q, got %v", tt.want, e)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func TestStoredTokenServesTheNextProcess(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		b.ok(b.authorizer(shared, func(o *auth.Options) { o.Interact = nil }), "tools/list")
 		if b.refreshes() != 1 || b.person.times() != 1 {
-			t.Errorf("want the stored token refreshed and nobody asked, got %d and %d", b.refreshes(), b.person.times())
+			t.Errorf("want the stored token refreshed and no prompt, got %d and %d", b.refreshes(), b.person.times())
 		}
 	})
 }
@@ -44,7 +44,7 @@ func TestTokenRotatedByAnotherProcessIsUsed(t *testing.T) {
 			b.ok(second, "tools/list")
 		}
 		if n := b.person.times(); n != 1 {
-			t.Errorf("want nobody asked again, got %d times", n)
+			t.Errorf("want no further prompt, got %d", n)
 		}
 	})
 }

@@ -196,7 +196,7 @@ func TestDecodeRecordErrorsContainNoText(t *testing.T) {
 
 func TestOnlyTheUserCanReadTheFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("permissions are those of the user's profile")
+		t.Skip("permissions depend on the user's profile")
 	}
 	s, dir := newFileStore(t)
 	key := auth.StoreKey{Resource: "https://mcp.example/../../etc/passwd", Issuer: "https://as.example"}
@@ -206,7 +206,7 @@ func TestOnlyTheUserCanReadTheFiles(t *testing.T) {
 	checkMode(t, dir, fs.ModeDir|0o700)
 	names := list(t, dir)
 	if len(names) != 1 || len(names[0]) != 64+len(".json") || strings.Contains(names[0], "mcp") {
-		t.Fatalf("files are %q, want one with a hash for its name", names)
+		t.Fatalf("files are %q, want one file named after a hash", names)
 	}
 	checkMode(t, filepath.Join(dir, names[0]), 0o600)
 }
@@ -237,14 +237,14 @@ func list(t *testing.T, dir string) []string {
 
 func TestFileStoreRejectsADirectoryOpenToOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("permissions are those of the user's profile")
+		t.Skip("permissions depend on the user's profile")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := auth.NewFileStore(dir); err == nil || !strings.Contains(err.Error(), "0750, want 0700") {
-		t.Errorf("error is %v, want one with the mode", err)
+		t.Errorf("error is %v, want an error with the mode", err)
 	}
 	for _, bad := range []string{"", filepath.Join(dir, "file", "store")} {
 		_ = os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)

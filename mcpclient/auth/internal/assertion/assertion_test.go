@@ -158,11 +158,11 @@ func TestPrivateKeyRejectsInvalidKeys(t *testing.T) {
 		{"another key's algorithm", pkcs8(t, keys()["P-256"]), "RS256", "want one of [ES256]"},
 		{"none", pkcs8(t, keys()["RSA"]), "none", "want one of"},
 		{"symmetric", pkcs8(t, keys()["RSA"]), "HS256", "want one of"},
-		{"a curve nobody knows", pkcs8(t, p224(t)), "", "P-224"},
+		{"an unsupported curve", pkcs8(t, p224(t)), "", "P-224"},
 	} {
 		_, err := assertion.PrivateKey(tt.pem, tt.alg, "")
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error is %v, want one with %q", tt.name, err, tt.want)
+			t.Errorf("%s: error is %v, want an error with %q", tt.name, err, tt.want)
 		}
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "c2VjcmV0")) {
 			t.Errorf("%s: error %q quotes the key", tt.name, err)

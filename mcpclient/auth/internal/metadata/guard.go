@@ -19,9 +19,9 @@ type guard struct {
 }
 
 // url checks a URL without resolving its host name; address checks the addresses of the name later. It rejects hosts
-// that programs interpret in different ways, because the dialled host must be the checked host: net/http converts
-// digits outside ASCII to 127.0.0.1, a C library converts 127.1. (RFC 3986 §3.2.2; 2026-07-28, Security Best
-// Practices, "Server-Side Request Forgery")
+// that programs interpret in different ways, because the dialled host must be the checked host: net/http accepts
+// 127.0.0.1 in digits outside ASCII, and a C library accepts 127.1 as 127.0.0.1. (RFC 3986 §3.2.2; 2026-07-28,
+// Security Best Practices, "Server-Side Request Forgery")
 func (g guard) url(u *url.URL) error {
 	host := u.Hostname()
 	switch {

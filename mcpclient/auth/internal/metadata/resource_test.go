@@ -23,10 +23,10 @@ func TestResourceMetadataIsFoundAtItsLocations(t *testing.T) {
 		{"at the root, of a server there", root, "", "", []string{root}},
 		{"at the root, of a server at its slash", root, "/", "", []string{root}},
 		{"with an escaped path", root + "/a%2Fb", "/a%2Fb", "", []string{root + "/a%2Fb"}},
-		{"where the challenge says", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
-		{"nothing where the challenge says", own, "/public/mcp", "SITE/gone.json", []string{"/gone.json", own}},
-		{"no server where the challenge says", own, "/public/mcp", "http://127.0.0.1:1/gone.json", []string{own}},
-		{"where the challenge says, without host", "/custom.json", "/public/mcp", "/custom.json", []string{"/custom.json"}},
+		{"at the hint", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
+		{"no document at the hint", own, "/public/mcp", "SITE/gone.json", []string{"/gone.json", own}},
+		{"no server at the hint", own, "/public/mcp", "http://127.0.0.1:1/gone.json", []string{own}},
+		{"at a hint without host", "/custom.json", "/public/mcp", "/custom.json", []string{"/custom.json"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t)
@@ -38,7 +38,7 @@ func TestResourceMetadataIsFoundAtItsLocations(t *testing.T) {
 				"bearer_methods_supported":          []string{"header"},
 				"dpop_signing_alg_values_supported": []string{"ES256"},
 				"dpop_bound_access_tokens_required": true,
-				"resource_name":                     []any{1, "members nobody knows may be anything"},
+				"resource_name":                     []any{1, "unknown members may have any type"},
 			})
 			f := New(Options{})
 			defer f.Close()
@@ -77,7 +77,7 @@ func TestMissingResourceMetadataIsErrNotFound(t *testing.T) {
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !e.Permanent() || e.URL != s.URL+"/.well-known/oauth-protected-resource/mcp" {
-		t.Errorf("error is %#v, want a permanent one with the first place", err)
+		t.Errorf("error is %#v, want a permanent error with the first location", err)
 	}
 }
 
@@ -90,10 +90,10 @@ func TestErrorNamesTheURLOfTheChallenge(t *testing.T) {
 	}
 	s.wantPaths(t, "/gone?secret=1", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
 	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("error %q has the query, want it left out", err)
+		t.Errorf("error %q contains the query", err)
 	}
 	if _, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "http://[x"); err == nil {
-		t.Error("a challenge with something that is no URL was accepted, want an error")
+		t.Error("an invalid URL in a challenge was accepted, want an error")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestServerFailureIsTemporary(t *testing.T) {
 		_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Permanent() || e.Status != status || errors.Is(err, ErrNotFound) {
-			t.Errorf("status %d: error is %v, want one with the status that is not permanent", status, err)
+			t.Errorf("status %d: error is %v, want a temporary error with the status", status, err)
 		}
 	}
 	s := newSite(t)
@@ -192,6 +192,6 @@ func TestNextLocationIsTriedAfterARefusedRedirect(t *testing.T) {
 	})
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL + "/mcp"})
 	if r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", ""); err != nil || r.Resource != s.URL+"/mcp" {
-		t.Errorf("metadata is %+v, %v, want what the root has", r, err)
+		t.Errorf("metadata is %+v, %v, want the document at the root", r, err)
 	}
 }

@@ -107,7 +107,7 @@ func TestDocumentOfAnotherIssuerIsSkipped(t *testing.T) {
 	s.server(oauth+"/tenant1", s.URL)
 	s.server("/tenant1"+openID, s.URL+"/tenant1")
 	if _, err := localFetcher(t, Options{}).Server(t.Context(), s.URL+"/tenant1"); err != nil {
-		t.Errorf("error is %v, want the document of the third place", err)
+		t.Errorf("error is %v, want the document of the third location", err)
 	}
 }
 
@@ -131,10 +131,10 @@ func TestUnsafeEndpointsAreRejected(t *testing.T) {
 		s.json(oauth, doc)
 		_, err := localFetcher(t, Options{}).Server(t.Context(), s.URL)
 		if err == nil || !strings.Contains(err.Error(), tt.member) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %q: error is %v, want one with %q", tt.member, tt.value, err, tt.want)
+			t.Errorf("%s %q: error is %v, want an error with %q", tt.member, tt.value, err, tt.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "pass@") {
-			t.Errorf("error %q has the password", err)
+			t.Errorf("error %q contains the password", err)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestInvalidIssuersAreRejected(t *testing.T) {
 		_, err := New(Options{}).Server(t.Context(), issuer)
 		e, ok := errors.AsType[*Error](err)
 		if !ok || !e.Permanent() || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("issuer %q: error is %v, want a permanent one with %q", issuer, err, want)
+			t.Errorf("issuer %q: error is %v, want a permanent error with %q", issuer, err, want)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestLegacyServerMetadataIsAtTheRootOfTheOrigin(t *testing.T) {
 	s.json(oauth, map[string]any{"issuer": s.URL + "/", "token_endpoint": s.URL + "/oauth/token"})
 	got, err := New(Options{}).LegacyServer(t.Context(), s.at(t, "/v1/mcp?x"))
 	if err != nil || got.TokenEndpoint != s.URL+"/oauth/token" || got.Default {
-		t.Fatalf("LegacyServer = %+v, %v, want what the document has", got, err)
+		t.Fatalf("LegacyServer = %+v, %v, want the document", got, err)
 	}
 	s.wantPaths(t, oauth)
 	if v := s.asked[0].Header.Get("MCP-Protocol-Version"); v != "2025-03-26" {

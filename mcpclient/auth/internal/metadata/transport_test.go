@@ -227,7 +227,7 @@ func TestErrorsContainNoQuery(t *testing.T) {
 	f := New(Options{})
 	_, err := get(t, f, "https://10.0.0.1/token?client_secret=hush")
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "https://10.0.0.1/token: ") {
-		t.Errorf("error is %v, want one with the URL without its query", err)
+		t.Errorf("error is %v, want an error with the URL without its query", err)
 	}
 }
 
