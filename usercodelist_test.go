@@ -202,7 +202,7 @@ var unfailed = map[string]string{}
 
 func init() {
 	for reason, names := range map[string][]string{
-		"held by TestAPanicOfTheUsersCodeIsAnError of package auth: all of it runs in the goroutine of an authorization, " +
+		"held by TestPanicOfUserCodeIsReturnedAsError of package auth: all of it runs in the goroutine of an authorization, " +
 			"or in that of a request, which the case of the authorizer fails": {
 			"auth.EnterpriseManaged.IDToken", "auth.Interaction.Authorize", "auth.Interaction.RedirectURI",
 			"auth.JWTBearer.Assertion",

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// allocations counts what decoding data into a new value allocates, the clone of data left out. Collecting garbage
-// while counting adds a few to large numbers.
+// allocations counts the allocations of decoding data into a new value, without the copy of data. Garbage collection
+// during the count adds a few to large numbers.
 func allocations(t *testing.T, data []byte, v func() any) float64 {
 	t.Helper()
 	clone := testing.AllocsPerRun(5, func() { bytes.Clone(data) })
@@ -20,7 +20,7 @@ func allocations(t *testing.T, data []byte, v func() any) float64 {
 	}) - clone
 }
 
-func TestDecodeAllocatesByTheHandful(t *testing.T) {
+func TestDecodeAllocationsAreBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
@@ -44,7 +44,7 @@ func TestDecodeAllocatesByTheHandful(t *testing.T) {
 	}
 }
 
-func TestAppendAllocatesNothingOfItsOwn(t *testing.T) {
+func TestAppendAllocationsAreBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// listsOf returns texts of more than a MiB that fill a list of a type, wherever it has one, with as many values as
-// there is room for.
+// listsOf returns texts of more than 1 MiB for values of type t. Each text fills one of the lists in the type.
 func listsOf(t reflect.Type, before, after string, depth int) (texts []string) {
 	const bytes = 3 << 19
 	for t.Kind() == reflect.Pointer {
@@ -43,9 +42,9 @@ func listsOf(t reflect.Type, before, after string, depth int) (texts []string) {
 	return texts
 }
 
-// Whatever a peer fills the lists of a message with, decoding takes no more memory than so much, much of it for a
-// moment only.
-func TestNoListTakesMuchMoreMemoryThanItsText(t *testing.T) {
+// TestDecodingALongListTakesBoundedMemory fills each list of each message with elements. Decoding allocates at most
+// 80 MiB, most of it for a short time.
+func TestDecodingALongListTakesBoundedMemory(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")
 	}
@@ -67,7 +66,7 @@ func TestNoListTakesMuchMoreMemoryThanItsText(t *testing.T) {
 	}
 }
 
-// A null in a map or a list of objects takes the room of one.
+// A null in a map or a list of objects takes as much memory as an object.
 func TestNullsCountAsObjects(t *testing.T) {
 	var b strings.Builder
 	for n := 0; n <= maxObjects; n++ {

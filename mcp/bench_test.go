@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// textResult returns a tools/call result whose JSON is about size bytes long: one text with a line break every 80
-// bytes.
+// textResult returns a tools/call result of about size bytes: one text with a line break every 80 bytes.
 func textResult(size int) []byte {
 	line := strings.Repeat("x", 79) + "\n"
 	text := strings.Repeat(line, size/81+1)[:size-size/81]
@@ -59,8 +58,8 @@ func toolsResult(n int) []byte {
 	return b
 }
 
-// BenchmarkDecode includes the copy of the frame that its owner gives up; by=validate is the floor that lies in looking
-// at each byte once.
+// BenchmarkDecode includes the copy of the frame, which decoding consumes. by=validate is the lower bound: it reads
+// each byte once.
 func BenchmarkDecode(b *testing.B) {
 	for _, c := range []struct {
 		name string

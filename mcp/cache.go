@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// CacheHint says for how long and for whom a result may be kept, from 2026-07-28.
-// See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching.
+// CacheHint limits how long a client may keep a result and who may share it, from 2026-07-28. See
+// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching.
 type CacheHint struct {
-	TTLMs      *int64     `json:"ttlMs,omitzero"` // milliseconds; absent or below zero means 0
+	TTLMs      *int64     `json:"ttlMs,omitzero"` // milliseconds; nil or a negative number means 0
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
 }
 
-// Hint returns h. Through it, code that is given a result as any reaches the hint, if results of that type have one.
+// Hint returns h. Code that holds a result as any finds its caching hint with an interface that has this method.
 func (h *CacheHint) Hint() *CacheHint { return h }
 
-// TTL returns for how long the result is fresh after it was received, 0 if it is stale at once.
+// TTL returns how long the result stays fresh after its arrival. Zero means that it is stale at once.
 func (h CacheHint) TTL() time.Duration {
 	if h.TTLMs == nil || *h.TTLMs <= 0 {
 		return 0
@@ -23,12 +23,12 @@ func (h CacheHint) TTL() time.Duration {
 	return time.Duration(min(*h.TTLMs, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
-// CacheScope says who may share a kept result.
+// CacheScope names the users who may share a cached result.
 type CacheScope string
 
 const (
-	// CachePublic lets all users share it.
+	// CachePublic allows all users to share the result.
 	CachePublic CacheScope = "public"
-	// CachePrivate lets only the same authorization context use it.
+	// CachePrivate restricts the result to its own authorization context.
 	CachePrivate CacheScope = "private"
 )

@@ -1,9 +1,10 @@
 package mcp
 
-// CancelledParams are the params of notifications/cancelled: the sender of the request does not wait for the answer any
-// more. See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation.
+// CancelledParams are the params of notifications/cancelled: the sender of the request no longer waits for the
+// answer. See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation.
 type CancelledParams struct {
-	Meta      Meta      `json:"_meta,omitzero"`
-	RequestID RequestID `json:"requestId,omitzero"` // absent only in 2025-11-25, and there means nothing
+	Meta Meta `json:"_meta,omitzero"`
+	// may be absent only in 2025-11-25; the notification then has no effect
+	RequestID RequestID `json:"requestId,omitzero"`
 	Reason    string    `json:"reason,omitzero"`
 }

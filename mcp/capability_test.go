@@ -28,7 +28,7 @@ func TestUnknownCapabilitiesAreKept(t *testing.T) {
 	}
 }
 
-func TestDeclaredCapabilitiesAreThere(t *testing.T) {
+func TestDeclaredCapabilitiesAreNotNil(t *testing.T) {
 	var c ClientCapabilities
 	text := `{"roots":{},"sampling":null,"elicitation":{"form":null,"url":{}},"extensions":{"a/b":null}}`
 	if _, err := Decode([]byte(text), &c); err != nil {

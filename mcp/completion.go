@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CompleteParams are the params of completion/complete: what may the user be about to type?
-// See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion.
+// CompleteParams are the params of completion/complete, which asks for values that complete the user's input. See
+// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion.
 type CompleteParams struct {
 	Meta     Meta             `json:"_meta,omitzero"`
 	Ref      CompleteRef      `json:"ref" mcp:"required"`
@@ -16,7 +16,7 @@ type CompleteParams struct {
 	Context  *CompleteContext `json:"context,omitzero"` // from 2025-06-18
 }
 
-// RefType tells what a [CompleteRef] refers to.
+// RefType is the kind of object that a [CompleteRef] refers to.
 type RefType string
 
 const (
@@ -24,19 +24,20 @@ const (
 	RefResource RefType = "ref/resource"
 )
 
-// CompleteRef refers to the prompt, by Name, or to the resource or resource template, by URI, whose argument is being
-// typed. [PromptRef] and [ResourceRef] make one.
+// CompleteRef refers to the prompt (by Name), resource or resource template (by URI) that the argument belongs to.
+// [PromptRef] and [ResourceRef] return a CompleteRef.
 type CompleteRef struct {
 	Type  RefType `json:"type" mcp:"required"`
 	Name  string  `json:"name,omitzero"`
-	Title string  `json:"title,omitzero"` // of a prompt; from 2025-06-18
-	URI   string  `json:"uri,omitzero"`   // or URI template
+	Title string  `json:"title,omitzero"` // title of a prompt; from 2025-06-18
+	URI   string  `json:"uri,omitzero"`   // URI or URI template
 }
 
-// PromptRef refers to the prompt of this name.
+// PromptRef returns a reference to the prompt with this name.
 func PromptRef(name string) CompleteRef { return CompleteRef{Type: RefPrompt, Name: name} }
 
-// ResourceRef refers to the resource of this URI, or to the resource template, written as the server has it.
+// ResourceRef returns a reference to a resource or resource template. uri is the URI or URI template, exactly as the
+// server lists it.
 func ResourceRef(uri string) CompleteRef { return CompleteRef{Type: RefResource, URI: uri} }
 
 func (r *CompleteRef) check() error {
@@ -49,13 +50,13 @@ func (r *CompleteRef) check() error {
 	return nil
 }
 
-// CompleteArgument is the argument that is being typed.
+// CompleteArgument is the argument that the user is typing.
 type CompleteArgument struct {
 	Name  string `json:"name" mcp:"required"`
-	Value string `json:"value"` // as far as it has been typed
+	Value string `json:"value"` // the text typed so far
 }
 
-// CompleteContext is what has been settled before.
+// CompleteContext holds the arguments that already have a value.
 type CompleteContext struct {
 	Arguments map[string]string `json:"arguments,omitzero"`
 }
@@ -66,10 +67,11 @@ type CompleteResult struct {
 	Completion Completion `json:"completion" mcp:"required"`
 }
 
-// maxCompletions is how many values an answer has at most. (specification 2026-07-28, server/utilities/completion)
+// maxCompletions is the largest number of values in an answer. (specification 2026-07-28,
+// server/utilities/completion)
 const maxCompletions = 100
 
-// decode decodes text. Of the values, no more than there may be are kept.
+// decode decodes text. It keeps the first maxCompletions values; if there are more, HasMore becomes true.
 func (r *CompleteResult) decode(text []byte) error {
 	cut := false
 	first := jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, values *[]string) error {
@@ -95,14 +97,14 @@ func (r *CompleteResult) decode(text []byte) error {
 		_, err := d.ReadToken()
 		return err
 	})
-	err := jsonv2.Unmarshal(text, r, decoding, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(first, integers)))
+	err := jsonv2.Unmarshal(text, r, decodeOptions, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(first, integers)))
 	r.Completion.HasMore = r.Completion.HasMore || cut
 	return err
 }
 
-// Completion is a choice of values, the most fitting first.
+// Completion is a list of suggested values, the best match first.
 type Completion struct {
-	Values  []string `json:"values" mcp:"required"` // 100 at most: of more, the first are decoded
-	Total   *int64   `json:"total,omitzero"`        // how many there are, if that is known
+	Values  []string `json:"values" mcp:"required"` // at most 100; decoding drops the rest
+	Total   *int64   `json:"total,omitzero"`        // number of matching values, if known
 	HasMore bool     `json:"hasMore,omitzero"`
 }

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Content is one block of what a tool returned, a prompt holds or a model said. It is one of the pointer types in this
-// package whose comment says so: [*TextContent], [*ImageContent], [*AudioContent], [*ResourceLink],
-// [*EmbeddedResource], in sampling also [*ToolUseContent] and [*ToolResultContent], and [*UnknownContent] for anything
-// newer.
+// Content is one block of a tool result, a prompt or a model's message. It is a pointer to one of these types of this
+// package: [*TextContent], [*ImageContent], [*AudioContent], [*ResourceLink], [*EmbeddedResource]; in sampling also
+// [*ToolUseContent] and [*ToolResultContent]; and [*UnknownContent] for any newer type.
 type Content interface {
 	appendJSON(dst []byte) ([]byte, error)
 }
 
-// The values of type by which blocks of content are told apart.
+// Values of the member type, which distinguishes the blocks of content.
 const (
 	typeText       = "text"
 	typeImage      = "image"
@@ -26,7 +25,7 @@ const (
 	typeToolResult = "tool_result"
 )
 
-// textOf returns the text blocks, one line break between them.
+// textOf joins the text blocks with line breaks. It skips all other blocks.
 func textOf(blocks []Content) string {
 	var texts []string
 	for _, c := range blocks {
@@ -40,82 +39,84 @@ func textOf(blocks []Content) string {
 // Text returns a block of plain text.
 func Text(s string) *TextContent { return &TextContent{Text: s} }
 
-// TextContent is [Content]: text to or from a model.
+// TextContent is a [Content] block: text to or from a model.
 type TextContent struct {
 	Text        string
 	Annotations *Annotations
 	Meta        Meta // from 2025-06-18
 }
 
-// ImageContent is [Content]: an image to or from a model.
+// ImageContent is a [Content] block: an image to or from a model.
 type ImageContent struct {
-	Data        string // base64, left as it came
+	Data        string // base64, exactly as received
 	MIMEType    string
 	Annotations *Annotations
 	Meta        Meta // from 2025-06-18
 }
 
-// AudioContent is [Content] from 2025-03-26: sound to or from a model.
+// AudioContent is a [Content] block from 2025-03-26: audio to or from a model.
 type AudioContent struct {
-	Data        string // base64, left as it came
+	Data        string // base64, exactly as received
 	MIMEType    string
 	Annotations *Annotations
 	Meta        Meta // from 2025-06-18
 }
 
-// Image returns a block with an image; mimeType is that of data, image/png for example.
+// Image returns a block with an image. mimeType is the type of data, for example image/png.
 func Image(data []byte, mimeType string) *ImageContent {
 	return &ImageContent{Data: base64.StdEncoding.EncodeToString(data), MIMEType: mimeType}
 }
 
-// Audio returns a block with sound; mimeType is that of data, audio/wav for example.
+// Audio returns a block with audio. mimeType is the type of data, for example audio/wav.
 func Audio(data []byte, mimeType string) *AudioContent {
 	return &AudioContent{Data: base64.StdEncoding.EncodeToString(data), MIMEType: mimeType}
 }
 
-// Bytes returns the image that Data encodes. An error says that it is not base64.
+// Bytes decodes Data. It returns an error if Data is not base64.
 func (c *ImageContent) Bytes() ([]byte, error) { return base64.StdEncoding.DecodeString(c.Data) }
 
-// Bytes returns the sound that Data encodes. An error says that it is not base64.
+// Bytes decodes Data. It returns an error if Data is not base64.
 func (c *AudioContent) Bytes() ([]byte, error) { return base64.StdEncoding.DecodeString(c.Data) }
 
-// EmbeddedResource is [Content]: the contents of a resource, sent along.
+// EmbeddedResource is a [Content] block that contains a resource.
 type EmbeddedResource struct {
 	Resource    *ResourceContents
 	Annotations *Annotations
 	Meta        Meta // from 2025-06-18
 }
 
-// ResourceLink is [Content] from 2025-06-18: a resource that can be read. It need not be among the listed ones.
+// ResourceLink is a [Content] block from 2025-06-18: it names a resource that the client can read. The server need
+// not list the resource.
 type ResourceLink Resource
 
-// ToolUseContent is [Content] of a sampled message from 2025-11-25: the model asks for a call of a tool.
+// ToolUseContent is a [Content] block of sampled messages from 2025-11-25: the model asks for a call of a tool.
 type ToolUseContent struct {
-	ID    string // by which a [ToolResultContent] refers to this use
-	Name  string // of the tool
+	ID    string // identifies this use in a [ToolResultContent]
+	Name  string // name of the tool
 	Input json.RawMessage
-	Meta  Meta // to be kept when the block is sent again, for the sake of the model's cache
+	Meta  Meta // send it back unchanged with the block: the model's cache may depend on it
 }
 
-// ToolResultContent is [Content] of a sampled message from 2025-11-25: what a call that the model asked for returned.
+// ToolResultContent is a [Content] block of sampled messages from 2025-11-25: the result of a call that the model
+// asked for.
 type ToolResultContent struct {
-	ToolUseID         string      // the ID of the [ToolUseContent]
-	Content           ContentList // no tool uses or results in it
+	ToolUseID         string      // ID of the [ToolUseContent]
+	Content           ContentList // without tool uses and tool results
 	StructuredContent json.RawMessage
 	IsError           bool
-	Meta              Meta // to be kept when the block is sent again, for the sake of the model's cache
+	Meta              Meta // send it back unchanged with the block: the model's cache may depend on it
 }
 
-// UnknownContent is [Content] of a type that this package does not know, kept as it came.
+// UnknownContent is a [Content] block of a type that this package does not know, kept unchanged.
 type UnknownContent struct {
 	Type string
-	Raw  json.RawMessage // the whole block, type included
+	Raw  json.RawMessage // the whole block, including its type
 }
 
-// ContentList is a list of blocks. It is written as [] when nil.
+// ContentList is a list of blocks. A nil list is encoded as [].
 type ContentList []Content
 
-// UnmarshalJSON decodes a copy of text, so that nothing points into it.
+// UnmarshalJSON decodes a copy of text. The blocks share no memory with text.
 func (l *ContentList) UnmarshalJSON(text []byte) error {
 	var d decoder
 	d.b = bytes.Clone(text)
@@ -124,7 +125,7 @@ func (l *ContentList) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalJSON encodes the blocks. Nil blocks are an error.
+// MarshalJSON encodes the blocks. It returns an error if a block is nil.
 func (l ContentList) MarshalJSON() ([]byte, error) { return appendContentList(nil, l) }
 
 // MarshalJSON encodes the block.
@@ -151,14 +152,14 @@ func (c ToolResultContent) MarshalJSON() ([]byte, error) { return c.appendJSON(n
 // MarshalJSON returns Raw.
 func (c UnknownContent) MarshalJSON() ([]byte, error) { return c.appendJSON(nil) }
 
-// Annotations tell a client for whom a block, a resource or a template is and how much it matters.
+// Annotations describe the audience and the importance of a block, a resource or a template.
 type Annotations struct {
 	Audience     []Role   `json:"audience,omitzero"`
-	Priority     *float64 `json:"priority,omitzero"`     // from 0, entirely optional, to 1, effectively required
+	Priority     *float64 `json:"priority,omitzero"`     // from 0 (entirely optional) to 1 (effectively required)
 	LastModified string   `json:"lastModified,omitzero"` // ISO 8601; from 2025-06-18
 }
 
-// Role is who speaks in a conversation.
+// Role is the author of a message in a conversation.
 type Role string
 
 const (

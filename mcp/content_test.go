@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestImagesAndSoundAreBytes(t *testing.T) {
+func TestImageAndAudioBytesRoundTrip(t *testing.T) {
 	for _, data := range [][]byte{{}, {0}, {0xff, 0xfe, 0x3e}, []byte("four")} {
-		image, sound := Image(data, "image/png"), Audio(data, "audio/wav")
-		if image.MIMEType != "image/png" || sound.MIMEType != "audio/wav" {
-			t.Errorf("want the MIME types that were given, got %q and %q", image.MIMEType, sound.MIMEType)
+		image, audio := Image(data, "image/png"), Audio(data, "audio/wav")
+		if image.MIMEType != "image/png" || audio.MIMEType != "audio/wav" {
+			t.Errorf("want the MIME types that were given, got %q and %q", image.MIMEType, audio.MIMEType)
 		}
-		text, err := AppendResult(nil, &CallToolResult{Content: ContentList{image, sound}})
+		text, err := AppendResult(nil, &CallToolResult{Content: ContentList{image, audio}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,10 +30,10 @@ func TestImagesAndSoundAreBytes(t *testing.T) {
 		}
 	}
 	if _, err := (&ImageContent{Data: "!"}).Bytes(); err == nil {
-		t.Error("what is not base64 became an image")
+		t.Error("Bytes of an image that is not base64 returned no error")
 	}
 	if _, err := (&AudioContent{Data: "!"}).Bytes(); err == nil {
-		t.Error("what is not base64 became sound")
+		t.Error("Bytes of audio that is not base64 returned no error")
 	}
 }
 

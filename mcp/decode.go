@@ -16,30 +16,30 @@ import (
 	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
-// Decode decodes the JSON value that data begins with, space in front of it allowed, into v, and returns how many bytes
-// of data it took. Whatever follows the value is not looked at: the caller who expects nothing there compares n with
-// len(data). All n bytes have been validated if there is no error.
+// Decode decodes the JSON value at the start of data into v and returns the number of bytes that it read. Space
+// before the value is allowed. Decode ignores everything after the value: a caller that expects nothing there
+// compares n with len(data). If err is nil, all n bytes are valid JSON.
 //
-// v is a pointer to a zero value: of a type of this package, of a [json.RawMessage], or of any type of the user's own
-// that JSON can be decoded into. A nil v only validates.
+// v is a pointer to a zero value. Its type is a type of this package, [json.RawMessage], or any type that JSON can be
+// decoded into. If v is nil, Decode only validates.
 //
-// Decode leaves data as it is, and what it decodes shares no memory with it: for the types that [DecodeInPlace] would
-// have point into data, it works on a copy.
+// Decode does not change data, and the decoded value shares no memory with data: for types that [DecodeInPlace] would
+// leave pointing into data, Decode works on a copy.
 //
-// An integer of a type of this package may be written with a fraction or an exponent (1.0, 1e3), and a hint that is no
-// integer (ttlMs, size, total, pollInterval) is absent.
+// Integers in types of this package may have a fraction or an exponent (1.0, 1e3). A hint that is not an integer
+// (ttlMs, size, total, pollInterval) is treated as absent.
 //
-// JSON is taken strictly otherwise: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them,
-// nesting of 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null
-// counted as one. A lone surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as
-// it is, members that occur twice are not looked for.
+// In all other respects Decode is strict: strings are valid UTF-8, no member occurs twice, member names match the
+// protocol's spelling exactly, and values nest at most 1024 levels deep. A value of a type of this package may
+// contain at most 100,000 objects; each null counts as an object. A lone surrogate, which only an escape can express,
+// becomes U+FFFD. Decode does not look for duplicate members inside raw JSON that it keeps unchanged.
 //
-// Little text can be much memory: nine bytes of {"a":1} are 400 in a value of type any. So a text is not decoded if
-// that would take more than 128 MiB, or eight bytes for each of its own if that is more. What is in a struct of your
-// own or in a list of numbers is cheap; what is in any, in maps and in lists of pointers is not.
+// A short text can need much memory: the nine bytes {"a":1} take 400 in a value of type any. Decode therefore fails
+// if the value would need more than 128 MiB, or more than eight times the length of the text if that is larger.
+// Structs and lists of numbers are cheap; any, maps and lists of pointers are expensive.
 //
-// An error about the value names the part that is wrong, such as "tools[3].name is missing". After an error, what v
-// holds and what n says mean nothing.
+// An error about the value names the invalid part, for example "tools[3].name is missing". After an error, v and n
+// are undefined.
 func Decode(data []byte, v any) (n int, err error) {
 	switch v.(type) {
 	case *json.RawMessage, *CallToolResult, *ListToolsResult, *GetPromptResult, *ReadResourceResult, *CallToolParams:
@@ -48,12 +48,13 @@ func Decode(data []byte, v any) (n int, err error) {
 	return DecodeInPlace(data, v)
 }
 
-// DecodeInPlace is [Decode] for a caller that owns data and gives it up: nothing is copied. Strings and raw JSON in
-// what it decodes into a [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult],
-// [*CallToolParams] or [*json.RawMessage] point into data, and data is overwritten on the way. A text of which the
-// escapes are gone looks like any other JSON, so data must not be read again, whether there was an error or not: what
-// has to be known before, such as the type of a result, [ResultTypeOf] says. And a string of ten bytes keeps all of
-// data in memory: [strings.Clone] it.
+// DecodeInPlace is [Decode] without a copy, for a caller that gives up ownership of data. Strings and raw JSON
+// decoded into a [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult], [*CallToolParams]
+// or [*json.RawMessage] point into data.
+//
+// DecodeInPlace overwrites data as it removes escapes, and the overwritten text may still look like valid JSON. Do
+// not read data again, with or without an error: call functions such as [ResultTypeOf] before. A decoded string of
+// ten bytes keeps all of data in memory; use [strings.Clone] to keep only the string.
 func DecodeInPlace(data []byte, v any) (n int, err error) {
 	var d decoder
 	d.b = data
@@ -85,20 +86,20 @@ func DecodeInPlace(data []byte, v any) (n int, err error) {
 	if err := decodeValue(data[:n], v); err != nil {
 		return n, err
 	}
-	return n, settle(v)
+	return n, applyRules(v)
 }
 
-// maxObjects bounds the objects in what is decoded into types of this package: two bytes of text can become a struct of
-// hundreds. No list of the protocol is as long.
+// maxObjects bounds the objects in a decoded value of a type of this package, because two bytes of text can become a
+// struct of hundreds of bytes. No list of the protocol is as long.
 const maxObjects = 100_000
 
-var errTooMany = fmt.Errorf("has more than %d objects, or strings in lists", maxObjects)
+var errTooMany = fmt.Errorf("has more than %d objects or strings in lists", maxObjects)
 
-// decoding makes the JSON library replace lone surrogates. It would replace invalid UTF-8 too, but that has been ruled
-// out before. A time.Duration is a number of nanoseconds, as [encoding] has it.
-var decoding = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsonv1.FormatDurationAsNano(true))
+// decodeOptions makes the JSON library replace lone surrogates. The option would also allow invalid UTF-8, but callers
+// have rejected that before. A time.Duration is a number of nanoseconds, as in [encoding].
+var decodeOptions = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsonv1.FormatDurationAsNano(true))
 
-// decodeValue decodes text, which has been validated, into v by means of the JSON library.
+// decodeValue decodes text, which is valid JSON, into v with the JSON library.
 func decodeValue(text []byte, v any) error {
 	if objects(text) > maxObjects && ofThisPackage(v) {
 		return errTooMany
@@ -107,16 +108,16 @@ func decodeValue(text []byte, v any) error {
 		return err
 	}
 	if r, ok := v.(*CompleteResult); ok {
-		return pointedOut(r.decode(text))
+		return withPath(r.decode(text))
 	}
 	if ofThisPackage(v) {
-		return pointedOut(jsonv2.Unmarshal(text, v, decoding, jsonv2.WithUnmarshalers(integers)))
+		return withPath(jsonv2.Unmarshal(text, v, decodeOptions, jsonv2.WithUnmarshalers(integers)))
 	}
-	return pointedOut(jsonv2.Unmarshal(text, v, decoding))
+	return withPath(jsonv2.Unmarshal(text, v, decodeOptions))
 }
 
-// integers makes the JSON library read integers of this package as [jsonscan.Int] does, and hints that are no integers
-// as absent.
+// integers makes the JSON library read the integers of this package with [jsonscan.Int], and treat a hint that is not
+// an integer as absent.
 var integers = jsonv2.JoinUnmarshalers(
 	jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
 		if d.PeekKind() != '0' {
@@ -147,8 +148,8 @@ var integers = jsonv2.JoinUnmarshalers(
 	}),
 )
 
-// pointedOut says of an error of the JSON library which part of the value is wrong.
-func pointedOut(err error) error {
+// withPath adds the path of the invalid part to an error of the JSON library.
+func withPath(err error) error {
 	switch err := err.(type) {
 	case *jsonv2.SemanticError:
 		return withinPointer(err.JSONPointer, semanticCause(err))
@@ -160,8 +161,8 @@ func pointedOut(err error) error {
 	return err
 }
 
-// objects returns how many objects there may be in text: a null may stand for one, which takes as much room in a list
-// or a map.
+// objects returns an upper bound for the objects in text. A null counts as an object, because it takes as much memory
+// in a list or a map.
 func objects(text []byte) int {
 	return bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("null"))
 }
@@ -171,7 +172,7 @@ func ofThisPackage(v any) bool {
 	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == thisPackage
 }
 
-// semanticCause puts what the JSON library found wrong with one value into the words of the decoders in this package.
+// semanticCause converts an error of the JSON library about one value into an error of this package's decoders.
 func semanticCause(err *jsonv2.SemanticError) error {
 	if err.Err == nil || errors.Is(err.Err, strconv.ErrSyntax) || errors.Is(err.Err, strconv.ErrRange) {
 		return &jsonscan.TypeError{Offset: int(err.ByteOffset), Want: jsonKind(err.GoType)}
@@ -179,7 +180,7 @@ func semanticCause(err *jsonv2.SemanticError) error {
 	return err.Err
 }
 
-// jsonKind says which JSON goes into a value of type t.
+// jsonKind returns the JSON type that decodes into a value of type t.
 func jsonKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -198,7 +199,7 @@ func jsonKind(t reflect.Type) string {
 	return "integer"
 }
 
-// withinPointer says that err is about the value to which p points.
+// withinPointer prefixes err with the path p.
 func withinPointer(p jsontext.Pointer, err error) error {
 	for p != "" {
 		token := p.LastToken()

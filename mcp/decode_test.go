@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-func TestIntegersAreReadHoweverTheyAreWrittenAndHintsCostNothing(t *testing.T) {
+func TestIntegersAcceptFractionsAndInvalidHintsAreAbsent(t *testing.T) {
 	for _, tt := range []struct {
 		raw  string
 		want *int64
@@ -52,12 +52,12 @@ func TestIntegersAreReadHoweverTheyAreWrittenAndHintsCostNothing(t *testing.T) {
 		t.Errorf("maxTokens of 1e3: got %d and %v", p.MaxTokens, err)
 	}
 	if _, err := Decode([]byte(`{"messages":[],"maxTokens":1.5}`), &p); err == nil ||
-		err.Error() != "maxTokens is no integer" {
-		t.Errorf("maxTokens of 1.5: got %v, want that it is no integer", err)
+		err.Error() != "maxTokens is not an integer" {
+		t.Errorf("maxTokens of 1.5: got %v, want that it is not an integer", err)
 	}
 }
 
-func TestAToolThatCannotBeDecodedHidesNoOther(t *testing.T) {
+func TestUnreadableToolIsLeftOutOfTheList(t *testing.T) {
 	const before = `{"name":"b","description":"a \"text\"","inputSchema":{"title":"\u00e9"}}`
 	const after = `{"name":"c","inputSchema":{}}`
 	for _, c := range []struct{ tool, name, want string }{
@@ -65,14 +65,14 @@ func TestAToolThatCannotBeDecodedHidesNoOther(t *testing.T) {
 		{`{"name":"","inputSchema":{}}`, "", "tools[1].name is missing"},
 		{`{"name":"a"}`, "a", "tools[1].inputSchema is missing"},
 		{`{"name":"a","inputSchema":null}`, "a", "tools[1].inputSchema is missing"},
-		{`{"name":"a","inputSchema":[]}`, "a", "tools[1].inputSchema is no object"},
+		{`{"name":"a","inputSchema":[]}`, "a", "tools[1].inputSchema is not an object"},
 		{`{"name":"a","name":"b","inputSchema":[]}`, "a", "tools[1].name occurs twice"},
 		{`{"name":"a","inputSchema":{},"annotations":{"title":"\"}\"","readOnlyHint":1},"title":"x"}`, "a",
-			"tools[1].annotations.readOnlyHint is no boolean"},
+			"tools[1].annotations.readOnlyHint is not a boolean"},
 		{`{"name":"a","inputSchema":{},"icons":[{"src":"https:\/\/x\/"},{}],"x":["]"]}`, "a",
 			"tools[1].icons[1].src is missing"},
-		{`null`, "", "tools[1] is no object"},
-		{`["]"]`, "", "tools[1] is no object"},
+		{`null`, "", "tools[1] is not an object"},
+		{`["]"]`, "", "tools[1] is not an object"},
 	} {
 		var r ListToolsResult
 		_, err := Decode([]byte(`{"tools":[`+before+`,`+c.tool+`,`+after+`],"ttlMs":1}`), &r)
@@ -86,36 +86,36 @@ func TestAToolThatCannotBeDecodedHidesNoOther(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheWrongPart(t *testing.T) {
+func TestErrorsNameTheInvalidPart(t *testing.T) {
 	for _, c := range []struct {
-		name string // of the type
+		name string // name of the type
 		text string
 		want string
 	}{
-		{"ListToolsResult", `{"tools":{}}`, "tools is no array"},
+		{"ListToolsResult", `{"tools":{}}`, "tools is not an array"},
 		{"ListToolsResult", `{"tools":null}`, "tools is missing"},
 		{"ListToolsResult", `{"tools":[],"tools":[]}`, "tools occurs twice"},
-		{"ListToolsResult", `{"tools":[],"nextCursor":1}`, "nextCursor is no string"},
+		{"ListToolsResult", `{"tools":[],"nextCursor":1}`, "nextCursor is not a string"},
 		{"ListToolsResult", `[]`, "no object at offset 0"},
 		{"CallToolResult", `{}`, "content is missing"},
 		{"CallToolResult", `{"content":[{"text":"a"}]}`, "content[0].type is missing"},
-		{"CallToolResult", `{"content":[{"type":1}]}`, "content[0].type is no string"},
+		{"CallToolResult", `{"content":[{"type":1}]}`, "content[0].type is not a string"},
 		{"CallToolResult", `{"content":[{"type":"text"}]}`, "content[0].text is missing"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","text":"b"}]}`, "content[0].text occurs twice"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","type":"text"}]}`, "content[0].type occurs twice"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","annotations":{"audience":["user",1]}}]}`,
-			"content[0].annotations.audience[1] is no string"},
+			"content[0].annotations.audience[1] is not a string"},
 		{"CallToolResult", `{"content":[{"type":"image","data":""}]}`, "content[0].mimeType is missing"},
 		{"CallToolResult", `{"content":[{"type":"resource","resource":{"uri":"u"}}]}`, "content[0].resource.text is missing"},
-		{"CallToolResult", `{"content":[],"_meta":[]}`, "_meta is no object"},
-		{"CallToolResult", `{"content":[],"resultType":7}`, "resultType is no string"},
-		{"CallToolResult", `{"content":[],"isError":"true"}`, "isError is no boolean"},
+		{"CallToolResult", `{"content":[],"_meta":[]}`, "_meta is not an object"},
+		{"CallToolResult", `{"content":[],"resultType":7}`, "resultType is not a string"},
+		{"CallToolResult", `{"content":[],"isError":"true"}`, "isError is not a boolean"},
 		{"CallToolResult", `{"content":[x]}`, "invalid character 'x' at offset 12"},
 		{"CallToolResult", `{"content":[`, "unexpected end of JSON at offset 12"},
 		{"CallToolResult", "{\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}", "invalid UTF-8 at offset 35"},
 		{"CallToolParams", `{"arguments":{}}`, "name is missing"},
-		{"CallToolParams", `{"name":"a","arguments":[]}`, "arguments is no object"},
-		{"CallToolParams", `{"name":"a","task":{"ttl":"x"}}`, "task.ttl is no integer"},
+		{"CallToolParams", `{"name":"a","arguments":[]}`, "arguments is not an object"},
+		{"CallToolParams", `{"name":"a","task":{"ttl":"x"}}`, "task.ttl is not an integer"},
 		{"GetPromptResult", `{"messages":[{"role":"user"}]}`, "messages[0].content is missing"},
 		{"ReadResourceResult", `{"contents":[{"text":""}]}`, "contents[0].uri is missing"},
 		{"ListResourcesResult", `{"resources":[{"uri":"a","name":"b"},{"uri":"a"}]}`, "resources[1].name is missing"},
@@ -127,7 +127,7 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		{"ListPromptsResult", `{"prompts":[{"name":"a","arguments":[{}]}]}`, "prompts[0].arguments[0].name is missing"},
 		{"InitializeResult", `{"capabilities":{}}`, "protocolVersion is missing"},
 		{"InitializeResult", `{"protocolVersion":"x","capabilities":{"tools":{"listChanged":"yes"}}}`,
-			"capabilities.tools.listChanged is no boolean"},
+			"capabilities.tools.listChanged is not a boolean"},
 		{"InitializeResult", `{"protocolVersion":"x","capabilities":{"logging":[]}}`,
 			"capabilities.logging must be a JSON object"},
 		{"InitializeResult", `{"protocolVersion":"x","serverInfo":{"icons":[{"src":""}]}}`,
@@ -145,16 +145,16 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		{"CreateMessageParams", `{"messages":[],"maxTokens":1,"tools":[{"name":"a"}]}`, "tools[0].inputSchema is missing"},
 		{"ElicitParams", `{"message":"m"}`, "requestedSchema is missing"},
 		{"ElicitParams", `{"message":"m","mode":"url"}`, "url is missing"},
-		{"InputRequiredResult", `{"resultType":"input_required"}`, "neither inputRequests nor requestState"},
+		{"InputRequiredResult", `{"resultType":"input_required"}`, "inputRequests and requestState are both missing"},
 		{"InputRequiredResult", `{"inputRequests":{"k":{"params":{}}}}`, "inputRequests.k.method is missing"},
 		{"InputRequiredResult", `{"inputRequests":{"k":{"method":"m","params":3}}}`,
 			"inputRequests.k.params must be a JSON object"},
 		{"LoggingMessageParams", `{"level":"info"}`, "data is missing"},
 		{"ProgressParams", `{"progress":1}`, "progressToken is missing"},
-		{"ProgressParams", `{"progressToken":"a","progress":"1"}`, "progress is no number"},
+		{"ProgressParams", `{"progressToken":"a","progress":"1"}`, "progress is not a number"},
 		{"GetTaskResult", `{"status":"working"}`, "taskId is missing"},
 		{"URLElicitationRequiredData", `{"elicitations":[{"mode":"url"}]}`, "elicitations[0].url is missing"},
-		{"FormSchema", `{"type":"object","properties":{"a":{"type":1}}}`, "properties.a.type is no string"},
+		{"FormSchema", `{"type":"object","properties":{"a":{"type":1}}}`, "properties.a.type is not a string"},
 	} {
 		v := golden{name: c.name}.new()
 		_, err := Decode([]byte(c.text), v)
@@ -164,7 +164,7 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 	}
 }
 
-func TestSyntaxErrorsStayTheScannersOwn(t *testing.T) {
+func TestInvalidJSONReturnsTheScannersSyntaxError(t *testing.T) {
 	for _, v := range []any{new(CallToolResult), new(DiscoverResult), new(json.RawMessage), new(map[string]any), nil} {
 		_, err := Decode([]byte(`{"content":[}`), v)
 		if _, ok := errors.AsType[*jsonscan.SyntaxError](err); !ok {
@@ -173,7 +173,7 @@ func TestSyntaxErrorsStayTheScannersOwn(t *testing.T) {
 	}
 }
 
-func TestDecodeTakesOneValue(t *testing.T) {
+func TestDecodeReadsOneValue(t *testing.T) {
 	for _, v := range []any{new(CallToolResult), new(DiscoverResult), new(json.RawMessage), new(map[string]any), nil} {
 		value := ` {"content":[],"supportedVersions":[]}`
 		for _, rest := range []string{``, ` `, `,"more":1}`, `}`, `x`, "\x00"} {
@@ -185,7 +185,7 @@ func TestDecodeTakesOneValue(t *testing.T) {
 	}
 }
 
-func TestRawJSONIsHandedOverAndValidated(t *testing.T) {
+func TestRawJSONIsValidatedAndNotCopied(t *testing.T) {
 	data := []byte(` {"a" : "\u0041"} ,`)
 	var raw json.RawMessage
 	if _, err := DecodeInPlace(data, &raw); err != nil {
@@ -207,7 +207,7 @@ func TestRawJSONIsHandedOverAndValidated(t *testing.T) {
 	}
 }
 
-func TestResultsPointIntoTheFrame(t *testing.T) {
+func TestDecodedResultsPointIntoTheirInput(t *testing.T) {
 	data := []byte(`{"content":[{"type":"text","text":"a\nb"}],"structuredContent":{"x":1},"_meta":{"y":2}}`)
 	var r CallToolResult
 	if _, err := DecodeInPlace(data, &r); err != nil {
@@ -228,7 +228,7 @@ func TestResultsPointIntoTheFrame(t *testing.T) {
 	}
 }
 
-func TestDecodeLeavesItsInputAlone(t *testing.T) {
+func TestDecodeDoesNotChangeItsInput(t *testing.T) {
 	decode := func(what string, text []byte, v func() any) {
 		want, got, input := v(), v(), bytes.Clone(text)
 		if _, err := Decode(bytes.Clone(text), want); err != nil {
@@ -256,7 +256,7 @@ func TestDecodeLeavesItsInputAlone(t *testing.T) {
 	})
 }
 
-func TestUnmarshalJSONKeepsNothingOfItsInput(t *testing.T) {
+func TestUnmarshalJSONSharesNoMemoryWithItsInput(t *testing.T) {
 	for _, g := range goldens(t) {
 		want, got := g.new(), g.new()
 		if err := json.Unmarshal(g.text, want); err != nil {
@@ -305,7 +305,7 @@ func TestNullMeansAbsent(t *testing.T) {
 	}
 }
 
-func TestNullIsAValueWhereAnyJSONIs(t *testing.T) {
+func TestNullIsAValueInStructuredContentAndLogData(t *testing.T) {
 	var r CallToolResult
 	if _, err := Decode([]byte(`{"content":[],"structuredContent":null}`), &r); err != nil {
 		t.Fatal(err)
@@ -322,7 +322,7 @@ func TestNullIsAValueWhereAnyJSONIs(t *testing.T) {
 	}
 }
 
-func TestLoneSurrogatesAreReplacedEverywhere(t *testing.T) {
+func TestLoneSurrogatesAreReplaced(t *testing.T) {
 	const text = `a\ud83d b\ude00 c\ud83d\ude00`
 	const want = "a\uFFFD b\uFFFD c\U0001F600"
 	var r CallToolResult
@@ -341,7 +341,7 @@ func TestLoneSurrogatesAreReplacedEverywhere(t *testing.T) {
 	}
 }
 
-func TestNamesAreComparedExactly(t *testing.T) {
+func TestMemberNamesAreCaseSensitive(t *testing.T) {
 	var r CallToolResult
 	text := `{"Content":1,"CONTENT":[],"content":[],"isError\u0000":true,"i\u0073Error":true}`
 	if _, err := Decode([]byte(text), &r); err != nil || !r.IsError {
@@ -382,8 +382,8 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-// TestNothingIsRequiredOfResultsOfAnotherType decodes a result into the type of its method, and then into its own.
-func TestNothingIsRequiredOfResultsOfAnotherType(t *testing.T) {
+// TestResultOfAnotherTypeMayLackRequiredMembers decodes a result into its method's type, and then into its own type.
+func TestResultOfAnotherTypeMayLackRequiredMembers(t *testing.T) {
 	data := []byte(`{"_meta":{"a":"\u0041"},"inputRequests":{"k":{"method":"roots/list"}},"isError":true,` +
 		`"requestState":"\u0053","resultType":"input_\u0072equired"}`)
 	var first CallToolResult
@@ -431,7 +431,7 @@ func TestResultTypeOf(t *testing.T) {
 		{`{"a":{"resultType":"x"},"resultType":"task","b":`, ResultTask, ""},
 		{`{"resultType":"inpu\u0074_required"}`, ResultInputRequired, ""},
 		{`{"resultType":"newer"}`, "newer", ""},
-		{`{"resultType":1}`, "", "resultType is no string"},
+		{`{"resultType":1}`, "", "resultType is not a string"},
 		{`{"resultType":nul}`, "", "invalid character '}' at offset 17"},
 		{`[]`, "", "no object at offset 0"},
 		{`{"a":x,"resultType":"task"}`, "", "invalid character 'x' at offset 5"},
@@ -456,15 +456,15 @@ func TestUsersTypesAreDecodedWithoutRules(t *testing.T) {
 		Tool *Tool           `json:"tool"`
 	}
 	if _, err := Decode([]byte(`{"raw":null,"tool":{}}`), &v); err != nil || string(v.Raw) != "null" {
-		t.Errorf("error %v, raw %q, want what the JSON library makes of it", err, v.Raw)
+		t.Errorf("error %v, raw %q, want the JSON library's result", err, v.Raw)
 	}
 	if _, err := Decode([]byte(`{"raw":1,"tool":{"title":2}}`), &v); err == nil ||
-		err.Error() != "tool.title is no string" {
-		t.Errorf("error %v, want tool.title is no string", err)
+		err.Error() != "tool.title is not a string" {
+		t.Errorf("error %v, want tool.title is not a string", err)
 	}
 	var own failing
 	if _, err := Decode([]byte(`{}`), &own); !errors.Is(err, errFailing) {
-		t.Errorf("error %v, want that of the type's own method", err)
+		t.Errorf("error %v, want the error of the type's own method", err)
 	}
 }
 

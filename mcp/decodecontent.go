@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// contentList decodes an array of blocks; the list is not nil if there is no error.
+// contentList decodes an array of blocks. If err is nil, the list is not nil.
 func (d *decoder) contentList(i int) (list ContentList, end int, err error) {
 	return d.blocks(i, d.content)
 }
@@ -28,15 +28,15 @@ func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list C
 	return list, end, err
 }
 
-// more returns for how many elements a list of n needs room, given how many bytes those took and how many are left: for
-// all of them, if they are like the others, but for no more than three times as many as there are.
+// more returns how many elements to add to the capacity of a list of n elements, which took done bytes of text while
+// left bytes remain. It estimates the rest of the list from the average element, but at most triples the list.
 func more(n, done, left int) int {
 	return min(3*n, left/max(1, done/n)+n/16+1)
 }
 
 // content decodes one block.
 func (d *decoder) content(i int) (c Content, end int, err error) {
-	if c, end, err := d.usualText(i); c != nil {
+	if c, end, err := d.simpleText(i); c != nil {
 		return c, end, err
 	}
 	var o object
@@ -57,10 +57,10 @@ func (d *decoder) content(i int) (c Content, end int, err error) {
 	return d.plainContent(&o, i, kind)
 }
 
-// resultContent decodes one block of the result of a tool. Uses and results of tools do not belong there and remain
-// unknown content, so that nothing nests without end.
+// resultContent decodes one block of a tool result. Tool uses and tool results do not belong there: they become
+// unknown content, which limits nesting.
 func (d *decoder) resultContent(i int) (c Content, end int, err error) {
-	if c, end, err := d.usualText(i); c != nil {
+	if c, end, err := d.simpleText(i); c != nil {
 		return c, end, err
 	}
 	var o object
@@ -71,7 +71,7 @@ func (d *decoder) resultContent(i int) (c Content, end int, err error) {
 	return d.plainContent(&o, i, kind)
 }
 
-// plainContent decodes one block of a type that has no blocks within.
+// plainContent decodes a block of a type that contains no other blocks.
 func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end int, err error) {
 	switch kind {
 	case typeText:
@@ -100,9 +100,9 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
 }
 
-// usualText decodes the block at i if it begins like most do: with a type and a text and nothing between them. Then
-// these two need no walk. It returns nil if the block begins in another way.
-func (d *decoder) usualText(i int) (c *TextContent, end int, err error) {
+// simpleText decodes the block at i if it begins in the most frequent way: with a type and a text and nothing between
+// them. This skips the walk over the members. It returns nil if the block begins differently.
+func (d *decoder) simpleText(i int) (c *TextContent, end int, err error) {
 	const usual = `{"type":"text","text":"`
 	quoted := i + len(usual)
 	if quoted > len(d.b) || string(d.b[i:quoted]) != usual {
@@ -122,8 +122,9 @@ func (d *decoder) usualText(i int) (c *TextContent, end int, err error) {
 	return c, end, err
 }
 
-// openContent begins to walk over the block at i and returns its type. Where that is the first member, as it nearly
-// always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so far.
+// openContent starts the walk over the block at i and returns the block's type. If type is the first member, as it
+// nearly always is, the walk continues after it. If not, the walk restarts at the first member, because nothing has
+// been overwritten so far.
 func (d *decoder) openContent(o *object, i int) (kind string, err error) {
 	*o = d.objectAt(i)
 	for o.next() {
@@ -131,7 +132,7 @@ func (d *decoder) openContent(o *object, i int) (kind string, err error) {
 			continue
 		}
 		if o.First() != '"' {
-			o.wrong("string")
+			o.failType("string")
 			break
 		}
 		kind = knownType(o.Raw())
@@ -144,7 +145,7 @@ func (d *decoder) openContent(o *object, i int) (kind string, err error) {
 	return "", err
 }
 
-// knownType returns what raw, a JSON string, says, without allocating for the types that are defined.
+// knownType returns the value of raw, a JSON string. It does not allocate for the types that are defined.
 func knownType(raw []byte) string {
 	switch string(raw) {
 	case `"text"`:
@@ -162,17 +163,17 @@ func knownType(raw []byte) string {
 	return s
 }
 
-// newText returns a block. The first one, which is the only one of most results, is allocated together with a list for
-// it.
+// newText returns a new block. It allocates the first block together with a list for one block, because most results
+// have only one.
 func (d *decoder) newText() *TextContent {
-	if d.begun {
+	if d.textUsed {
 		return d.texts.new()
 	}
 	first := new(struct {
 		text TextContent
 		list [1]Content
 	})
-	d.begun, d.list = true, first.list[:0]
+	d.textUsed, d.list = true, first.list[:0]
 	return &first.text
 }
 
@@ -190,7 +191,7 @@ func (d *decoder) text(o *object, c *TextContent) (end int, err error) {
 	return o.end(1 << memberText)
 }
 
-// media decodes an image or sound.
+// media decodes an image or audio.
 func (d *decoder) media(o *object, data, mimeType *string, annotations **Annotations, meta *Meta) (end int, err error) {
 	for o.next() {
 		switch o.member {

@@ -4,15 +4,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// decoder decodes one value in place. The methods that decode a part of it take the offset where that part begins and
-// return the offset behind it.
+// decoder decodes one value in place. A method that decodes a part of the value takes the offset of the part's start
+// and returns the offset after its end.
 type decoder struct {
 	b []byte
 
-	strings int // in lists
+	strings int // number of strings decoded in lists so far
 
-	begun bool        // there has been a text
-	list  ContentList // empty, for the first text
+	textUsed bool        // newText has returned its first block
+	list     ContentList // empty list allocated with the first text block; nil after its use
 
 	texts       slab[TextContent]
 	images      slab[ImageContent]
@@ -28,19 +28,19 @@ type decoder struct {
 	floats      slab[float64]
 }
 
-// slab allocates values many at a time: first as few as are asked for, then twice as many each time, up to a bound that
-// keeps small what a kept value keeps in memory.
+// slab allocates values in batches. The first batch has as many values as the caller needs. The size doubles with
+// each batch up to slabBound, which limits the memory that one retained value keeps alive.
 type slab[T any] struct {
 	free []T
-	size int // of the last allocation
+	size int // number of values in the last batch
 }
 
 const slabBound = 512
 
-// new returns a zero value.
+// new returns a pointer to a zero value.
 func (s *slab[T]) new() *T { return &s.alloc(1)[0] }
 
-// alloc returns n zero values, capacity cut.
+// alloc returns n zero values in a slice of capacity n.
 func (s *slab[T]) alloc(n int) []T {
 	if len(s.free) < n {
 		s.size = max(min(2*s.size, slabBound), n)
@@ -51,20 +51,20 @@ func (s *slab[T]) alloc(n int) []T {
 	return taken
 }
 
-// object walks over those members of an object that the decoders know and that are not null. It sees to it that none
+// object walks over the members of an object that the decoders know and that are not null. It fails if a member
 // occurs twice.
 type object struct {
 	jsonscan.Object
-	member member // the current one
-	seen   uint64 // a bit for each member
-	has    uint64 // likewise, nulls left out
+	member member // the current member
+	seen   uint64 // one bit for each member found so far
+	has    uint64 // one bit for each member found so far that is not null
 }
 
 func (d *decoder) objectAt(i int) object {
 	return object{Object: jsonscan.ObjectAt(d.b, i)}
 }
 
-// next goes to the next member, false at the end and after an error.
+// next moves to the next member. It returns false at the end and after an error.
 func (o *object) next() bool {
 	for o.Next() {
 		o.member = memberOf(o.Key())
@@ -86,8 +86,8 @@ func (o *object) next() bool {
 	return false
 }
 
-// end returns the offset behind the object, and an error if the walk ended early or if a member is missing whose bit is
-// in required.
+// end returns the offset after the object. It returns an error if the walk failed or if a member with a bit in
+// required is missing.
 func (o *object) end(required uint64) (int, error) {
 	if err := o.Err(); err != nil {
 		if o.Key() != nil && !isSyntax(err) {
@@ -105,16 +105,16 @@ func (o *object) end(required uint64) (int, error) {
 	return o.End(), nil
 }
 
-// object returns the current value, which must be an object, as it is.
+// object returns the text of the current value, which must be an object.
 func (o *object) object() []byte {
 	if c := o.First(); c != '{' {
-		o.wrong("object")
+		o.failType("object")
 		return nil
 	}
 	return o.Raw()
 }
 
-// name returns the current value, a string that counts as missing if it is empty.
+// name returns the current value, which must be a string. An empty string counts as a missing member.
 func (o *object) name() string {
 	s := o.Text()
 	if s == "" {
@@ -123,23 +123,23 @@ func (o *object) name() string {
 	return s
 }
 
-// wrong reports that the current value is not what it must be, or not JSON at all.
-func (o *object) wrong(want string) {
+// failType fails the walk: the current value does not have the type want, or is not JSON.
+func (o *object) failType(want string) {
 	if o.Raw(); o.Err() == nil {
 		o.Fail(&jsonscan.TypeError{Offset: o.At(), Want: want})
 	}
 }
 
-// resultType reads the current value, without allocating for the types that are defined.
+// resultType reads the current value. It does not allocate for the types that are defined.
 func (o *object) resultType() ResultType {
 	t, ok := resultType(o.Raw())
 	if !ok {
-		o.wrong("string")
+		o.failType("string")
 	}
 	return t
 }
 
-// array walks over an array and has each element decoded.
+// array walks over an array and calls element for each element.
 func (d *decoder) array(i int, element func(i int) (end int, err error)) (end int, err error) {
 	a := jsonscan.ArrayAt(d.b, i)
 	n := 0
@@ -157,7 +157,7 @@ func (d *decoder) array(i int, element func(i int) (end int, err error)) (end in
 	return a.End(), a.Err()
 }
 
-// listed decodes a string in a list of short ones.
+// listed decodes a string in a list of short strings.
 func (d *decoder) listed(i int) (s string, end int, err error) {
 	if d.strings++; d.strings > maxObjects {
 		return "", i, errTooMany
@@ -165,8 +165,8 @@ func (d *decoder) listed(i int) (s string, end int, err error) {
 	return jsonscan.Text(d.b, i)
 }
 
-// count returns how many strings the array at i has, so that they get memory once: a list that grows takes as much
-// again.
+// count returns the number of strings in the array at i, so that the caller allocates once: a list that grows would
+// take twice the memory.
 func (d *decoder) count(i int) (n, end int, err error) {
 	end, err = d.array(i, func(i int) (int, error) {
 		if n++; d.strings+n > maxObjects {
@@ -177,7 +177,7 @@ func (d *decoder) count(i int) (n, end int, err error) {
 	return n, end, err
 }
 
-// hint decodes the current value of o, an integer that is a hint: nil if it cannot be read.
+// hint decodes the current value of o, an integer hint. It returns nil if the value is not an integer.
 func (d *decoder) hint(o *object) *int64 {
 	n, ok := jsonscan.Int(o.Raw())
 	if !ok {
@@ -186,7 +186,7 @@ func (d *decoder) hint(o *object) *int64 {
 	return &n
 }
 
-// float decodes the current value of o; bool does the same.
+// float decodes the current value of o.
 func (d *decoder) float(o *object) *float64 {
 	x := d.floats.new()
 	*x = o.Float()
@@ -199,7 +199,7 @@ func (d *decoder) bool(o *object) *bool {
 	return b
 }
 
-// value decodes the value at i, which is small, into v by means of the JSON library.
+// value decodes the small value at i into v with the JSON library.
 func (d *decoder) value(i int, v any) (end int, err error) {
 	end, err = jsonscan.Value(d.b, i)
 	if err != nil {

@@ -1,6 +1,6 @@
 package mcp
 
-// base decodes the current member if it is one of those that all results have.
+// base decodes the current member if all results have it.
 func (r *Result) base(o *object) {
 	switch o.member {
 	case memberMeta:
@@ -10,8 +10,8 @@ func (r *Result) base(o *object) {
 	}
 }
 
-// needs returns required if the result is the final one of its method, else nothing.
-func (r *Result) needs(required uint64) uint64 {
+// requiredMembers returns required for a final result and 0 for a result of another type.
+func (r *Result) requiredMembers(required uint64) uint64 {
 	if r.ResultType != "" && r.ResultType != ResultComplete {
 		return 0
 	}
@@ -45,7 +45,7 @@ func (d *decoder) callToolResult(i int, r *CallToolResult) (end int, err error) 
 			r.base(&o)
 		}
 	}
-	return o.end(r.needs(1 << memberContent))
+	return o.end(r.requiredMembers(1 << memberContent))
 }
 
 func (d *decoder) getPromptResult(i int, r *GetPromptResult) (end int, err error) {
@@ -66,7 +66,7 @@ func (d *decoder) getPromptResult(i int, r *GetPromptResult) (end int, err error
 			r.base(&o)
 		}
 	}
-	return o.end(r.needs(1 << memberMessages))
+	return o.end(r.requiredMembers(1 << memberMessages))
 }
 
 func (d *decoder) promptMessage(i int, m *PromptMessage) (end int, err error) {
@@ -101,7 +101,7 @@ func (d *decoder) readResourceResult(i int, r *ReadResourceResult) (end int, err
 			d.caching(&o, &r.CacheHint)
 		}
 	}
-	return o.end(r.needs(1 << memberContents))
+	return o.end(r.requiredMembers(1 << memberContents))
 }
 
 func (d *decoder) resourceContents(i int, c *ResourceContents) (end int, err error) {

@@ -11,7 +11,8 @@ import (
 func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error) {
 	*r = ListToolsResult{}
 	whole := d.b
-	if bytes.IndexByte(d.b, '\\') >= 0 { // texts are unescaped in place: the end of a tool that fails is found in a copy
+	// decodeOptions removes escapes in place; a tool that fails is skipped in a copy
+	if bytes.IndexByte(d.b, '\\') >= 0 {
 		whole = bytes.Clone(d.b)
 	}
 	o := d.objectAt(i)
@@ -21,7 +22,7 @@ func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error
 			r.Tools = []*Tool{}
 			o.Take(d.array(o.At(), func(i int) (int, error) {
 				n := len(r.Tools) + len(r.Unreadable)
-				if n >= maxObjects/2 { // each has a schema
+				if n >= maxObjects/2 { // each tool also has a schema
 					return i, errTooMany
 				}
 				t := d.tools.new()
@@ -43,7 +44,7 @@ func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error
 			d.caching(&o, &r.CacheHint)
 		}
 	}
-	return o.end(r.needs(1 << memberTools))
+	return o.end(r.requiredMembers(1 << memberTools))
 }
 
 func (d *decoder) tool(i int, t *Tool) (end int, err error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// handDecoded are the types that this package decodes by hand.
+// handDecoded lists the types with decoders that do not use the JSON library.
 var handDecoded = map[string]func() any{
 	"CallToolResult":     func() any { return new(CallToolResult) },
 	"ListToolsResult":    func() any { return new(ListToolsResult) },
@@ -24,14 +24,14 @@ var handDecoded = map[string]func() any{
 	"CallToolParams":     func() any { return new(CallToolParams) },
 }
 
-// compare decodes text by hand and by the oracle and reports where they differ without the oracle's comment saying so.
-// It returns the value if both accept it.
+// compare decodes text with Decode and with the oracle. It reports differences that the oracle's comment does not
+// list, and returns the value if both accept the text.
 func compare(text []byte, v any) (own any, difference string) {
 	want, oracleErr := oracle(bytes.Clone(text), v)
 	mine := bytes.Clone(text)
 	n, err := DecodeInPlace(mine, v)
 	if r, ok := v.(*ListToolsResult); ok && err == nil && len(r.Unreadable) > 0 {
-		err = r.Unreadable[0].Err // the oracle refuses the whole list
+		err = r.Unreadable[0].Err // the oracle rejects the whole list
 	}
 	if err == nil {
 		if err := jsonscan.Rest(mine, n); err != nil {
@@ -43,7 +43,7 @@ func compare(text []byte, v any) (own any, difference string) {
 		return nil, ""
 	case oracleErr == nil && err == nil:
 		return v, cmp.Diff(want, v)
-	case oracleErr == nil && !deliberate(text):
+	case oracleErr == nil && !knownDifference(text):
 		return nil, "only the oracle accepts it: " + err.Error()
 	case err == nil:
 		return nil, "only Decode accepts it: " + oracleErr.Error()
@@ -51,13 +51,13 @@ func compare(text []byte, v any) (own any, difference string) {
 	return nil, ""
 }
 
-// deliberate reports whether text may have what Decode refuses and the oracle takes, according to the oracle's comment.
-func deliberate(text []byte) bool {
+// knownDifference reports whether text may contain something that only the oracle accepts, by the oracle's comment.
+func knownDifference(text []byte) bool {
 	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
 	return has("null") && (has(`"audience"`) || has(`"sizes"`))
 }
 
-// samples returns golden values of the hand-decoded types, and as many more as JSON in odd forms.
+// samples returns golden values of the types in handDecoded, and further values in unusual JSON forms.
 func samples(tb testing.TB) map[string][][]byte {
 	byType := map[string][][]byte{}
 	for _, g := range goldens(tb) {
@@ -107,7 +107,8 @@ func TestDecodeAgreesWithTheOracle(t *testing.T) {
 	}
 }
 
-// TestDecodeAgreesWithTheOracleOnDamagedValues changes samples at random places: bytes, numbers, names, whole members.
+// TestDecodeAgreesWithTheOracleOnDamagedValues changes samples at random places: bytes, numbers, names and whole
+// members.
 func TestDecodeAgreesWithTheOracleOnDamagedValues(t *testing.T) {
 	rounds := 3000
 	if testing.Short() {
@@ -134,7 +135,7 @@ func TestDecodeAgreesWithTheOracleOnDamagedValues(t *testing.T) {
 	}
 }
 
-// fragments are what damage puts into values.
+// fragments are the texts that damage inserts into values.
 var fragments = []string{
 	`null`, `true`, `0`, `-1`, `1.5`, `1e3`, `""`, `"x"`, `{}`, `[]`, `[null]`, `{"a":{"b":[1]}}`, `"\ud800"`, "\x80",
 	"\x00",
@@ -152,7 +153,7 @@ func damage(random *rand.Rand, texts [][]byte) []byte {
 			if start, end, ok := someValue(random, text); ok {
 				text = slices.Replace(text, start, end, []byte(fragments[random.IntN(len(fragments))])...)
 			}
-		case 1: // put one value in the place of another
+		case 1: // replace a value with a value of another text
 			other := texts[random.IntN(len(texts))]
 			if from, to, ok := someValue(random, other); ok {
 				if start, end, ok := someValue(random, text); ok {
@@ -175,7 +176,7 @@ func damage(random *rand.Rand, texts [][]byte) []byte {
 	return text
 }
 
-// someValue finds a value in text, by trying places.
+// someValue returns the position of a random value in text.
 func someValue(random *rand.Rand, text []byte) (start, end int, ok bool) {
 	for range 20 {
 		start := random.IntN(len(text))
@@ -189,7 +190,7 @@ func someValue(random *rand.Rand, text []byte) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-func TestDecodedResultsAreWhatWasEncoded(t *testing.T) {
+func TestResultsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := &CallToolResult{
 			Result: Result{Meta: drawObject(t),
@@ -213,7 +214,7 @@ func TestDecodedResultsAreWhatWasEncoded(t *testing.T) {
 	})
 }
 
-// equateEmptyLists takes a nil list of blocks for an empty one, as which it is written.
+// equateEmptyLists treats a nil list of blocks as an empty list, because both have the same encoding.
 var equateEmptyLists = cmp.Transformer("nil", func(l ContentList) []Content { return append([]Content{}, l...) })
 
 func drawObject(t *rapid.T) Object {
@@ -277,7 +278,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkRoundTrip fails if text decodes into a value of the type called name, but what that encodes to does not.
+// checkRoundTrip decodes text into a value of the named type and encodes the value. It fails if the encoded text does
+// not decode.
 func checkRoundTrip(t *testing.T, name string, text []byte) (decoded bool) {
 	t.Helper()
 	g := golden{name: name}
@@ -298,7 +300,7 @@ func checkRoundTrip(t *testing.T, name string, text []byte) (decoded bool) {
 	return true
 }
 
-func TestWhateverDecodesEncodesAgain(t *testing.T) {
+func TestDecodedValuesEncodeAndDecodeAgain(t *testing.T) {
 	rounds := 1000
 	if testing.Short() {
 		rounds = 100

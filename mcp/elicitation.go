@@ -2,24 +2,24 @@ package mcp
 
 import "encoding/json"
 
-// ElicitParams are the params of elicitation/create, from 2025-06-18: the server asks the user for something, through a
-// form that the client shows, or, from 2025-11-25, at a URL. In 2026-07-28 it is an [InputRequest].
-// See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation.
+// ElicitParams are the params of elicitation/create, from 2025-06-18: the server asks the user for input, through a
+// form that the client shows or, from 2025-11-25, at a URL. In 2026-07-28 it is an [InputRequest]. See
+// https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation.
 type ElicitParams struct {
 	Meta    Meta       `json:"_meta,omitzero"` // until 2025-11-25
 	Mode    ElicitMode `json:"mode,omitzero"`  // absent means form
-	Message string     `json:"message"`        // for the user
+	Message string     `json:"message"`        // shown to the user
 
-	// RequestedSchema is what a form asks for; [FormSchema] is what it may contain.
+	// RequestedSchema describes the fields of a form, in the subset of JSON Schema that [FormSchema] supports.
 	RequestedSchema json.RawMessage `json:"requestedSchema,omitzero" mcp:"object"`
 
-	URL           string `json:"url,omitzero"`           // to be opened only after the user agreed
-	ElicitationID string `json:"elicitationId,omitzero"` // of a URL elicitation; in 2025-11-25 only
+	URL           string `json:"url,omitzero"`           // the client opens it only after the user has agreed
+	ElicitationID string `json:"elicitationId,omitzero"` // identifies a URL elicitation; in 2025-11-25 only
 
 	Task *TaskMetadata `json:"task,omitzero"` // in 2025-11-25 only
 }
 
-// Form returns what a form asks for: RequestedSchema, decoded.
+// Form decodes RequestedSchema.
 func (p *ElicitParams) Form() (*FormSchema, error) {
 	s := new(FormSchema)
 	if err := json.Unmarshal(p.RequestedSchema, s); err != nil {
@@ -42,7 +42,7 @@ func (p *ElicitParams) check() error {
 	return nil
 }
 
-// ElicitMode is how the user is asked.
+// ElicitMode is the way in which the client asks the user.
 type ElicitMode string
 
 const (
@@ -54,21 +54,21 @@ const (
 type ElicitResult struct {
 	Result
 	Action ElicitAction `json:"action" mcp:"required"`
-	// Content is what the user filled into a form and accepted: strings, numbers, booleans, and lists of strings.
+	// Content holds the accepted values of a form: strings, numbers, booleans and lists of strings.
 	Content map[string]any `json:"content,omitzero"`
 }
 
-// ElicitAction is what the user did.
+// ElicitAction is the user's decision.
 type ElicitAction string
 
 const (
 	ElicitAccept  ElicitAction = "accept"
-	ElicitDecline ElicitAction = "decline" // said no
-	ElicitCancel  ElicitAction = "cancel"  // said nothing
+	ElicitDecline ElicitAction = "decline" // the user refused
+	ElicitCancel  ElicitAction = "cancel"  // the user dismissed the request without a decision
 )
 
-// ElicitationCompleteParams are the params of notifications/elicitation/complete, in 2025-11-25 only: what a URL
-// elicitation was about is done.
+// ElicitationCompleteParams are the params of notifications/elicitation/complete, in 2025-11-25 only: the user has
+// finished a URL elicitation.
 type ElicitationCompleteParams struct {
 	Meta          Meta   `json:"_meta,omitzero"`
 	ElicitationID string `json:"elicitationId" mcp:"required"`

@@ -6,14 +6,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// AppendParams appends the params v to dst as one JSON object without line breaks; _meta, if there is any, comes first.
+// AppendParams appends the params v to dst as one JSON object without line breaks. _meta comes first, if present.
 //
-// v is a pointer to params of this package, a [json.RawMessage], or anything else that encodes to an object, in the way
-// of encoding/json. Nil is an empty object. Raw JSON is validated and otherwise sent as it is, but for space between
-// its tokens. Strings that are not valid UTF-8 are sent with U+FFFD where they are not. The members of maps are sorted,
-// so that one value has one encoding.
+// v is a pointer to params of this package, a [json.RawMessage], or any other value that encoding/json encodes as an
+// object. A nil v becomes an empty object. Raw JSON is validated and sent unchanged, except for space between tokens.
+// Invalid UTF-8 in strings becomes U+FFFD. Map keys are sorted, so that equal values have equal encodings.
 //
-// If there is an error, dst is returned as it was.
+// If there is an error, AppendParams returns dst unchanged.
 func AppendParams(dst []byte, v any) ([]byte, error) {
 	if p, ok := v.(*CallToolParams); ok && p != nil {
 		return p.append(dst)
@@ -21,7 +20,7 @@ func AppendParams(dst []byte, v any) ([]byte, error) {
 	return appendTop(dst, v)
 }
 
-// AppendResult appends the result v to dst in the way of [AppendParams].
+// AppendResult appends the result v to dst. It follows the rules of [AppendParams].
 func AppendResult(dst []byte, v any) ([]byte, error) {
 	if r, ok := v.(*CallToolResult); ok && r != nil {
 		return r.append(dst)
@@ -45,7 +44,7 @@ func appendTop(dst []byte, v any) ([]byte, error) {
 	return dst, err
 }
 
-// appendObject appends the JSON object o, {} if it is empty.
+// appendObject appends the JSON object o, or {} if o is empty.
 func appendObject(dst, o []byte) ([]byte, error) {
 	switch kind(o) {
 	case 0:
@@ -56,10 +55,10 @@ func appendObject(dst, o []byte) ([]byte, error) {
 	return dst, errNotObject
 }
 
-// objectWriter appends the members of one object. The first error stays.
+// objectWriter appends the members of one object. It keeps the first error.
 type objectWriter struct {
 	b     []byte
-	start int // of the object
+	start int // offset of the object in b
 	err   error
 }
 
@@ -67,7 +66,7 @@ func openObject(dst []byte) objectWriter {
 	return objectWriter{b: append(dst, '{'), start: len(dst)}
 }
 
-// close ends the object. If there was an error, it returns what there was before the object.
+// close ends the object. If there was an error, it returns the bytes before the object.
 func (w *objectWriter) close() ([]byte, error) {
 	if w.err != nil {
 		return w.b[:w.start], w.err
@@ -83,7 +82,7 @@ func (w *objectWriter) name(name string) {
 	w.b = append(jsonscan.AppendString(w.b, name), ':')
 }
 
-// add appends a member whose value append appends.
+// add appends a member. The function append appends the member's value.
 func (w *objectWriter) add(name string, append func(dst []byte) ([]byte, error)) {
 	if w.err != nil {
 		return
@@ -102,43 +101,43 @@ func (w *objectWriter) text(name, s string) {
 	w.b = jsonscan.AppendString(w.b, s)
 }
 
-func (w *objectWriter) yes(name string) {
+func (w *objectWriter) flag(name string) {
 	w.name(name)
 	w.b = append(w.b, "true"...)
 }
 
-// raw appends raw JSON, nothing if it is nil.
+// raw appends a member with raw JSON. It does nothing if raw is nil.
 func (w *objectWriter) raw(name string, raw json.RawMessage) {
 	if raw != nil {
 		w.add(name, func(dst []byte) ([]byte, error) { return jsonscan.AppendLine(dst, raw) })
 	}
 }
 
-// object appends a raw object, nothing if it is nil.
+// object appends a member with a raw JSON object. It does nothing if raw is nil.
 func (w *objectWriter) object(name string, raw []byte) {
 	if raw != nil {
 		w.add(name, func(dst []byte) ([]byte, error) { return appendObject(dst, raw) })
 	}
 }
 
-// value appends any value by means of the JSON library.
+// value appends a member with any value, encoded with the JSON library.
 func (w *objectWriter) value(name string, v any) {
 	w.add(name, func(dst []byte) ([]byte, error) { return appendValue(dst, v) })
 }
 
-// append appends what jsonrpc.AppendOwnRequest takes.
+// append appends the params in the form that jsonrpc.AppendOwnRequest expects.
 func (p *CallToolParams) append(dst []byte) ([]byte, error) {
 	w := openObject(dst)
 	w.object("_meta", p.Meta)
 	w.text("name", p.Name)
 	if p.Arguments != nil {
-		w.add("arguments", func(dst []byte) ([]byte, error) { return appendSound(dst, p.Arguments) })
+		w.add("arguments", func(dst []byte) ([]byte, error) { return appendValid(dst, p.Arguments) })
 	}
 	if p.Task != nil {
 		w.value("task", p.Task)
 	}
 	if p.InputResponses != nil {
-		w.add("inputResponses", func(dst []byte) ([]byte, error) { return appendSound(dst, p.InputResponses) })
+		w.add("inputResponses", func(dst []byte) ([]byte, error) { return appendValid(dst, p.InputResponses) })
 	}
 	if p.RequestState != nil {
 		w.text("requestState", *p.RequestState)
@@ -155,7 +154,7 @@ func (r *CallToolResult) append(dst []byte) ([]byte, error) {
 	w.add("content", func(dst []byte) ([]byte, error) { return appendContentList(dst, r.Content) })
 	w.raw("structuredContent", r.StructuredContent)
 	if r.IsError {
-		w.yes("isError")
+		w.flag("isError")
 	}
 	return w.close()
 }

@@ -45,18 +45,18 @@ func TestParamsAreOneObjectOnOneLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoObjectIsNotSent(t *testing.T) {
+func TestNonObjectParamsAreRejected(t *testing.T) {
 	for _, c := range []struct {
 		params any
 		want   string
 	}{
-		{json.RawMessage(`[]`), "no object"},
+		{json.RawMessage(`[]`), "not a JSON object"},
 		{json.RawMessage(`{}}`), "invalid character '}' at offset 2"},
 		{json.RawMessage(`{"a":1},"id":2`), "invalid character ',' at offset 7"},
-		{[]int{1}, "no object"},
-		{"x", "no object"},
-		{(*PageParams)(nil), "no object"},
-		{(*CallToolParams)(nil), "no object"},
+		{[]int{1}, "not a JSON object"},
+		{"x", "not a JSON object"},
+		{(*PageParams)(nil), "not a JSON object"},
+		{(*CallToolParams)(nil), "not a JSON object"},
 		{&CallToolParams{Arguments: json.RawMessage(`[]`)}, "arguments must be a JSON object"},
 		{&CallToolParams{Arguments: json.RawMessage(`{}},"id":{}`)}, "arguments: invalid character '}' at offset 2"},
 		{&CallToolParams{Arguments: 3}, "arguments must be a JSON object"},
@@ -70,7 +70,7 @@ func TestWhatIsNoObjectIsNotSent(t *testing.T) {
 			t.Errorf("%T %v: error %v, want %s", c.params, c.params, err, c.want)
 		}
 		if string(got) != "before " {
-			t.Errorf("%T %v: %q is left behind, want what was there before", c.params, c.params, got)
+			t.Errorf("%T %v: got %q, want dst unchanged", c.params, c.params, got)
 		}
 	}
 }

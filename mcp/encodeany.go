@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	anyLevels  = 16 // deeper values may be cyclic, which the library notices
-	anyMembers = 16 // names are sorted on the stack up to that many
+	anyLevels  = 16 // deeper values may be cyclic; the library detects cycles
+	anyMembers = 16 // names of a map are sorted on the stack up to this number
 )
 
-// appendAny appends v as the library would, if it consists of what JSON decodes into a value of type any, of integers
-// and of strings: what arguments are made of where a tool is not known before the program runs. It reports false, and
-// leaves the rest to the library, for anything else. (A map of one text takes 0.12 µs and no allocation, where the
-// library takes 0.65 and four, an eighth of a tiny call among 64.)
+// appendAny appends v exactly as the JSON library would. It supports the types that JSON decodes into any, and
+// integers and lists of strings: a program that learns its tools at run time builds arguments from them. For other
+// types it returns false, and the caller uses the library. (A map with one text takes 0.12 µs and no allocation; the
+// pooledEncoder takes 0.65 µs and four allocations, which is an eighth of a tiny call among 64.)
 func appendAny(dst []byte, v any, level int) ([]byte, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -41,7 +41,7 @@ func appendAny(dst []byte, v any, level int) ([]byte, bool) {
 	return dst, false
 }
 
-// appendFloat appends a number that is written without an exponent, as most are.
+// appendFloat appends a number that needs no exponent, which most do not.
 func appendFloat(dst []byte, x float64) ([]byte, bool) {
 	if size := math.Abs(x); size == 0 || 1e-6 <= size && size < 1e21 {
 		return strconv.AppendFloat(dst, x, 'f', -1, 64), true

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anything draws values of type any as programs have them for the arguments of a tool.
+// anything draws values of type any, as programs use them for the arguments of a tool.
 func anything(level int) *rapid.Generator[any] {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\xff", "a\x00\b\f\n\r\t\"\\/<>&\u2028\x7f", "é\xc3"}))
 	scalars := rapid.OneOf(
@@ -34,7 +34,7 @@ func TestAnyValueIsEncodedAsByTheLibrary(t *testing.T) {
 	})
 }
 
-func TestAValueThatContainsItselfIsAnError(t *testing.T) {
+func TestCyclicValueIsAnError(t *testing.T) {
 	m := map[string]any{"a": 1}
 	m["b"] = []any{m}
 	if got, err := AppendParams([]byte("before "), m); err == nil || string(got) != "before " {

@@ -31,7 +31,7 @@ func openContent(dst []byte, kind string) objectWriter {
 	return w
 }
 
-// closeContent ends a block with what most blocks have in common.
+// closeContent ends a block with the members that most blocks share.
 func (w *objectWriter) closeContent(a *Annotations, meta Meta) ([]byte, error) {
 	if a != nil {
 		w.value("annotations", a)
@@ -112,7 +112,7 @@ func (c *ToolResultContent) appendJSON(dst []byte) ([]byte, error) {
 	w.add("content", func(dst []byte) ([]byte, error) { return appendContentList(dst, c.Content) })
 	w.raw("structuredContent", c.StructuredContent)
 	if c.IsError {
-		w.yes("isError")
+		w.flag("isError")
 	}
 	w.object("_meta", c.Meta)
 	return w.close()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestErrorsAreToldByTheirCodes(t *testing.T) {
+func TestErrorsIsComparesCodes(t *testing.T) {
 	all := map[int64]error{
 		-32700: ErrParse, -32600: ErrInvalidRequest, -32601: ErrMethodNotFound, -32602: ErrInvalidParams, -32603: ErrInternal,
 	}
@@ -25,7 +25,7 @@ func TestErrorsAreToldByTheirCodes(t *testing.T) {
 	}
 }
 
-func TestAResourceIsNotFoundInTheWordsOfAllRevisions(t *testing.T) {
+func TestErrResourceNotFoundMatchesAllRevisions(t *testing.T) {
 	uri := []byte(`{"uri":"file:///x"}`)
 	for name, tc := range map[string]struct {
 		err  error
@@ -45,6 +45,6 @@ func TestAResourceIsNotFoundInTheWordsOfAllRevisions(t *testing.T) {
 		}
 	}
 	if !errors.Is(&Error{Code: -32602, Data: uri}, ErrInvalidParams) {
-		t.Error("the modern error is no longer one of invalid params")
+		t.Error("the modern error does not match ErrInvalidParams")
 	}
 }

@@ -2,33 +2,34 @@ package mcp
 
 import "encoding/json"
 
-// FormSchema is the subset of JSON Schema that the RequestedSchema of [ElicitParams] is written in: an object with
-// fields that are not nested. Use encoding/json to get it from there or to put it there.
+// FormSchema is the subset of JSON Schema for the RequestedSchema of [ElicitParams]: an object without nested fields.
+// encodeOptions/json converts it from and to RequestedSchema.
 type FormSchema struct {
-	Schema     string      // the dialect, $schema; from 2025-11-25
+	Schema     string      // URI of the dialect ($schema); from 2025-11-25
 	Properties []FormField // in the order in which to ask
 	Required   []string
 }
 
-// FormField is one field of a form: a string, number, integer or boolean; a choice of one string, where Enum or OneOf
-// lists the strings; a choice of several, an array, where Items does.
+// FormField is one field of a form: a string, number, integer or boolean; a choice of one string from Enum or OneOf;
+// or an array, a choice of several strings from Items.
 type FormField struct {
-	Name        string          `json:"-"` // the property's
-	Type        FormType        `json:"type" mcp:"required"`
-	Title       string          `json:"title,omitzero"`
-	Description string          `json:"description,omitzero"`
-	MinLength   *int64          `json:"minLength,omitzero"` // of a string
-	MaxLength   *int64          `json:"maxLength,omitzero"`
-	Format      FormFormat      `json:"format,omitzero"`
-	Minimum     *float64        `json:"minimum,omitzero"` // of a number
-	Maximum     *float64        `json:"maximum,omitzero"`
-	Enum        []string        `json:"enum,omitzero"`      // the values
-	EnumNames   []string        `json:"enumNames,omitzero"` // how to show them; OneOf has succeeded it in 2025-11-25
-	OneOf       []FormOption    `json:"oneOf,omitzero"`     // from 2025-11-25
-	MinItems    *int64          `json:"minItems,omitzero"`  // of an array
-	MaxItems    *int64          `json:"maxItems,omitzero"`
-	Items       *FormItems      `json:"items,omitzero"`   // from 2025-11-25
-	Default     json.RawMessage `json:"default,omitzero"` // but for a boolean, from 2025-11-25
+	Name        string     `json:"-"` // name of the property
+	Type        FormType   `json:"type" mcp:"required"`
+	Title       string     `json:"title,omitzero"`
+	Description string     `json:"description,omitzero"`
+	MinLength   *int64     `json:"minLength,omitzero"` // shortest string, in characters
+	MaxLength   *int64     `json:"maxLength,omitzero"`
+	Format      FormFormat `json:"format,omitzero"`
+	Minimum     *float64   `json:"minimum,omitzero"` // smallest number
+	Maximum     *float64   `json:"maximum,omitzero"`
+	Enum        []string   `json:"enum,omitzero"` // allowed values
+	// display names for Enum; 2025-11-25 replaced it with OneOf
+	EnumNames []string        `json:"enumNames,omitzero"`
+	OneOf     []FormOption    `json:"oneOf,omitzero"`    // from 2025-11-25
+	MinItems  *int64          `json:"minItems,omitzero"` // smallest number of items in an array
+	MaxItems  *int64          `json:"maxItems,omitzero"`
+	Items     *FormItems      `json:"items,omitzero"`   // allowed items of an array; from 2025-11-25
+	Default   json.RawMessage `json:"default,omitzero"` // from 2025-11-25; for booleans in all revisions
 }
 
 // FormType is the type of a [FormField].
@@ -39,10 +40,10 @@ const (
 	FormNumber  FormType = "number"
 	FormInteger FormType = "integer"
 	FormBoolean FormType = "boolean"
-	FormArray   FormType = "array" // of strings out of a list; from 2025-11-25
+	FormArray   FormType = "array" // an array of strings from a list; from 2025-11-25
 )
 
-// FormFormat says what a string must look like.
+// FormFormat is the format of a string.
 type FormFormat string
 
 const (
@@ -52,13 +53,13 @@ const (
 	FormDateTime FormFormat = "date-time"
 )
 
-// FormOption is a value to choose and how to show it.
+// FormOption is a value to choose and its display name.
 type FormOption struct {
 	Const string `json:"const"`
 	Title string `json:"title"`
 }
 
-// FormItems lists what an array may hold: either values alone, with type string, or values with titles.
+// FormItems lists the allowed items of an array: either strings (Type is string) or strings with titles.
 type FormItems struct {
 	Type  FormType     `json:"type,omitzero"`
 	Enum  []string     `json:"enum,omitzero"`
@@ -73,7 +74,7 @@ type formJSON struct {
 	Required   []string `json:"required,omitzero"`
 }
 
-// MarshalJSON encodes the schema, its properties in their order.
+// MarshalJSON encodes the schema and keeps the order of its properties.
 func (s FormSchema) MarshalJSON() ([]byte, error) {
 	w := openObject(nil)
 	for _, f := range s.Properties {
@@ -86,8 +87,8 @@ func (s FormSchema) MarshalJSON() ([]byte, error) {
 	return appendValue(nil, formJSON{s.Schema, "object", properties, s.Required})
 }
 
-// UnmarshalJSON decodes the schema. A property that is no [FormField] is an error; keywords that fields do not have are
-// left out.
+// UnmarshalJSON decodes the schema. It returns an error if a property is not a [FormField], and drops keywords that
+// FormField does not have.
 func (s *FormSchema) UnmarshalJSON(text []byte) error {
 	var form formJSON
 	if err := decodeValue(text, &form); err != nil {
@@ -104,7 +105,7 @@ func (s *FormSchema) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Field returns the field of that name, nil if there is none. It may be changed in its place.
+// Field returns the field with this name, nil if there is no such field. The caller may change the field in place.
 func (s *FormSchema) Field(name string) *FormField {
 	for i := range s.Properties {
 		if s.Properties[i].Name == name {

@@ -22,7 +22,7 @@ func TestFormsKeepTheOrderOfTheirFields(t *testing.T) {
 		t.Errorf("decoded (-want +got):\n%s", diff)
 	}
 	if f := form.Field("a"); f != &form.Properties[1] || form.Field("b") != nil {
-		t.Errorf("the field a is %+v and b %+v, want that of the form and none", f, form.Field("b"))
+		t.Errorf("the field a is %+v and b %+v, want the form's field and nil", f, form.Field("b"))
 	}
 	if got, err := json.Marshal(form); err != nil || string(got) != text {
 		t.Errorf("encoded: %s, %v, want %s", got, err, text)

@@ -22,8 +22,8 @@ import (
 // cmpID makes cmp compare request ids.
 var cmpID = cmpopts.EquateComparable(RequestID{})
 
-// wireTypes are the types that stand for JSON of the protocol, by name. TestGoldenValuesCoverEveryType keeps it
-// complete.
+// wireTypes lists the types that represent JSON of the protocol, by name. TestGoldenValuesCoverEveryType keeps the
+// list complete.
 var wireTypes = func() map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
 	for _, t := range []reflect.Type{
@@ -53,7 +53,7 @@ var wireTypes = func() map[string]reflect.Type {
 	return byName
 }()
 
-// partTypes only occur inside of others, whose golden values hold them.
+// partTypes are types that occur only inside others. The golden values of those types contain them.
 var partTypes = []string{
 	"Annotations", "AudioContent", "CacheHint", "EmbeddedResource", "FormField", "FormItems", "FormOption",
 	"ImageContent", "TextContent", "ToolResultContent", "ToolUseContent", "UnknownContent",
@@ -61,7 +61,7 @@ var partTypes = []string{
 
 // golden is one line of testdata/golden.txt.
 type golden struct {
-	name    string // of the type
+	name    string // name of the type
 	version Version
 	text    []byte
 	line    int
@@ -96,7 +96,7 @@ func goldens(tb testing.TB) []golden {
 	return all
 }
 
-// meaning returns the JSON value for comparison; numbers keep their digits.
+// meaning returns the JSON value for comparison. Numbers keep their digits.
 func meaning(tb testing.TB, text []byte) any {
 	tb.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -108,7 +108,7 @@ func meaning(tb testing.TB, text []byte) any {
 	return canonical(v)
 }
 
-// canonical replaces numbers by floats where that loses nothing, so that 1e2 equals 100.
+// canonical replaces numbers with floats if this loses no precision, so that 1e2 equals 100.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -127,7 +127,7 @@ func canonical(v any) any {
 	return v
 }
 
-func TestGoldenValuesSurviveEachWayThroughTheTypes(t *testing.T) {
+func TestGoldenValuesRoundTripThroughEveryCodec(t *testing.T) {
 	decoders := map[string]func(text []byte, v any) error{
 		"Decode": func(text []byte, v any) error {
 			n, err := Decode(bytes.Clone(text), v)
@@ -167,7 +167,7 @@ func TestGoldenValuesSurviveEachWayThroughTheTypes(t *testing.T) {
 	}
 }
 
-func TestGoldenValuesMeanTheSameToEveryDecoder(t *testing.T) {
+func TestDecodersAgreeOnGoldenValues(t *testing.T) {
 	for _, g := range goldens(t) {
 		own, v1, v2 := g.new(), g.new(), g.new()
 		if _, err := Decode(bytes.Clone(g.text), own); err != nil {
@@ -196,7 +196,7 @@ func TestGoldenValuesCoverEveryType(t *testing.T) {
 			t.Errorf("type %s is neither among wireTypes nor among partTypes", name)
 		}
 	}
-	set := map[string]bool{}    // Type.Field that some golden value sets
+	set := map[string]bool{}    // Type.Field that a golden value sets
 	fields := map[string]bool{} // Type.Field that exists
 	for _, g := range goldens(t) {
 		v := g.new()
@@ -248,7 +248,7 @@ func exportedStructs(t *testing.T) (names []string) {
 	return names
 }
 
-// noteFields walks over v and notes which fields its structs have, and which of them are set.
+// noteFields walks over v and records the fields of its structs, and which of them are set.
 func noteFields(v reflect.Value, fields, set map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -269,7 +269,7 @@ func noteFields(v reflect.Value, fields, set map[string]bool) {
 		}
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
-			if f.Tag.Get("json") == "-" { // it never travels
+			if f.Tag.Get("json") == "-" { // never encoded
 				continue
 			}
 			name := v.Type().Name() + "." + f.Name

@@ -9,21 +9,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Icon is a picture for a user interface, from 2025-11-25. Where it comes from is what a peer says, so nothing of it is
-// to be trusted: [Icon.Check] says whether its source may be kept and passed on, [Icon.CheckFor] whether a client may
-// load it.
+// Icon is an image for a user interface, from 2025-11-25. Peers choose its source, so do not trust it: [Icon.Check]
+// reports whether the source is safe to keep and pass on, [Icon.CheckFor] whether a client may load it.
 //
-// A client of this module drops the icons that fail Check from what a server sends, and a server those of its clients;
-// a tool, resource, template, prompt or implementation of your own that has one is refused. See
+// Clients and servers of this module drop received icons that fail Check. They reject a tool, resource, template,
+// prompt or implementation of your own with such an icon. See
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons.
 type Icon struct {
 	Src      string    `json:"src" mcp:"required"` // a URI
 	MIMEType string    `json:"mimeType,omitzero"`
-	Sizes    []string  `json:"sizes,omitzero"` // such as 48x48, or any; none means any
-	Theme    IconTheme `json:"theme,omitzero"` // none means any
+	Sizes    []string  `json:"sizes,omitzero"` // such as 48x48 or any; empty means any size
+	Theme    IconTheme `json:"theme,omitzero"` // empty means any background
 }
 
-// IconTheme is the background that an icon is made for.
+// IconTheme is the background that an icon is designed for.
 type IconTheme string
 
 const (
@@ -31,22 +30,22 @@ const (
 	ThemeDark  IconTheme = "dark"
 )
 
-// Check says what is wrong with the source of the icon, from whatever peer, nil if nothing is. A source is the URL of
-// an image, https or http, or a data URI of one. Others are unsafe: javascript:, file:, ftp:, ws:, schemes of programs,
-// relative references, and what browsers read in another way than RFC 3986.
+// Check returns an error if the source of the icon is unsafe, no matter which peer sent it. A safe source is an https
+// or http URL or a data URI of an image. Unsafe are javascript:, file:, ftp:, ws:, schemes of programs, relative
+// references and text that browsers parse differently from RFC 3986.
 func (i Icon) Check() error {
 	_, err := i.source()
 	return err
 }
 
-// CheckFor says why a client must not load the icon of the server at this URL, nil if it may: the source is a data URI
-// of an image, or it is https and of the server's origin, that is of the same host and port. A server without a URL,
-// such as a child process, has no origin: server is empty, and only data URIs are left.
+// CheckFor returns an error if a client must not load the icon of the server at this URL. The client may load a data
+// URI of an image, and an https URL with the server's origin, which is the same host and port. A server without a
+// URL, such as a child process, has no origin: server is empty, and only data URIs pass.
 //
-// What CheckFor cannot see is up to the code that loads the icon: send neither cookies nor credentials; follow
-// redirects within the origin only; bound the size of what comes and the dimensions of the picture; and look at the
-// first bytes for its type instead of trusting MIMEType. An SVG, by either way, is a document that can have scripts in
-// it and fetch from elsewhere: draw it where neither works, such as the img element of a browser, or not at all.
+// The code that loads the icon has further duties. Send neither cookies nor credentials. Follow redirects only within
+// the origin. Bound the size of the response and the dimensions of the image. Detect the type from the first bytes;
+// do not trust MIMEType. An SVG from either source is a document that can run scripts and fetch other resources: draw
+// it where both are disabled, such as in the img element of a browser, or reject it.
 func (i Icon) CheckFor(server string) error {
 	u, err := i.source()
 	switch {
@@ -55,30 +54,30 @@ func (i Icon) CheckFor(server string) error {
 	case u.Scheme == "data":
 		return nil
 	case u.Scheme != "https":
-		return errors.New("source is not of https")
+		return errors.New("source is not an https URL")
 	}
 	origin, err := url.Parse(server)
 	if err != nil || !hostname.SameOrigin(u, origin) {
-		return fmt.Errorf("source is of %s, which is not the server's origin", hostname.Origin(u))
+		return fmt.Errorf("source has the origin %s, not the server's origin", hostname.Origin(u))
 	}
 	return nil
 }
 
-// source returns the parsed source, of which the scheme and what belongs to it have been checked.
+// source parses the source of the icon and checks it by the rules of Check.
 func (i Icon) source() (*url.URL, error) {
 	u, err := url.Parse(i.Src)
 	if err != nil || strings.TrimSpace(i.Src) != i.Src || strings.Contains(i.Src, `\`) {
-		return nil, errors.New("source is no URI")
+		return nil, errors.New("source is not a URI")
 	}
 	switch u.Scheme {
 	case "https", "http":
 		if u.Host == "" || u.User != nil {
-			return nil, errors.New("source is a URL without a host, or with a user in it")
+			return nil, errors.New("source is a URL without a host or with a user")
 		}
 	case "data":
 		const image = "image/"
 		if len(u.Opaque) < len(image) || !strings.EqualFold(u.Opaque[:len(image)], image) {
-			return nil, errors.New("source is a data URI of no image")
+			return nil, errors.New("source is a data URI but not an image")
 		}
 	default:
 		return nil, fmt.Errorf("source has the unsafe scheme %q", u.Scheme)

@@ -7,7 +7,7 @@ import (
 
 const png = "data:image/png;base64,iVBORw0="
 
-func TestSourcesOfIconsAreSafeOrRefused(t *testing.T) {
+func TestUnsafeIconSourcesAreRejected(t *testing.T) {
 	for src, safe := range map[string]bool{
 		"https://example.com/a.png": true,
 		"http://example.com/a.png":  true,
@@ -51,7 +51,7 @@ func TestSourcesOfIconsAreSafeOrRefused(t *testing.T) {
 func TestIconsAreLoadedFromTheServersOriginOnly(t *testing.T) {
 	for _, c := range []struct {
 		src, server string
-		want        string // in the error, empty for none
+		want        string // part of the error; empty for no error
 	}{
 		{"https://example.com/a.png", "https://example.com/mcp", ""},
 		{"https://EXAMPLE.com:443/a.png", "https://example.com/mcp", ""},
@@ -59,11 +59,11 @@ func TestIconsAreLoadedFromTheServersOriginOnly(t *testing.T) {
 		{"https://example.com:8443/a.png", "https://example.com/mcp", "not the server's origin"},
 		{"https://example.com.evil.test/a.png", "https://example.com/mcp", "not the server's origin"},
 		{"https://cdn.example.com/a.png", "https://example.com/mcp",
-			"https://cdn.example.com, which is not the server's origin"},
+			"https://cdn.example.com, not the server's origin"},
 		{"https://example.com/a.png", "http://example.com/mcp", "not the server's origin"},
 		{"https://example.com/a.png", "", "not the server's origin"},
 		{"https://example.com/a.png", "%", "not the server's origin"},
-		{"http://example.com/a.png", "http://example.com/mcp", "not of https"},
+		{"http://example.com/a.png", "http://example.com/mcp", "not an https URL"},
 		{png, "https://example.com/mcp", ""},
 		{png, "", ""},
 		{"javascript:alert(1)", "https://example.com/mcp", "unsafe scheme"},

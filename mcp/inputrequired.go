@@ -5,38 +5,37 @@ import (
 	"errors"
 )
 
-// InputRequiredResult answers tools/call, prompts/get or resources/read, from 2026-07-28, when the server needs
-// something from the client first. The client answers InputRequests, if there are any, and sends the request again,
-// under another id, with an [InputRound]. See
-// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr.
+// InputRequiredResult answers tools/call, prompts/get or resources/read, from 2026-07-28, when the server needs input
+// from the client first. The client answers the InputRequests, if any, and repeats the request under another id with
+// an [InputRound]. See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr.
 type InputRequiredResult struct {
 	Result
 	InputRequests InputRequests `json:"inputRequests,omitzero"`
-	RequestState  *string       `json:"requestState,omitzero"` // to be sent back exactly; for the server alone
+	RequestState  *string       `json:"requestState,omitzero"` // opaque to the client, which sends it back unchanged
 }
 
 func (r *InputRequiredResult) check() error {
 	if r.InputRequests == nil && r.RequestState == nil {
-		return errors.New("neither inputRequests nor requestState")
+		return errors.New("inputRequests and requestState are both missing")
 	}
 	return nil
 }
 
-// InputRound is what params have besides their own when a request is sent again after an [InputRequiredResult].
+// InputRound holds the additional params of a request that the client repeats after an [InputRequiredResult].
 type InputRound struct {
-	InputResponses InputResponses `json:"inputResponses,omitzero"` // with the keys of the InputRequests
-	RequestState   *string        `json:"requestState,omitzero"`   // nil if the result had none
+	InputResponses InputResponses `json:"inputResponses,omitzero"` // by the keys of the InputRequests
+	RequestState   *string        `json:"requestState,omitzero"`   // nil if the result had no RequestState
 }
 
-// InputRequests are requests of the server to the client under keys that the server chose.
+// InputRequests are the server's requests to the client, by keys that the server chose.
 type InputRequests map[string]InputRequest
 
-// InputRequest is a request of the server that is part of a result or of a task: sampling/createMessage, roots/list or
-// elicitation/create. [Lookup] has the types of its params and of the result to answer with.
+// InputRequest is a request of the server inside a result or a task: sampling/createMessage, roots/list or
+// elicitation/create. [Lookup] returns the types of its params and of its result.
 type InputRequest struct {
 	Method string          `json:"method" mcp:"required"`
 	Params json.RawMessage `json:"params,omitzero" mcp:"object"`
 }
 
-// InputResponses are results, encoded, under the keys of the requests they answer.
+// InputResponses are encoded results, by the keys of the requests that they answer.
 type InputResponses map[string]json.RawMessage

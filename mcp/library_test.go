@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// verbatim is a type of the user's that writes its own JSON.
+// verbatim is a user's type that writes its own JSON.
 type verbatim string
 
 func (v verbatim) MarshalJSON() ([]byte, error) {
@@ -25,11 +25,11 @@ func nested(levels int) json.RawMessage {
 	return json.RawMessage(strings.Repeat("[", levels) + strings.Repeat("]", levels))
 }
 
-func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
+func TestInvalidRawJSONIsNotSent(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		raw  json.RawMessage
-		want string // in the error; empty for none
+		want string // part of the error; empty for no error
 	}{
 		{"invalid UTF-8", json.RawMessage("\"\xff\""), "invalid UTF-8"},
 		{"invalid UTF-8 in a name", json.RawMessage("{\"\xff\":1}"), "invalid UTF-8"},
@@ -43,8 +43,8 @@ func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
 			jsonscan.TooDeep},
 		{"a level more, of objects in lists", json.RawMessage(strings.Repeat(`[1,{"a":`, jsonscan.MaxDepth/2) + "{}" +
 			strings.Repeat("}]", jsonscan.MaxDepth/2)), jsonscan.TooDeep},
-		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + `"`), ""},
-		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + "\xff\""),
+		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*maxPooledValue) + `"`), ""},
+		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*maxPooledValue) + "\xff\""),
 			"invalid UTF-8"},
 	} {
 		for _, p := range []struct {
@@ -67,8 +67,8 @@ func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
 	}
 }
 
-// The library takes out the space between tokens, or else levels would be counted wrongly.
-func TestLevelsWithSpaceBetweenThemAreCounted(t *testing.T) {
+// The library must remove the space between tokens, because the count of levels depends on it.
+func TestSpaceBetweenTokensDoesNotHideLevels(t *testing.T) {
 	deep := strings.Repeat("{ \n\"a\" : ", jsonscan.MaxDepth) + "1" + strings.Repeat(" }", jsonscan.MaxDepth)
 	for _, v := range []any{
 		map[string]any{"a": json.RawMessage(deep)}, struct{ A verbatim }{verbatim(deep)},
@@ -81,7 +81,7 @@ func TestLevelsWithSpaceBetweenThemAreCounted(t *testing.T) {
 	}
 }
 
-func TestAnEncoderThatFailedIsNotUsedAgain(t *testing.T) {
+func TestFailedEncoderIsNotReused(t *testing.T) {
 	for range 100 {
 		if got, err := AppendParams(nil, map[string]any{"a": []any{1, verbatim("")}}); err == nil {
 			t.Fatalf("%s, want an error", got)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAnImplementationHasTheMembersOfTheRevision(t *testing.T) {
+func TestImplementationInDropsMembersOfLaterRevisions(t *testing.T) {
 	whole := Implementation{
 		Name: "n", Title: "t", Version: "1", Description: "d", WebsiteURL: "https://example.com",
 		Icons: []Icon{{Src: "data:,"}},

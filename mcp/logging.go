@@ -5,24 +5,25 @@ import (
 	"log/slog"
 )
 
-// SetLevelParams are the params of logging/setLevel, until 2025-11-25. [MetaLogLevel] has succeeded it.
+// SetLevelParams are the params of logging/setLevel, until 2025-11-25. 2026-07-28 replaced it with [MetaLogLevel].
 type SetLevelParams struct {
 	Meta  Meta         `json:"_meta,omitzero"`
-	Level LoggingLevel `json:"level" mcp:"required"` // the least severe level to send
+	Level LoggingLevel `json:"level" mcp:"required"` // least severe level to send
 }
 
 // LoggingMessageParams are the params of notifications/message.
-// Deprecated by the protocol in 2026-07-28, where it belongs to the request that asked for it with [MetaLogLevel].
-// See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging.
+//
+// Deprecated by the protocol in 2026-07-28, where the message belongs to the request that asked for it with
+// [MetaLogLevel]. See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging.
 type LoggingMessageParams struct {
 	Meta   Meta            `json:"_meta,omitzero"`
 	Level  LoggingLevel    `json:"level" mcp:"required"`
 	Logger string          `json:"logger,omitzero"`
-	Data   json.RawMessage `json:"data" mcp:"required"` // any JSON, null included
+	Data   json.RawMessage `json:"data" mcp:"required"` // any JSON, including null
 }
 
-// LoggingLevel is the severity of a log message, one of those of RFC 5424. It is a [slog.Leveler], and levels compare
-// by what Level returns.
+// LoggingLevel is the severity of a log message, one of the levels of RFC 5424. It is a [slog.Leveler]; compare
+// levels by their Level.
 type LoggingLevel string
 
 const (
@@ -36,7 +37,7 @@ const (
 	LevelEmergency LoggingLevel = "emergency"
 )
 
-// levels orders the levels by severity.
+// levels lists the levels from the least to the most severe.
 var levels = []struct {
 	level LoggingLevel
 	slog  slog.Level
@@ -51,8 +52,8 @@ var levels = []struct {
 	{LevelEmergency, slog.LevelError + 12},
 }
 
-// Level returns the level for [slog]: notice lies between info and warn, critical, alert and emergency above error, in
-// steps of 4. A level that the protocol does not define counts as info.
+// Level returns the level for [slog]. Notice lies between info and warn; critical, alert and emergency lie above
+// error in steps of 4. A level that the protocol does not define counts as info.
 func (l LoggingLevel) Level() slog.Level {
 	for _, known := range levels {
 		if known.level == l {
@@ -72,7 +73,7 @@ func (l LoggingLevel) Defined() bool {
 	return false
 }
 
-// LoggingLevelOf returns the most severe level that is not above level, debug for anything below info.
+// LoggingLevelOf returns the most severe level that is not above level, or debug if level is below info.
 func LoggingLevelOf(level slog.Level) LoggingLevel {
 	found := LevelDebug
 	for _, known := range levels {

@@ -1,7 +1,7 @@
 package mcp
 
-// member is the name of an object member that the decoders in this package know, in whatever object it stands.
-// There are fewer than 64, so that one word tells which of them an object has had.
+// member is the name of an object member that the decoders in this package know, regardless of the object. There are
+// fewer than 64 members, so one word can record the members of an object.
 type member uint8
 
 const (
@@ -52,7 +52,7 @@ const (
 	memberTTLMs
 	memberType
 	memberURI
-	members // how many there are
+	members // number of members
 )
 
 var memberNames = [members]string{
@@ -104,8 +104,8 @@ var memberNames = [members]string{
 	memberURI:               "uri",
 }
 
-// memberTable finds a member by the hash of its name. No two names share a hash; the test that says so also says what
-// to do when a new one does.
+// memberTable finds a member by the hash of its name. No two names have the same hash. A test checks this and
+// explains how to fix a collision.
 var memberTable = func() (table [memberHashes]member) {
 	for m := otherMember + 1; m < members; m++ {
 		table[memberHash([]byte(memberNames[m]))] = m
@@ -119,7 +119,7 @@ func memberHash(name []byte) int {
 	return (8*len(name) + 59*int(name[0]) + int(name[len(name)/2])) % memberHashes
 }
 
-// memberOf returns the member that is called name, otherMember if the decoders do not know it.
+// memberOf returns the member with this name, or otherMember if the decoders do not know it.
 func memberOf(name []byte) member {
 	if len(name) == 0 {
 		return otherMember

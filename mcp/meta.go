@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// Meta is the _meta object that params, results and many of their parts may carry: metadata of the protocol, of
-// extensions and of applications side by side.
-// See https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta.
+// Meta is the _meta object of params, results and many of their parts: metadata of the protocol, of extensions and of
+// applications side by side. See https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta.
 type Meta = Object
 
-// Names of members of [Meta] that the protocol reserves.
+// Member names of [Meta] that the protocol reserves.
 const (
-	// MetaProgressToken asks, on a request, for progress notifications; its value is a [ProgressToken].
+	// MetaProgressToken, in a request, asks for progress notifications. Its value is a [ProgressToken].
 	MetaProgressToken = "progressToken"
 
-	// MetaProtocolVersion is the [Version] of a modern request; required there.
+	// MetaProtocolVersion is the [Version] of a modern request. It is required.
 	MetaProtocolVersion = "io.modelcontextprotocol/protocolVersion"
 	// MetaClientInfo is the [Implementation] that sends a modern request.
 	MetaClientInfo = "io.modelcontextprotocol/clientInfo"
-	// MetaClientCapabilities are the [ClientCapabilities] that hold for one modern request; required there.
+	// MetaClientCapabilities are the [ClientCapabilities] for one modern request. It is required.
 	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	// MetaLogLevel is the least severe [LoggingLevel] the client wants during a modern request; absent: no log messages.
+	// MetaLogLevel is the least severe [LoggingLevel] that the client wants during a modern request. If absent, the
+	// server sends no log messages.
 	MetaLogLevel = "io.modelcontextprotocol/logLevel"
 	// MetaServerInfo is the [Implementation] that answers a modern request.
 	MetaServerInfo = "io.modelcontextprotocol/serverInfo"
-	// MetaSubscriptionID is, on what a subscription delivers and on the result that ends it, the [RequestID] of the
-	// subscriptions/listen request.
+	// MetaSubscriptionID is the [RequestID] of a subscriptions/listen request. It stands in each message of the
+	// subscription and in the result that ends it.
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 
 	// MetaRelatedTask is the [RelatedTask] that a message of 2025-11-25 belongs to.
 	MetaRelatedTask = "io.modelcontextprotocol/related-task"
-	// MetaModelImmediateResponse is, on a [LegacyCreateTaskResult], the text to hand to the model while the task runs.
+	// MetaModelImmediateResponse, in a [LegacyCreateTaskResult], is text for the model while the task runs.
 	MetaModelImmediateResponse = "io.modelcontextprotocol/model-immediate-response"
 
 	// MetaTraceParent, MetaTraceState and MetaBaggage carry W3C trace context and baggage.
@@ -40,15 +40,15 @@ const (
 	MetaBaggage     = "baggage"
 )
 
-// CheckMetaName says what is wrong with name as a member of [Meta] that you make, nil if nothing is. Valid names have
-// an optional prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters,
+// CheckMetaName returns an error if name is not valid for a member of [Meta] that your program defines. A valid name
+// has an optional prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters,
 // digits, hyphens, underscores and dots that begins and ends with a letter or digit.
 //
-// Prefixes whose second label is modelcontextprotocol or mcp are reserved for the protocol. Of these, the specification
-// has given out io.modelcontextprotocol/, to its own members and to those of official extensions; all others are
-// refused.
+// The protocol reserves prefixes with modelcontextprotocol or mcp as their second label. Of these, CheckMetaName
+// allows only io.modelcontextprotocol/, which the specification assigns to its own members and to official
+// extensions.
 //
-// Both ends of this module refuse other names wherever you give them, and take whatever a peer sends.
+// Clients and servers of this module reject invalid names in your options and calls, and accept any name from a peer.
 func CheckMetaName(name string) error {
 	prefix, rest, found := strings.Cut(name, "/")
 	if !found {
@@ -70,11 +70,11 @@ func CheckMetaName(name string) error {
 	return nil
 }
 
-// officialPrefix is the one that the specification uses itself, and gives to official extensions.
+// officialPrefix is the prefix of the specification's own members and of official extensions.
 const officialPrefix = "io.modelcontextprotocol"
 
-// CheckExtensionName says what is wrong with name as that of an extension, a key of Extensions in [ClientCapabilities]
-// and [ServerCapabilities], nil if nothing is: the rules are those of [CheckMetaName], and there must be a prefix.
+// CheckExtensionName returns an error if name is not valid for an extension, which is a key of Extensions in
+// [ClientCapabilities] and [ServerCapabilities]. The rules of [CheckMetaName] apply, and a prefix is required.
 // (specification 2026-07-28, basic/versioning, "Extension Negotiation")
 func CheckExtensionName(name string) error {
 	if !strings.Contains(name, "/") {
@@ -103,8 +103,8 @@ func checkPrefix(prefix string) error {
 	return nil
 }
 
-// ReservedMetaName reports whether the protocol reserves name: because the second label of its prefix is
-// modelcontextprotocol or mcp, or because it is progressToken or one of the names of trace context.
+// ReservedMetaName reports whether the protocol reserves name: the second label of its prefix is modelcontextprotocol
+// or mcp, or it is progressToken or a name of trace context.
 func ReservedMetaName(name string) bool {
 	switch name {
 	case MetaProgressToken, MetaTraceParent, MetaTraceState, MetaBaggage:

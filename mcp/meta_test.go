@@ -41,7 +41,7 @@ func TestMetaNamesFollowTheSpecification(t *testing.T) {
 	}
 }
 
-func TestNamesOfExtensionsHaveAPrefix(t *testing.T) {
+func TestExtensionNamesNeedAPrefix(t *testing.T) {
 	for name, valid := range map[string]bool{
 		ExtensionTasks:               true,
 		"io.modelcontextprotocol/ui": true,

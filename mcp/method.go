@@ -6,20 +6,21 @@ import (
 	"slices"
 )
 
-// Method is what the protocol says about a method in a range of revisions.
+// Method describes a method in a range of revisions.
 type Method struct {
 	Name      string
 	Kind      MethodKind
 	Sender    Sender
-	First     Version      // the revision it came with
-	Last      Version      // the last revision that has it; empty if there is no end
-	Extension string       // the extension that defines it, such as [ExtensionTasks]; empty for the core
-	Params    reflect.Type // a struct
-	Result    reflect.Type // likewise; nil for a notification; [encoding/json.RawMessage] where it depends on the request
-	Target    Target
+	First     Version      // first revision with the method
+	Last      Version      // last revision with the method; empty if the newest revision has it
+	Extension string       // extension that defines the method, such as [ExtensionTasks]; empty for the core
+	Params    reflect.Type // a struct type
+	// a struct type; nil for a notification; [encoding/json.RawMessage] if the type depends on the request
+	Result reflect.Type
+	Target Target
 }
 
-// MethodKind is in which form a method is sent.
+// MethodKind is the form in which a peer sends a method.
 type MethodKind uint8
 
 const (
@@ -27,11 +28,11 @@ const (
 	KindRequest MethodKind = iota + 1
 	// KindNotification is a JSON-RPC notification.
 	KindNotification
-	// KindInput is an [InputRequest], a part of a result or of a task, from 2026-07-28.
+	// KindInput is an [InputRequest] inside a result or a task, from 2026-07-28.
 	KindInput
 )
 
-// Sender is who sends a method.
+// Sender is the side that sends a method.
 type Sender uint8
 
 const (
@@ -40,8 +41,8 @@ const (
 	FromBoth = FromClient | FromServer
 )
 
-// Target is what a method is about, as far as params name one thing. Streamable HTTP puts it into the header Mcp-Name,
-// telemetry into span names.
+// Target is the kind of object that a method names in its params. Streamable HTTP sends the object's name in the
+// header Mcp-Name; telemetry uses it in span names.
 type Target uint8
 
 const (
@@ -52,13 +53,13 @@ const (
 	TargetTask
 )
 
-// Member returns the member of params that names the target: name, uri or taskId, empty for [TargetNone].
+// Member returns the member of params that names the target: name, uri or taskId; empty for [TargetNone].
 func (t Target) Member() string {
 	return [...]string{TargetTool: "name", TargetPrompt: "name", TargetResource: "uri", TargetTask: "taskId"}[t]
 }
 
-// TargetOf returns what names the target in params, a pointer to the type that [Method.Params] is; empty if there is no
-// target, and for params of any other type.
+// TargetOf returns the name, URI or ID of the target in params, a pointer to the type in [Method.Params]. It returns
+// the empty string if the method has no target and for params of any other type.
 func TargetOf(params any) string {
 	switch p := params.(type) {
 	case *CallToolParams:
@@ -85,13 +86,13 @@ func TargetOf(params any) string {
 	return ""
 }
 
-// In reports whether the revision v has the method.
+// In reports whether revision v has the method.
 func (m *Method) In(v Version) bool {
 	return v >= m.First && (m.Last == "" || v <= m.Last)
 }
 
-// Lookup returns what the revision v says about the method called name, false if v does not have it. A revision newer
-// than this package is taken to have what the newest known one has.
+// Lookup returns the method with this name in revision v, and false if v does not have it. Revisions newer than this
+// package are assumed to have the methods of the newest known revision.
 func Lookup(name string, v Version) (Method, bool) {
 	for i := range methods {
 		if m := &methods[i]; m.Name == name && m.In(v) {
@@ -101,6 +102,5 @@ func Lookup(name string, v Version) (Method, bool) {
 	return Method{}, false
 }
 
-// Methods yields what each revision from the oldest to the newest says about each method. A name comes twice if
-// revisions differ in what they say.
+// Methods returns all methods of all revisions. A name occurs more than once if its description differs by revision.
 func Methods() iter.Seq[Method] { return slices.Values(methods) }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// listed returns the methods of all revisions in the form of testdata/methods.txt.
+// listed returns the methods of all revisions in the format of testdata/methods.txt.
 func listed() (lines []string) {
 	kinds := map[MethodKind]string{KindRequest: "request", KindNotification: "notification", KindInput: "input"}
 	for m := range Methods() {
@@ -28,7 +28,7 @@ func listed() (lines []string) {
 	return lines
 }
 
-func TestMethodsAreThoseOfTheSchemas(t *testing.T) {
+func TestMethodTableMatchesTheSchemas(t *testing.T) {
 	text, err := os.ReadFile("testdata/methods.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestLookupIsUnambiguous(t *testing.T) {
 	}
 }
 
-func TestRowsOfTheTableAreComplete(t *testing.T) {
+func TestMethodTableIsConsistent(t *testing.T) {
 	for m := range Methods() {
 		if (m.Result == nil) != (m.Kind == KindNotification) {
 			t.Errorf("%s has the result %v; notifications have none, all others have one", m.Name, m.Result)
@@ -87,7 +87,7 @@ func TestRowsOfTheTableAreComplete(t *testing.T) {
 	}
 }
 
-func TestTargetIsWhatParamsName(t *testing.T) {
+func TestTargetOfReturnsTheTargetMember(t *testing.T) {
 	for m := range Methods() {
 		params := reflect.New(m.Params)
 		text := []byte(`{"` + m.Target.Member() + `":"the target"}`)
@@ -104,7 +104,7 @@ func TestTargetIsWhatParamsName(t *testing.T) {
 	}
 }
 
-// TestMetaComesFirst keeps the promise of AppendParams, on which code relies that adds to _meta without searching.
+// TestMetaComesFirst checks a promise of AppendParams: code that adds to _meta relies on finding it first.
 func TestMetaComesFirst(t *testing.T) {
 	for m := range Methods() {
 		if first := m.Params.Field(0); first.Type != of[Meta]() {

@@ -49,7 +49,7 @@ const (
 	NotificationLegacyTaskStatus          = "notifications/tasks/status"
 )
 
-// methods is all there is to say about methods. Tests compare it with the schema of each revision.
+// methods lists every method. Tests compare the list with the schema of each revision.
 var methods = func() []Method {
 	const (
 		req, note, input     = KindRequest, KindNotification, KindInput

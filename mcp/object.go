@@ -9,14 +9,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Object is a JSON object kept as its text, so that what this package does not know survives, byte for byte.
-// Nil is an absent object; an empty one that is not nil is written {}, so Object{} declares support for something.
+// Object is a JSON object kept as text, so that unknown members survive unchanged. Nil is an absent object. A non-nil
+// empty Object is encoded as {}, so Object{} declares support for a feature.
 //
-// Reading an Object searches its text, which is quick for the few members such an object has. Methods that change one
-// return a new Object and leave the old one alone. If a name occurs twice, the first member counts.
+// Reads search the text, which is fast for the few members of such an object. Methods that change an Object return a
+// new Object. If a name occurs twice, the first member counts.
 type Object []byte
 
-// Lookup returns the value of the member called name.
+// Lookup returns the value of the member with this name.
 func (o Object) Lookup(name string) (json.RawMessage, bool) {
 	for k, v := range o.All() {
 		if k == name {
@@ -26,8 +26,8 @@ func (o Object) Lookup(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Decode decodes the value of the member called name into v, as [Decode] does. It reports false, and leaves v alone, if
-// there is no such member or if it is null.
+// Decode decodes the value of the member with this name into v, by the rules of [Decode]. If the member is missing or
+// null, it returns false and does not change v.
 func (o Object) Decode(name string, v any) (found bool, err error) {
 	raw, found := o.Lookup(name)
 	if !found || string(raw) == "null" {
@@ -39,8 +39,7 @@ func (o Object) Decode(name string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// All yields the members in their order. It ends early where the text is not valid JSON, which an Object that was
-// decoded never is.
+// All returns the members in their order. It stops early at invalid JSON, which a decoded Object never contains.
 func (o Object) All() iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		walk := jsonscan.ObjectAt(o, 0)
@@ -54,8 +53,8 @@ func (o Object) All() iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// With returns an Object in which the member called name has the JSON of value, in its old place or as the last member.
-// A value of type [json.RawMessage] is taken as it is.
+// With returns an Object whose member with this name has the JSON encoding of value. The member keeps its place or
+// becomes the last. A value of type [json.RawMessage] is used unchanged.
 func (o Object) With(name string, value any) (Object, error) {
 	if len(o) > 0 {
 		if err := jsonscan.Valid(o); err != nil {
@@ -83,7 +82,7 @@ func (o Object) With(name string, value any) (Object, error) {
 	return w.close()
 }
 
-// Without returns an Object that lacks the member called name. If there is none, it is o itself.
+// Without returns an Object without the member of this name. It returns o itself if the member is missing.
 func (o Object) Without(name string) Object {
 	if _, found := o.Lookup(name); !found {
 		return o
@@ -94,14 +93,15 @@ func (o Object) Without(name string) Object {
 			w.raw(k, v)
 		}
 	}
-	b, _ := w.close() // each value has just been validated
+	b, _ := w.close() // the loop above has validated each value
 	return b
 }
 
-// MarshalJSON returns the text, {} for an empty Object. It is an error if the text is not a JSON object.
+// MarshalJSON returns the text, or {} for an empty Object. It returns an error if the text is not a JSON object.
 func (o Object) MarshalJSON() ([]byte, error) { return appendObject(nil, o) }
 
-// UnmarshalJSON keeps a copy of the text. A null makes an absent Object; anything else but an object is an error.
+// UnmarshalJSON stores a copy of the text. A null becomes an absent Object; any other value that is not an object is
+// an error.
 func (o *Object) UnmarshalJSON(text []byte) error {
 	switch kind(text) {
 	case '{':
@@ -114,9 +114,9 @@ func (o *Object) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-var errNotObject = errors.New("no object")
+var errNotObject = errors.New("not a JSON object")
 
-// kind returns the first byte of the JSON value in text, which tells its kind, 0 if there is none.
+// kind returns the first byte of the JSON value in text, which determines its type, or 0 for an empty text.
 func kind(text []byte) byte {
 	if i := jsonscan.Space(text, 0); i < len(text) {
 		return text[i]

@@ -33,7 +33,7 @@ func TestObjectKeepsUnknownMembersByteForByte(t *testing.T) {
 	}
 }
 
-func TestObjectFindsWhatWasPutIn(t *testing.T) {
+func TestObjectReturnsStoredMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.MapOf(rapid.String(), rapid.Int()).Draw(t, "members")
 		var o Object
@@ -65,7 +65,7 @@ func TestObjectFindsWhatWasPutIn(t *testing.T) {
 	})
 }
 
-func TestObjectTellsAbsentFromEmpty(t *testing.T) {
+func TestObjectDistinguishesAbsentFromEmpty(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want Object
@@ -106,10 +106,10 @@ func TestObjectDecode(t *testing.T) {
 		t.Errorf("Decode of null = %v, %v, %d, want nothing to happen", found, err, n)
 	}
 	if found, err := o.Decode("none", &n); err != nil || found || n != 7 {
-		t.Errorf("Decode of what is not there = %v, %v, %d, want nothing to happen", found, err, n)
+		t.Errorf("Decode of a missing member = %v, %v, %d, want nothing to happen", found, err, n)
 	}
-	if _, err := o.Decode("text", &n); err == nil || err.Error() != "text is no integer" {
-		t.Errorf("Decode of a wrong type: %v, want text is no integer", err)
+	if _, err := o.Decode("text", &n); err == nil || err.Error() != "text is not an integer" {
+		t.Errorf("Decode of a wrong type: %v, want text is not an integer", err)
 	}
 	if found, err := Object(nil).Decode("n", &n); err != nil || found {
 		t.Errorf("Decode in an absent Object = %v, %v, want nothing to happen", found, err)
@@ -118,7 +118,7 @@ func TestObjectDecode(t *testing.T) {
 		t.Error("With a value that has no JSON succeeds, want an error")
 	}
 	if got, err := Object(`{"a":1}}`).With("b", 2); err == nil {
-		t.Errorf("With on what is not JSON gives %s, want an error", got)
+		t.Errorf("With on invalid JSON gives %s, want an error", got)
 	}
 	if got, err := Object(`{"a":1,"b":2,"a":3}`).With("a", 4); err != nil || string(got) != `{"a":4,"b":2}` {
 		t.Errorf("With a name that occurs twice gives %s, %v, want one member left", got, err)

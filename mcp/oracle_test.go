@@ -11,25 +11,27 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// The oracle decodes the values that the decoders of this package decode by hand, by means of the JSON library alone
-// and into types of its own. It differs from them deliberately in this:
+// The oracle decodes the types in handDecoded with the JSON library alone, into types of its own. It differs from
+// Decode in three deliberate ways:
 //
-//   - It refuses a name that occurs twice anywhere, they only among the members they know; see errOracleDuplicate.
-//   - It takes null for an element of a list of strings, which they refuse.
-//   - It allows 1024 levels in all, they 1024 levels in each part that they keep as it is or pass over.
+//   - The oracle rejects a name that occurs twice anywhere. Decode rejects it only among the members that it knows;
+//     see errOracleDuplicate.
+//   - The oracle accepts null as an element of a list of strings. Decode rejects it.
+//   - The oracle allows 1024 levels in total. Decode allows 1024 levels in each part that it keeps as raw JSON or
+//     skips.
 
-// errOracleDuplicate says that a name occurs twice, so that the oracle has no opinion.
+// errOracleDuplicate means that a name occurs twice, so that the oracle gives no verdict.
 var errOracleDuplicate = errors.New("a name occurs twice")
 
 func oracleUnmarshal(text []byte, v any) error {
-	err := jsonv2.Unmarshal(text, v, decoding, oracleIntegers)
+	err := jsonv2.Unmarshal(text, v, decodeOptions, oracleIntegers)
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return errOracleDuplicate
 	}
 	return err
 }
 
-// oracleIntegers has the oracle read integers by their values, and take hints that are none for absent.
+// oracleIntegers makes the oracle read integers by value, and treat a hint that is not an integer as absent.
 var oracleIntegers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, p **int64) error {
 	isHint := d.StackPointer().LastToken() != "ttl"
 	raw, err := d.ReadValue()
@@ -58,10 +60,10 @@ func (o oracleResult) convert() (Result, error) {
 	return Result{Meta: Meta(meta), ResultType: ResultType(o.ResultType)}, err
 }
 
-// final reports whether required members have to be there.
+// final reports whether required members must be present.
 func (o oracleResult) final() bool { return o.ResultType == "" || o.ResultType == "complete" }
 
-// oracleObject checks that raw is an object and makes null nil.
+// oracleObject returns raw, which must be an object, or nil for null.
 func oracleObject(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil, nil
@@ -72,9 +74,9 @@ func oracleObject(raw json.RawMessage) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// oracle decodes text into a new value of the type of v.
+// oracle decodes text into a new value of v's type.
 func oracle(text []byte, v any) (any, error) {
-	if err := jsonscan.Valid(text); err != nil { // for the levels and the UTF-8
+	if err := jsonscan.Valid(text); err != nil { // checks levels and UTF-8
 		return nil, err
 	}
 	switch v.(type) {
@@ -91,7 +93,7 @@ func oracle(text []byte, v any) (any, error) {
 	if err := oracleUnmarshal(text, r); err != nil {
 		return nil, err
 	}
-	if err := settle(r); err != nil && (r.ResultType == "" || r.ResultType == ResultComplete || r.Tools != nil) {
+	if err := applyRules(r); err != nil && (r.ResultType == "" || r.ResultType == ResultComplete || r.Tools != nil) {
 		return nil, err
 	}
 	return r, nil
@@ -256,7 +258,7 @@ func oracleList(raws []json.RawMessage, outer bool) (ContentList, error) {
 	return list, nil
 }
 
-// oracleContent decodes one block; in the result of a tool, outer is false.
+// oracleContent decodes one block. outer is false for a block in a tool result.
 func oracleContent(raw json.RawMessage, outer bool) (Content, error) {
 	var o struct {
 		Type *string `json:"type"`
@@ -280,7 +282,7 @@ func oracleContent(raw json.RawMessage, outer bool) (Content, error) {
 		if err := oracleUnmarshal(raw, r); err != nil {
 			return nil, err
 		}
-		return (*ResourceLink)(r), settle(r)
+		return (*ResourceLink)(r), applyRules(r)
 	case "resource":
 		return oracleEmbedded(raw)
 	case "tool_use":
@@ -353,7 +355,7 @@ func oracleEmbedded(raw []byte) (Content, error) {
 func oracleToolUse(raw []byte) (Content, error) {
 	var o struct {
 		oracleBlock
-		Annotations json.RawMessage `json:"annotations"` // mean nothing here
+		Annotations json.RawMessage `json:"annotations"` // without meaning here
 		ID          string          `json:"id"`
 		Name        string          `json:"name"`
 		Input       json.RawMessage `json:"input"`

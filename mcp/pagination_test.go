@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// An empty cursor is told from none, in both directions, wherever there is a cursor.
-// (specification 2026-07-28, server/utilities/pagination)
-func TestAnEmptyCursorIsThere(t *testing.T) {
+// An empty cursor differs from an absent cursor, in both directions and in every type with a cursor. (specification
+// 2026-07-28, server/utilities/pagination)
+func TestEmptyCursorDiffersFromNone(t *testing.T) {
 	for _, test := range []struct {
 		v     any
 		field string
-		rest  string // of the members
+		rest  string // the other members
 	}{
 		{new(PageParams), "Cursor", ``},
 		{new(ListToolsResult), "NextCursor", `"tools":[]`},

@@ -14,7 +14,7 @@ type pathError struct {
 	err  error
 }
 
-// What can be wrong with a part, besides its not being valid JSON.
+// Errors about a part of a value, other than invalid JSON.
 var (
 	errMissing   = errors.New("is missing")
 	errNull      = errors.New("is null")
@@ -23,7 +23,11 @@ var (
 
 func (e *pathError) Error() string {
 	if kind, ok := errors.AsType[*jsonscan.TypeError](e.err); ok {
-		return e.path + " is no " + kind.Want
+		article := "a"
+		if strings.ContainsRune("aio", rune(kind.Want[0])) { // array, integer, object
+			article = "an"
+		}
+		return e.path + " is not " + article + " " + kind.Want
 	}
 	switch e.err {
 	case errMissing, errNull, errDuplicate:
@@ -36,10 +40,10 @@ func (e *pathError) Error() string {
 
 func (e *pathError) Unwrap() error { return e.err }
 
-// maxName bounds what an error shows of a name, in bytes; a peer may have made it up.
+// maxName is the number of bytes of a name that an error shows; a peer may choose any name.
 const maxName = 128
 
-// within says that err is about the member called name.
+// within adds the member name to the path of err.
 func within(name string, err error) error {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "") + "…"
@@ -55,13 +59,12 @@ func within(name string, err error) error {
 	return &pathError{name + dot + inner.path, inner.err}
 }
 
-// withinElement says that err is about the i-th element of an array.
+// withinElement adds the array index i to the path of err.
 func withinElement(i int, err error) error {
 	return within("["+strconv.Itoa(i)+"]", err)
 }
 
-// isSyntax reports whether err is about text that is not JSON. To decoders, which know where in the whole text it is
-// wrong, names around that place mean nothing.
+// isSyntax reports whether err is about invalid JSON. Decoders report its offset in the whole text and add no path.
 func isSyntax(err error) bool {
 	_, ok := err.(*jsonscan.SyntaxError)
 	return ok

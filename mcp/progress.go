@@ -1,6 +1,6 @@
 package mcp
 
-// ProgressToken is what a request that wants to hear about progress carries under [MetaProgressToken].
+// ProgressToken identifies a request in its progress notifications. The request carries it under [MetaProgressToken].
 type ProgressToken = RequestID
 
 // ProgressParams are the params of notifications/progress.
@@ -8,7 +8,7 @@ type ProgressToken = RequestID
 type ProgressParams struct {
 	Meta          Meta          `json:"_meta,omitzero"`
 	ProgressToken ProgressToken `json:"progressToken" mcp:"required"`
-	Progress      float64       `json:"progress"`         // grows from one notification to the next
-	Total         *float64      `json:"total,omitzero"`   // what Progress will grow to, if that is known
+	Progress      float64       `json:"progress"`         // increases with each notification
+	Total         *float64      `json:"total,omitzero"`   // final value of Progress, if known
 	Message       string        `json:"message,omitzero"` // from 2025-03-26
 }

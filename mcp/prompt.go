@@ -7,24 +7,24 @@ import "bytes"
 type ListPromptsResult struct {
 	Result
 	CacheHint
-	NextCursor *string   `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
+	NextCursor *string   `json:"nextCursor,omitzero"` // nil on the last page; an empty string is a valid cursor
 	Prompts    []*Prompt `json:"prompts" mcp:"required"`
 }
 
-// Prompt is a prompt, or a template for prompts, that a server offers.
+// Prompt is a prompt or prompt template of a server.
 type Prompt struct {
 	Meta        Meta             `json:"_meta,omitzero"` // from 2025-06-18
 	Name        string           `json:"name" mcp:"required"`
-	Title       string           `json:"title,omitzero"` // for people; from 2025-06-18
+	Title       string           `json:"title,omitzero"` // display name; from 2025-06-18
 	Description string           `json:"description,omitzero"`
 	Icons       []Icon           `json:"icons,omitzero"` // from 2025-11-25
 	Arguments   []PromptArgument `json:"arguments,omitzero"`
 }
 
-// PromptArgument is an argument that a template takes.
+// PromptArgument is an argument of a prompt template.
 type PromptArgument struct {
 	Name        string `json:"name" mcp:"required"`
-	Title       string `json:"title,omitzero"` // for people; from 2025-06-18
+	Title       string `json:"title,omitzero"` // display name; from 2025-06-18
 	Description string `json:"description,omitzero"`
 	Required    bool   `json:"required,omitzero"`
 }

@@ -10,20 +10,20 @@ import (
 type ListResourcesResult struct {
 	Result
 	CacheHint
-	NextCursor *string     `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
+	NextCursor *string     `json:"nextCursor,omitzero"` // nil on the last page; an empty string is a valid cursor
 	Resources  []*Resource `json:"resources" mcp:"required"`
 }
 
-// Resource is something a server can be asked to read.
+// Resource is a resource that clients can read from a server.
 type Resource struct {
 	Meta        Meta         `json:"_meta,omitzero"` // from 2025-06-18
 	URI         string       `json:"uri" mcp:"required"`
-	Name        string       `json:"name" mcp:"required"`  // for programs
-	Title       string       `json:"title,omitzero"`       // for people; from 2025-06-18
-	Description string       `json:"description,omitzero"` // for the model
+	Name        string       `json:"name" mcp:"required"`  // name for programs
+	Title       string       `json:"title,omitzero"`       // display name; from 2025-06-18
+	Description string       `json:"description,omitzero"` // description for the model
 	MIMEType    string       `json:"mimeType,omitzero"`
 	Annotations *Annotations `json:"annotations,omitzero"`
-	Size        *int64       `json:"size,omitzero"`  // bytes, before base64
+	Size        *int64       `json:"size,omitzero"`  // bytes, before base64 encoding
 	Icons       []Icon       `json:"icons,omitzero"` // from 2025-11-25
 }
 
@@ -31,19 +31,19 @@ type Resource struct {
 type ListResourceTemplatesResult struct {
 	Result
 	CacheHint
-	// nil on the last page; an empty one is a cursor too
+	// NextCursor is nil on the last page; an empty string is a valid cursor.
 	NextCursor        *string             `json:"nextCursor,omitzero"`
 	ResourceTemplates []*ResourceTemplate `json:"resourceTemplates" mcp:"required"`
 }
 
-// ResourceTemplate stands for the resources whose URIs it can be expanded to.
+// ResourceTemplate is a URI template and describes the resources that match it.
 type ResourceTemplate struct {
 	Meta        Meta         `json:"_meta,omitzero"`             // from 2025-06-18
-	URITemplate string       `json:"uriTemplate" mcp:"required"` // RFC 6570
-	Name        string       `json:"name" mcp:"required"`        // for programs
-	Title       string       `json:"title,omitzero"`             // for people; from 2025-06-18
-	Description string       `json:"description,omitzero"`       // for the model
-	MIMEType    string       `json:"mimeType,omitzero"`          // of all the resources
+	URITemplate string       `json:"uriTemplate" mcp:"required"` // RFC 6570 template
+	Name        string       `json:"name" mcp:"required"`        // name for programs
+	Title       string       `json:"title,omitzero"`             // display name; from 2025-06-18
+	Description string       `json:"description,omitzero"`       // description for the model
+	MIMEType    string       `json:"mimeType,omitzero"`          // type of all matching resources
 	Annotations *Annotations `json:"annotations,omitzero"`
 	Icons       []Icon       `json:"icons,omitzero"` // from 2025-11-25
 }
@@ -55,31 +55,31 @@ type ReadResourceParams struct {
 	InputRound
 }
 
-// ReadResourceResult answers resources/read. There can be several contents, for example the files of a directory.
-// From 2026-07-28 the answer may be an [InputRequiredResult] instead.
+// ReadResourceResult answers resources/read. It can have several contents, for example the files of a directory. From
+// 2026-07-28 the answer may be an [InputRequiredResult] instead.
 type ReadResourceResult struct {
 	Result
 	CacheHint
 	Contents []*ResourceContents `json:"contents" mcp:"required"`
 }
 
-// ResourceContents is the contents of a resource or of a part of one: Text, or Blob when it is not text. Bytes returns
+// ResourceContents holds the contents of a resource or of a part of it: Text, or Blob for binary data. Bytes returns
 // either.
 type ResourceContents struct {
 	Meta     Meta    `json:"_meta,omitzero"` // from 2025-06-18
 	URI      string  `json:"uri" mcp:"required"`
 	MIMEType string  `json:"mimeType,omitzero"`
 	Text     string  `json:"text,omitzero"`
-	Blob     *string `json:"blob,omitzero"` // base64, left as it came; nil for text
+	Blob     *string `json:"blob,omitzero"` // base64, exactly as received; nil for text
 }
 
-// BlobContents returns the contents of a resource that is not text. A server that answers with one of them may leave
-// out its URI and MIME type.
+// BlobContents returns binary contents of a resource. A server that returns a single ResourceContents may omit its
+// URI and MIME type.
 func BlobContents(data []byte) *ResourceContents {
 	return &ResourceContents{Blob: new(base64.StdEncoding.EncodeToString(data))}
 }
 
-// Bytes returns the contents as they are: the text, or what the blob encodes, which must be base64.
+// Bytes returns the text, or the decoded blob. It returns an error if the blob is not base64.
 func (c *ResourceContents) Bytes() ([]byte, error) {
 	if c.Blob == nil {
 		return []byte(c.Text), nil
@@ -87,7 +87,7 @@ func (c *ResourceContents) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(*c.Blob)
 }
 
-// UnmarshalJSON decodes a copy of text. Neither text nor blob is an error.
+// UnmarshalJSON decodes a copy of text. It returns an error if text and blob are both missing.
 func (c *ResourceContents) UnmarshalJSON(text []byte) error {
 	var d decoder
 	d.b = bytes.Clone(text)
@@ -96,10 +96,11 @@ func (c *ResourceContents) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalJSON encodes either blob or text, an empty text included.
+// MarshalJSON encodes blob or text, even if the text is empty.
 func (c ResourceContents) MarshalJSON() ([]byte, error) { return c.appendJSON(nil) }
 
-// SubscribeParams are the params of resources/subscribe, until 2025-11-25. [SubscriptionFilter] has succeeded it.
+// SubscribeParams are the params of resources/subscribe, until 2025-11-25. 2026-07-28 replaced it with
+// [SubscriptionFilter].
 type SubscribeParams struct {
 	Meta Meta   `json:"_meta,omitzero"`
 	URI  string `json:"uri" mcp:"required"`
@@ -114,5 +115,5 @@ type UnsubscribeParams struct {
 // ResourceUpdatedParams are the params of notifications/resources/updated.
 type ResourceUpdatedParams struct {
 	Meta Meta   `json:"_meta,omitzero"`
-	URI  string `json:"uri" mcp:"required"` // may be a part of what was subscribed to
+	URI  string `json:"uri" mcp:"required"` // may be a part of the subscribed resource
 }

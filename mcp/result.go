@@ -5,21 +5,21 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Result is what all results have; alone, it is the empty result. Types of results embed it.
+// Result holds the members that all results share. Result types embed it; alone, it is the empty result.
 type Result struct {
 	Meta       Meta       `json:"_meta,omitzero"`
 	ResultType ResultType `json:"resultType,omitzero"` // from 2026-07-28, and required there
 }
 
-// Base returns r. Through it, code that is given a result as any reaches what all results have.
+// Base returns r. Code that holds a result as any finds the shared members with an interface that has this method.
 func (r *Result) Base() *Result { return r }
 
-// ResultType tells results of different shape apart that may answer the same request, from 2026-07-28. An absent one
-// means [ResultComplete], one that has not been negotiated is invalid.
+// ResultType distinguishes results of different shape that may answer the same request, from 2026-07-28. Absent means
+// [ResultComplete]. A type that was not negotiated is invalid.
 //
-// To decode a result, ask [ResultTypeOf] first and decode it, once, into the type that it names. Decoded into the type
-// that the method has by itself, a result of another type misses none of that type's required members, so that its
-// ResultType can be seen; the members of the other types are passed over.
+// To decode a result, call [ResultTypeOf] first and decode the result once, into the matching type. Decoding a result
+// of another type into the method's own result type succeeds: required members may be missing, members of the other
+// type are skipped, and ResultType is set.
 type ResultType string
 
 const (
@@ -31,11 +31,11 @@ const (
 	ResultTask ResultType = "task"
 )
 
-// ResultTypeOf returns the type of the result whose JSON data begins with, by its own members only, without changing
-// data: it is to be asked before [DecodeInPlace]. It stops at the member resultType and looks no further, so what
-// follows may be invalid.
+// ResultTypeOf returns the type of the result at the start of data, without changing data: call it before
+// [DecodeInPlace]. It looks only at the result's own members and stops at resultType, so the rest of data may be
+// invalid.
 func ResultTypeOf(data []byte) (ResultType, error) {
-	const usual = `{"resultType":"complete"` // needs no walk
+	const usual = `{"resultType":"complete"` // requiredMembers no walk over the members
 	if len(data) > len(usual) && string(data[:len(usual)]) == usual {
 		return ResultComplete, nil
 	}
@@ -56,7 +56,8 @@ func ResultTypeOf(data []byte) (ResultType, error) {
 	return ResultComplete, o.Err()
 }
 
-// resultType reads the value of a member resultType without overwriting it, false if it is no string.
+// resultType decodes the value of a member resultType without overwriting it. It returns false if raw is not a
+// string.
 func resultType(raw []byte) (ResultType, bool) {
 	switch string(raw) {
 	case `"complete"`:

@@ -23,7 +23,7 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-func TestBaseReachesWhatAllResultsHave(t *testing.T) {
+func TestBaseSetsMembersOfEveryResult(t *testing.T) {
 	for _, g := range goldens(t) {
 		v := g.new()
 		r, ok := v.(interface{ Base() *Result })
@@ -60,7 +60,7 @@ func TestTerminalTasks(t *testing.T) {
 	}
 }
 
-func TestErrorSaysMessageAndCode(t *testing.T) {
+func TestErrorTextContainsMessageAndCode(t *testing.T) {
 	err := &Error{Code: CodeInvalidParams, Message: "unknown tool"}
 	if got, want := err.Error(), "unknown tool (-32602)"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)

@@ -1,8 +1,9 @@
 package mcp
 
-// ListRootsResult answers roots/list, whose params are [Params]: where in the file system the server may work.
-// Deprecated by the protocol in 2026-07-28, where the request is an [InputRequest].
-// See https://modelcontextprotocol.io/specification/2026-07-28/client/roots.
+// ListRootsResult answers roots/list, which has [Params]: the places in the file system where the server may work.
+//
+// Deprecated by the protocol in 2026-07-28, where the request is an [InputRequest]. See
+// https://modelcontextprotocol.io/specification/2026-07-28/client/roots.
 type ListRootsResult struct {
 	Result
 	Roots []*Root `json:"roots" mcp:"required"`
@@ -12,5 +13,5 @@ type ListRootsResult struct {
 type Root struct {
 	Meta Meta   `json:"_meta,omitzero"`     // from 2025-06-18
 	URI  string `json:"uri" mcp:"required"` // file://…
-	Name string `json:"name,omitzero"`      // for people
+	Name string `json:"name,omitzero"`      // display name
 }

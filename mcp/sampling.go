@@ -6,8 +6,9 @@ import (
 )
 
 // CreateMessageParams are the params of sampling/createMessage: the server asks the client's model for a message.
-// Deprecated by the protocol in 2026-07-28, where it is an [InputRequest].
-// See https://modelcontextprotocol.io/specification/2026-07-28/client/sampling.
+//
+// Deprecated by the protocol in 2026-07-28, where it is an [InputRequest]. See
+// https://modelcontextprotocol.io/specification/2026-07-28/client/sampling.
 type CreateMessageParams struct {
 	Meta             Meta               `json:"_meta,omitzero"` // until 2025-11-25
 	Messages         []*SamplingMessage `json:"messages" mcp:"required"`
@@ -17,10 +18,12 @@ type CreateMessageParams struct {
 	Temperature      *float64           `json:"temperature,omitzero"`
 	MaxTokens        int64              `json:"maxTokens" mcp:"required"`
 	StopSequences    []string           `json:"stopSequences,omitzero"`
-	Metadata         json.RawMessage    `json:"metadata,omitzero" mcp:"object"` // for the model's provider
-	Tools            []*Tool            `json:"tools,omitzero"`                 // needs sampling.tools; from 2025-11-25
-	ToolChoice       *ToolChoice        `json:"toolChoice,omitzero"`            // likewise
-	Task             *TaskMetadata      `json:"task,omitzero"`                  // in 2025-11-25 only
+	Metadata         json.RawMessage    `json:"metadata,omitzero" mcp:"object"` // passed to the model's provider
+	// requiredMembers the capability sampling.tools; from 2025-11-25
+	Tools []*Tool `json:"tools,omitzero"`
+	// requiredMembers the capability sampling.tools; from 2025-11-25
+	ToolChoice *ToolChoice   `json:"toolChoice,omitzero"`
+	Task       *TaskMetadata `json:"task,omitzero"` // in 2025-11-25 only
 }
 
 // CreateMessageResult answers sampling/createMessage.
@@ -28,7 +31,7 @@ type CreateMessageResult struct {
 	Result
 	Role       Role            `json:"role" mcp:"required"`
 	Content    SamplingContent `json:"content" mcp:"required"`
-	Model      string          `json:"model" mcp:"required"` // the one that was used
+	Model      string          `json:"model" mcp:"required"` // model that the client used
 	StopReason StopReason      `json:"stopReason,omitzero"`
 }
 
@@ -39,11 +42,11 @@ type SamplingMessage struct {
 	Content SamplingContent `json:"content" mcp:"required"`
 }
 
-// SamplingContent is the content of a sampled message. A single block is written as an object, which is all there is
-// until 2025-06-18, several as an array. Both are read.
+// SamplingContent is the content of a sampled message. Encoding writes a single block as an object, the only form
+// until 2025-06-18, and several blocks as an array. Decoding accepts both.
 type SamplingContent []Content
 
-// Text returns the text blocks, one line break between them, and nothing of the others.
+// Text joins the text blocks with line breaks. It skips all other blocks.
 func (c SamplingContent) Text() string { return textOf(c) }
 
 // UnmarshalJSON decodes a copy of text.
@@ -60,7 +63,7 @@ func (c *SamplingContent) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalJSON encodes the blocks. Nil blocks are an error.
+// MarshalJSON encodes the blocks. It returns an error if a block is nil.
 func (c SamplingContent) MarshalJSON() ([]byte, error) {
 	if len(c) == 1 {
 		return appendContent(nil, c[0])
@@ -68,8 +71,8 @@ func (c SamplingContent) MarshalJSON() ([]byte, error) {
 	return appendContentList(nil, c)
 }
 
-// IncludeContext says from which servers a sampling request wants context. Values but none are deprecated and need the
-// capability sampling.context.
+// IncludeContext names the servers from which a sampling request wants context. All values except none are deprecated
+// and need the capability sampling.context.
 type IncludeContext string
 
 const (
@@ -78,7 +81,7 @@ const (
 	IncludeAllServers IncludeContext = "allServers"
 )
 
-// StopReason says why a model stopped. Providers have their own ones besides these.
+// StopReason is the reason why a model stopped. Providers may define further reasons.
 type StopReason string
 
 const (
@@ -88,9 +91,9 @@ const (
 	StopToolUse      StopReason = "toolUse" // from 2025-11-25
 )
 
-// ModelPreferences are wishes as to the choice of a model. Priorities go from 0, does not matter, to 1, matters most.
+// ModelPreferences guide the choice of a model. Priorities range from 0 (unimportant) to 1 (most important).
 type ModelPreferences struct {
-	Hints                []ModelHint `json:"hints,omitzero"` // the first that fits counts, before the priorities
+	Hints                []ModelHint `json:"hints,omitzero"` // the first match counts, before the priorities
 	CostPriority         *float64    `json:"costPriority,omitzero"`
 	SpeedPriority        *float64    `json:"speedPriority,omitzero"`
 	IntelligencePriority *float64    `json:"intelligencePriority,omitzero"`
@@ -101,16 +104,16 @@ type ModelHint struct {
 	Name string `json:"name,omitzero"`
 }
 
-// ToolChoice says whether the model may or must use the tools it is given, from 2025-11-25.
+// ToolChoice controls whether the model may or must use its tools, from 2025-11-25.
 type ToolChoice struct {
 	Mode ToolChoiceMode `json:"mode,omitzero"` // absent means auto
 }
 
-// ToolChoiceMode is a [ToolChoice].
+// ToolChoiceMode is the mode of a [ToolChoice].
 type ToolChoiceMode string
 
 const (
 	ToolChoiceAuto     ToolChoiceMode = "auto"     // the model decides
-	ToolChoiceRequired ToolChoiceMode = "required" // at least one tool before the end
+	ToolChoiceRequired ToolChoiceMode = "required" // the model must use at least one tool
 	ToolChoiceNone     ToolChoiceMode = "none"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSlicesHoldPointersToWhatIsHandedOnByItself: what a list method lists, what carries _meta, messages. What is only
-// a part of something is a value.
-func TestSlicesHoldPointersToWhatIsHandedOnByItself(t *testing.T) {
+// TestSlicesOfListedItemsHoldPointers checks that slices hold pointers to listed items, values with _meta and
+// messages. Slices of values that are only parts of another value hold values.
+func TestSlicesOfListedItemsHoldPointers(t *testing.T) {
 	s := slicesOf{t: t, seen: map[reflect.Type]bool{}}
 	for m := range Methods() {
 		s.visit(m.Params)

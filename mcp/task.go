@@ -2,24 +2,25 @@ package mcp
 
 import "encoding/json"
 
-// ExtensionTasks is the name of the tasks extension, in both sides' Extensions. With it, from 2026-07-28, a server may
-// answer tools/call with a [CreateTaskResult], and the client asks for the outcome with tasks/get.
-// See https://modelcontextprotocol.io/extensions/tasks/overview. The tasks of 2025-11-25 are another protocol; their
-// types are called Legacy.
+// ExtensionTasks is the name of the tasks extension, in Extensions of both sides. With it, from 2026-07-28, a server
+// may answer tools/call with a [CreateTaskResult], and the client gets the outcome with tasks/get. See
+// https://modelcontextprotocol.io/extensions/tasks/overview. The tasks of 2025-11-25 are a different protocol; their
+// types have names with Legacy.
 const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
-// Task is a request that a server is still working on.
+// Task is the state of a request that a server continues after its first answer.
 type Task struct {
-	TaskID         string     `json:"taskId" mcp:"required"`
-	Status         TaskStatus `json:"status" mcp:"required"`
-	StatusMessage  string     `json:"statusMessage,omitzero"` // for people
-	CreatedAt      string     `json:"createdAt"`              // ISO 8601
-	LastUpdatedAt  string     `json:"lastUpdatedAt"`          // ISO 8601
-	TTLMs          *int64     `json:"ttlMs"`                  // from creation until it may be forgotten; nil for never
-	PollIntervalMs *int64     `json:"pollIntervalMs,omitzero"`
+	TaskID        string     `json:"taskId" mcp:"required"`
+	Status        TaskStatus `json:"status" mcp:"required"`
+	StatusMessage string     `json:"statusMessage,omitzero"` // for display
+	CreatedAt     string     `json:"createdAt"`              // ISO 8601
+	LastUpdatedAt string     `json:"lastUpdatedAt"`          // ISO 8601
+	// lifetime since creation, after which the server may delete the task; nil means unlimited
+	TTLMs          *int64 `json:"ttlMs"`
+	PollIntervalMs *int64 `json:"pollIntervalMs,omitzero"`
 }
 
-// TaskStatus is how far a task has got.
+// TaskStatus is the progress of a task.
 type TaskStatus string
 
 const (
@@ -30,17 +31,17 @@ const (
 	TaskCancelled     TaskStatus = "cancelled"
 )
 
-// Terminal reports whether the task will change no more.
+// Terminal reports whether the status is final.
 func (s TaskStatus) Terminal() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCancelled
 }
 
-// DetailedTask is a task and what its status brings with it.
+// DetailedTask is a task with the data that belongs to its status.
 type DetailedTask struct {
 	Task
-	InputRequests InputRequests   `json:"inputRequests,omitzero"`       // all that are open, when input is required
-	Payload       json.RawMessage `json:"result,omitzero" mcp:"object"` // the result of the request, when completed
-	Error         *Error          `json:"error,omitzero"`               // the error of the request, when failed
+	InputRequests InputRequests   `json:"inputRequests,omitzero"`       // all open requests, when input is required
+	Payload       json.RawMessage `json:"result,omitzero" mcp:"object"` // result of the request, when completed
+	Error         *Error          `json:"error,omitzero"`               // error of the request, when failed
 }
 
 // CreateTaskResult answers tools/call in place of a [CallToolResult]; its ResultType is [ResultTask].
@@ -61,15 +62,15 @@ type GetTaskResult struct {
 	DetailedTask
 }
 
-// UpdateTaskParams are the params of tasks/update, which hands in responses to InputRequests, all or some.
-// The answer is an empty [Result].
+// UpdateTaskParams are the params of tasks/update, which sends responses to some or all InputRequests. The answer is
+// an empty [Result].
 type UpdateTaskParams struct {
 	Meta           Meta           `json:"_meta,omitzero"`
 	TaskID         string         `json:"taskId" mcp:"required"`
 	InputResponses InputResponses `json:"inputResponses" mcp:"required"`
 }
 
-// TaskStatusParams are the params of notifications/tasks: what tasks/get would have answered.
+// TaskStatusParams are the params of notifications/tasks: the same data as in the answer to tasks/get.
 type TaskStatusParams struct {
 	Meta Meta `json:"_meta,omitzero"`
 	DetailedTask

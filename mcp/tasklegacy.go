@@ -1,7 +1,7 @@
 package mcp
 
-// TaskMetadata in the params of a request asks, in 2025-11-25 only, for the request to become a task.
-// See https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks.
+// TaskMetadata, in the params of a request of 2025-11-25 only, asks the receiver to run the request as a task. See
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks.
 type TaskMetadata struct {
 	TTL *int64 `json:"ttl,omitzero"` // milliseconds to keep the task after its creation
 }
@@ -11,19 +11,20 @@ type RelatedTask struct {
 	TaskID string `json:"taskId" mcp:"required"`
 }
 
-// LegacyTask is a task of 2025-11-25, the client's or the server's. When it is completed, tasks/result answers with the
-// result of the request that became the task.
+// LegacyTask is a task of 2025-11-25, at the client or the server. After completion, tasks/result returns the result
+// of the original request.
 type LegacyTask struct {
 	TaskID        string     `json:"taskId" mcp:"required"`
 	Status        TaskStatus `json:"status" mcp:"required"`
-	StatusMessage string     `json:"statusMessage,omitzero"` // for people
+	StatusMessage string     `json:"statusMessage,omitzero"` // for display
 	CreatedAt     string     `json:"createdAt"`              // ISO 8601
 	LastUpdatedAt string     `json:"lastUpdatedAt"`          // ISO 8601
-	TTL           *int64     `json:"ttl"`                    // milliseconds from creation to keep it; nil for ever
-	PollInterval  *int64     `json:"pollInterval,omitzero"`  // milliseconds
+	// milliseconds to keep the task after its creation; nil means unlimited
+	TTL          *int64 `json:"ttl"`
+	PollInterval *int64 `json:"pollInterval,omitzero"` // milliseconds
 }
 
-// LegacyCreateTaskResult answers a request that had a [TaskMetadata].
+// LegacyCreateTaskResult answers a request with a [TaskMetadata].
 type LegacyCreateTaskResult struct {
 	Result
 	Task LegacyTask `json:"task" mcp:"required"`
@@ -38,7 +39,7 @@ type LegacyTaskResult struct {
 // LegacyListTasksResult answers tasks/list, whose params are [PageParams].
 type LegacyListTasksResult struct {
 	Result
-	NextCursor *string       `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
+	NextCursor *string       `json:"nextCursor,omitzero"` // nil on the last page; an empty string is a valid cursor
 	Tasks      []*LegacyTask `json:"tasks" mcp:"required"`
 }
 

@@ -12,48 +12,52 @@ import (
 type ListToolsResult struct {
 	Result
 	CacheHint
-	NextCursor *string `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
+	NextCursor *string `json:"nextCursor,omitzero"` // nil on the last page; an empty string is a valid cursor
 	Tools      []*Tool `json:"tools" mcp:"required"`
 
-	Unreadable []*UnreadableTool `json:"-"` // tools that Decode left out of Tools
+	Unreadable []*UnreadableTool `json:"-"` // tools that Decode could not decode and left out of Tools
 }
 
-// UnreadableTool is a tool of a list that cannot be decoded, such as one without a schema. [Decode] leaves it out, so
-// that one tool does not hide the others.
+// UnreadableTool is a listed tool that [Decode] cannot decode, for example a tool without a schema. Decode leaves it
+// out, so that one invalid tool does not hide the others.
 type UnreadableTool struct {
-	Name string // empty if it has none
-	Err  error  // names the part that is wrong, such as tools[3].inputSchema
+	Name string // empty if the tool has no name
+	Err  error  // names the invalid part, such as tools[3].inputSchema
 }
 
-// Tool is something a server does when it is called. People are shown its Title, else that of its Annotations, else its
-// Name.
+// Tool is a function that a server offers. User interfaces show its Title, else the Title of its Annotations, else
+// its Name.
 type Tool struct {
-	Meta         Meta             `json:"_meta,omitzero"` // from 2025-06-18
-	Name         string           `json:"name" mcp:"required"`
-	Title        string           `json:"title,omitzero"`       // from 2025-06-18
-	Description  string           `json:"description,omitzero"` // for the model
-	Icons        []Icon           `json:"icons,omitzero"`       // from 2025-11-25
-	InputSchema  json.RawMessage  `json:"inputSchema" mcp:"required,object"`
-	OutputSchema json.RawMessage  `json:"outputSchema,omitzero" mcp:"object"` // of the structured content; from 2025-06-18
-	Annotations  *ToolAnnotations `json:"annotations,omitzero"`               // from 2025-03-26
-	Execution    *ToolExecution   `json:"execution,omitzero"`                 // in 2025-11-25 only
+	Meta        Meta            `json:"_meta,omitzero"` // from 2025-06-18
+	Name        string          `json:"name" mcp:"required"`
+	Title       string          `json:"title,omitzero"`       // from 2025-06-18
+	Description string          `json:"description,omitzero"` // description for the model
+	Icons       []Icon          `json:"icons,omitzero"`       // from 2025-11-25
+	InputSchema json.RawMessage `json:"inputSchema" mcp:"required,object"`
+	// schema of the structured content; from 2025-06-18
+	OutputSchema json.RawMessage  `json:"outputSchema,omitzero" mcp:"object"`
+	Annotations  *ToolAnnotations `json:"annotations,omitzero"` // from 2025-03-26
+	Execution    *ToolExecution   `json:"execution,omitzero"`   // in 2025-11-25 only
 }
 
-// ToolAnnotations are hints at what a tool does. A server that is not trusted may lie in them.
+// ToolAnnotations are hints about a tool's behaviour. Do not rely on the hints of an untrusted server.
 type ToolAnnotations struct {
-	Title           string `json:"title,omitzero"`
-	ReadOnlyHint    *bool  `json:"readOnlyHint,omitzero"`    // changes nothing; absent means false
-	DestructiveHint *bool  `json:"destructiveHint,omitzero"` // may destroy, not only add; absent means true
-	IdempotentHint  *bool  `json:"idempotentHint,omitzero"`  // a repeated call changes nothing more; absent means false
-	OpenWorldHint   *bool  `json:"openWorldHint,omitzero"`   // deals with the world outside; absent means true
+	Title        string `json:"title,omitzero"`
+	ReadOnlyHint *bool  `json:"readOnlyHint,omitzero"` // the tool changes nothing; absent means false
+	// the tool may destroy data, not only add it; absent means true
+	DestructiveHint *bool `json:"destructiveHint,omitzero"`
+	// repeating a call has no further effect; absent means false
+	IdempotentHint *bool `json:"idempotentHint,omitzero"`
+	// the tool interacts with external systems; absent means true
+	OpenWorldHint *bool `json:"openWorldHint,omitzero"`
 }
 
-// ToolExecution says how a tool of a server of 2025-11-25 may be called.
+// ToolExecution describes how clients may call a tool of a server of 2025-11-25.
 type ToolExecution struct {
 	TaskSupport TaskSupport `json:"taskSupport,omitzero"` // absent means forbidden
 }
 
-// TaskSupport says whether a tool may, must or must not be called as a task.
+// TaskSupport states whether clients may, must or must not call a tool as a task.
 type TaskSupport string
 
 const (
@@ -65,11 +69,11 @@ const (
 // CallToolParams are the params of tools/call.
 type CallToolParams struct {
 	Meta Meta   `json:"_meta,omitzero"`
-	Name string `json:"name" mcp:"required"` // of the tool
-	// Arguments is, when sending, any value that encodes to a JSON object, a struct or a [json.RawMessage] for example,
-	// or nil for none. When received, it is a json.RawMessage that holds an object, or nil.
+	Name string `json:"name" mcp:"required"` // name of the tool
+	// Arguments, when sending, is any value that encodes to a JSON object, such as a struct or a [json.RawMessage],
+	// or nil for no arguments. When received, it is a json.RawMessage with an object, or nil.
 	Arguments any `json:"arguments,omitzero"`
-	// Task asks for the call to become a task; in 2025-11-25 only.
+	// Task asks the server to run the call as a task; in 2025-11-25 only.
 	Task *TaskMetadata `json:"task,omitzero"`
 	InputRound
 }
@@ -86,16 +90,18 @@ func (p *CallToolParams) UnmarshalJSON(text []byte) error {
 // instead; see [ResultType].
 type CallToolResult struct {
 	Result
-	Content           ContentList     `json:"content" mcp:"required"`
-	StructuredContent json.RawMessage `json:"structuredContent,omitzero"` // an object until 2025-11-25; from 2025-06-18
-	IsError           bool            `json:"isError,omitzero"`           // the tool itself failed, and Content says why
+	Content ContentList `json:"content" mcp:"required"`
+	// an object until 2025-11-25; from 2025-06-18
+	StructuredContent json.RawMessage `json:"structuredContent,omitzero"`
+	// the tool failed; Content describes the failure
+	IsError bool `json:"isError,omitzero"`
 }
 
-// Text returns the text blocks of the content, one line break between them, and nothing of the others.
+// Text joins the text blocks of the content with line breaks. It skips all other blocks.
 func (r *CallToolResult) Text() string { return textOf(r.Content) }
 
-// Err returns nil if the tool has done what it was asked to, and a [*ToolError] if it says that it has failed.
-// (specification 2026-07-28, server/tools, "Error Handling")
+// Err returns a [*ToolError] if the result reports a failure of the tool, else nil. (specification 2026-07-28,
+// server/tools, "Error Handling")
 func (r *CallToolResult) Err() error {
 	if !r.IsError {
 		return nil
@@ -103,10 +109,10 @@ func (r *CallToolResult) Err() error {
 	return &ToolError{Result: r}
 }
 
-// Decode decodes what the tool has returned into v, a pointer, by the rules of [Decode]: its structured content or,
-// where there is none, its only text, as tools return JSON that are older than structured content. If the tool says
-// that it has failed, Decode returns the error of [CallToolResult.Err] and leaves v alone. Nothing is checked against
-// the tool's output schema: CallToolAs of package mcpclient does that.
+// Decode decodes the output of the tool into v, a pointer, by the rules of [Decode]. The output is the structured
+// content or, without it, the only text block, because older tools return JSON as text. If the tool failed, Decode
+// returns the error of [CallToolResult.Err] and does not change v. It does not check the output against the tool's
+// schema; CallToolAs of package mcpclient does.
 func (r *CallToolResult) Decode(v any) error {
 	if err := r.Err(); err != nil {
 		return err
@@ -115,7 +121,7 @@ func (r *CallToolResult) Decode(v any) error {
 	if raw == nil {
 		text, ok := r.onlyText()
 		if !ok {
-			return errors.New("the tool returned no structured content, and not one text that could be JSON")
+			return errors.New("the tool returned neither structured content nor a single text block with JSON")
 		}
 		raw = []byte(text)
 	}
@@ -125,7 +131,7 @@ func (r *CallToolResult) Decode(v any) error {
 	return nil
 }
 
-// onlyText returns the text of a result that has one block, which is a text.
+// onlyText returns the text of a result with exactly one block, which must be text.
 func (r *CallToolResult) onlyText() (string, bool) {
 	if len(r.Content) != 1 {
 		return "", false
@@ -137,18 +143,18 @@ func (r *CallToolResult) onlyText() (string, bool) {
 	return t.Text, true
 }
 
-// ToolError is the error for a tool that says in its result that it has failed. It is not an error of the protocol: the
-// call was answered, and a model may read what the tool says and try something else.
+// ToolError reports that a tool failed. It is not an error of the protocol: the server answered the call, and a model
+// may read the tool's message and try again in another way.
 type ToolError struct {
-	Tool   string // empty if it is not known
+	Tool   string // name of the tool; empty if unknown
 	Result *CallToolResult
 }
 
-// Error returns the tool's text.
+// Error returns the name of the tool and the text of its result.
 func (e *ToolError) Error() string {
 	text := e.Result.Text()
 	if text == "" {
-		text = "it has failed, and does not say why"
+		text = "the call failed without a message"
 	}
 	if e.Tool == "" {
 		return "tool: " + text
@@ -156,5 +162,5 @@ func (e *ToolError) Error() string {
 	return "tool " + e.Tool + ": " + text
 }
 
-// ErrorType is the value of the attribute error.type in telemetry.
+// ErrorType returns the value of the telemetry attribute error.type.
 func (e *ToolError) ErrorType() string { return "tool_error" }

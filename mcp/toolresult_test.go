@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatAToolReturnsIsDecodedOrItsError(t *testing.T) {
+func TestResultDecodeReturnsToolOutputOrToolError(t *testing.T) {
 	type weather struct{ Sky string }
 	for _, test := range []struct {
 		name   string
@@ -17,14 +17,15 @@ func TestWhatAToolReturnsIsDecodedOrItsError(t *testing.T) {
 		{"structured content", CallToolResult{Content: ContentList{Text("not this")},
 			StructuredContent: json.RawMessage(`{"Sky":"clear"}`)}, "clear"},
 		{"JSON as text", CallToolResult{Content: ContentList{Text(`{"Sky":"grey"}`)}}, "grey"},
-		{"text that is no JSON", CallToolResult{Content: ContentList{Text(`it rains`)}}, "error: result of the tool: "},
-		{"two texts", CallToolResult{Content: ContentList{Text(`{}`), Text(`{}`)}}, "error: the tool returned no structured"},
-		{"an image", CallToolResult{Content: ContentList{Image([]byte("x"), "image/png")}}, "error: the tool returned no"},
-		{"nothing", CallToolResult{}, "error: the tool returned no structured content"},
+		{"text that is not JSON", CallToolResult{Content: ContentList{Text(`it rains`)}}, "error: result of the tool: "},
+		{"two texts", CallToolResult{Content: ContentList{Text(`{}`), Text(`{}`)}}, "error: the tool returned neither"},
+		{"an image", CallToolResult{Content: ContentList{Image([]byte("x"), "image/png")}},
+			"error: the tool returned neither"},
+		{"nothing", CallToolResult{}, "error: the tool returned neither structured content"},
 		{"another type", CallToolResult{StructuredContent: json.RawMessage(`{"Sky":7}`)}, "error: result of the tool: "},
 		{"a failure", CallToolResult{IsError: true, Content: ContentList{Text("no such city")},
 			StructuredContent: json.RawMessage(`{"Sky":"clear"}`)}, "error: tool: no such city"},
-		{"a failure without a word", CallToolResult{IsError: true}, "error: tool: it has failed, and does not say why"},
+		{"a failure without a message", CallToolResult{IsError: true}, "error: tool: the call failed without a message"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got weather

@@ -2,8 +2,8 @@ package mcp
 
 import "slices"
 
-// Version is a revision of the protocol, named by its date. Versions compare as strings: v >= [Version20250618].
-// A peer may name one that this package does not know.
+// Version is a revision of the protocol, named by its date. Versions compare as strings: v >= [Version20250618]. A
+// peer may send a version that this package does not know.
 type Version string
 
 const (
@@ -14,16 +14,16 @@ const (
 	Version20260728 Version = "2026-07-28"
 )
 
-// versions lists what this package knows, newest first.
+// versions lists the supported revisions, newest first.
 var versions = []Version{Version20260728, Version20251125, Version20250618, Version20250326, Version20241105}
 
-// SupportedVersions returns the revisions this package holds, newest first. The slice is the caller's.
+// SupportedVersions returns the revisions that this package supports, newest first. The caller may change the slice.
 func SupportedVersions() []Version { return slices.Clone(versions) }
 
-// Supported reports whether v is one of the revisions this package holds.
+// Supported reports whether this package supports revision v.
 func (v Version) Supported() bool { return slices.Contains(versions, v) }
 
-// Era returns the era that v belongs to. A revision that this package does not know belongs to the era of its date.
+// Era returns the era of v. An unknown revision belongs to the era of its date.
 func (v Version) Era() Era {
 	if v < Version20260728 {
 		return Legacy
@@ -31,14 +31,14 @@ func (v Version) Era() Era {
 	return Modern
 }
 
-// Era is one of the two ways in which client and server agree on a version.
-// See https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#terminology.
+// Era is one of the two ways in which client and server negotiate a version. See
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#terminology.
 type Era uint8
 
 const (
-	// Legacy revisions, 2025-11-25 and earlier, open a session with an initialize handshake.
+	// Legacy revisions, until 2025-11-25, open a session with an initialize handshake.
 	Legacy Era = iota + 1
-	// Modern revisions, 2026-07-28 and later, carry version, identity and capabilities in the _meta of each request.
+	// Modern revisions, from 2026-07-28, carry version, identity and capabilities in the _meta of each request.
 	Modern
 )
 

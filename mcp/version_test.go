@@ -13,11 +13,11 @@ func TestSupportedVersionsAreNewestFirst(t *testing.T) {
 	}
 	got[0] = "changed"
 	if SupportedVersions()[0] != want[0] {
-		t.Error("changing what SupportedVersions returned changes what it returns next, want a slice of the caller's own")
+		t.Error("changing the slice changes later results, want a new slice for each caller")
 	}
 }
 
-func TestErasDivideVersions(t *testing.T) {
+func TestErasOfVersions(t *testing.T) {
 	for _, c := range []struct {
 		version   Version
 		era       Era

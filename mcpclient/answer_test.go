@@ -51,7 +51,7 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 			for _, tc := range []struct{ request, want string }{
 				{`"method":"double","params":{"n":21}`, `"result":{"n":42}`},
 				{`"method":"double"`, `"result":{"n":0}`},
-				{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is no integer`},
+				{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is not an integer`},
 				{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"message is not JSON (invalid_json)`},
 				{
 					`"method":"double","params":{"_meta":7}`,

@@ -85,7 +85,7 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the server behind me is away"}}`,
 			connstate.NegotiationFailed, "the server behind me is away"},
 		"a result of initialize of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":7}}`,
-			connstate.NegotiationFailed, "protocolVersion is no string"},
+			connstate.NegotiationFailed, "protocolVersion is not a string"},
 		"an error of initialize": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no licence"}}`,
 			connstate.NegotiationFailed, "no licence"},
 		"an error of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`,

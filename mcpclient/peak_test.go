@@ -90,11 +90,11 @@ func denses() []dense {
 			limit: 2*pastIt - 2*mebi,
 			ask:   func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, nil); return err },
 		}, {
-			name: "sizes of an icon", limit: pastIt, want: "100000 objects, or strings in lists",
+			name: "sizes of an icon", limit: pastIt, want: "100000 objects or strings in lists",
 			result: `{"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"x","sizes":` + many(`""`, denseFrame) + `}]}]}`,
 			ask:    func(ctx context.Context, c *Client) error { _, err := c.ListTools(ctx, nil); return err },
 		}, {
-			name: "audience of a text", limit: pastIt, want: "100000 objects, or strings in lists",
+			name: "audience of a text", limit: pastIt, want: "100000 objects or strings in lists",
 			result: `{"content":[{"type":"text","text":"x","annotations":{"audience":` + many(`""`, denseFrame) + `}}]}`,
 			ask:    func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "tool", nil); return err },
 		}, {

@@ -293,7 +293,7 @@ func TestAnAnswerThatIsNoneFailsTheHandler(t *testing.T) {
 		answer, want string
 	}{
 		"wrong type": {`{"jsonrpc":"2.0","id":1,"result":{"roots":{}}}`,
-			"roots/list: the client's answer: roots is no array"},
+			"roots/list: the client's answer: roots is not an array"},
 		"missing member": {`{"jsonrpc":"2.0","id":1,"result":{}}`, "roots/list: the client's answer: roots is missing"},
 		"broken JSON":    {`{"jsonrpc":"2.0","id":1,"result":{"roots":[tru]}}`, "roots/list: the client's answer is broken"},
 		"broken error": {`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`,

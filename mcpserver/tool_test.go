@@ -123,7 +123,7 @@ func TestTypedTools(t *testing.T) {
 		{"argument twice", `{"x":1,"x":2}`, typed(identity[point]),
 			isError(`invalid arguments: /x: not JSON: duplicate object member name`)},
 		{"number the type cannot hold", `{"x":9223372036854775808}`, typed(identity[point]),
-			isError(`invalid arguments: x is no integer`)},
+			isError(`invalid arguments: x is not an integer`)},
 		{"the user's schema", `{"x":1}`, schemas(`{"type":"object","properties":{"x":{"minimum":5}}}`, "",
 			typed(identity[point])),
 			isError(`invalid arguments: /x: got 1, want at least 5 (schema /properties/x/minimum)`)},

@@ -1,10 +1,11 @@
-// Package app has what both ends of the Apps extension of MCP (SEP-1865, io.modelcontextprotocol/ui) share: what
-// _meta.ui says of a tool and of a view, the MIME type of views, and the checks of their URIs. Package mcpserver/apps
-// declares views for tools, mcpclient/apps finds and fetches them.
+// Package app holds the parts of MCP's Apps extension (SEP-1865, io.modelcontextprotocol/ui) that clients and servers
+// share: the members of _meta.ui for tools and views, the MIME type of views, and checks of view URIs. Package
+// mcpserver/apps declares views for tools; mcpclient/apps finds and fetches them.
 //
-// A view is an HTML page, a resource with the scheme ui, in which a host shows what a tool returns. To render it, in a
-// sandboxed frame with the policy that its [ResourceMeta] allows, and to talk to it by postMessage, is up to the host:
-// nothing here does. See https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx.
+// A view is an HTML page, a resource with the scheme ui, in which a host shows the result of a tool. The host renders
+// it in a sandboxed frame, with the policy that its [ResourceMeta] allows, and exchanges messages with it by
+// postMessage. This package does neither. See
+// https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx.
 package app
 
 import (
@@ -21,32 +22,32 @@ const (
 	// Extension is the identifier of the extension in a client's capabilities.
 	Extension = "io.modelcontextprotocol/ui"
 
-	// MIMEType is the type of views.
+	// MIMEType is the MIME type of views.
 	MIMEType = "text/html;profile=mcp-app"
 )
 
 const (
-	metaUI  = "ui"             // the member of _meta
-	metaOld = "ui/resourceUri" // what stood for resourceUri in it, deprecated
+	metaUI            = "ui"             // member of _meta
+	metaDeprecatedURI = "ui/resourceUri" // member of _meta; the deprecated form of ui.resourceUri
 )
 
-// A Caller is who may call a tool.
+// A Caller is a party that may call a tool.
 type Caller string
 
-// The callers there are.
+// The callers of the specification.
 const (
-	Model Caller = "model" // the tool is shown to the model, which may call it
-	App   Caller = "app"   // a view of the same server may call it
+	Model Caller = "model" // the model sees the tool and may call it
+	App   Caller = "app"   // a view of the same server may call the tool
 )
 
-// ToolMeta is what _meta.ui says of a tool.
+// ToolMeta holds the members of _meta.ui of a tool.
 type ToolMeta struct {
-	ResourceURI string   // of the view for what the tool returns; "" for none
-	Visibility  []Caller // nil means both; an empty one means neither
+	ResourceURI string   // URI of the view for the tool's results; empty for no view
+	Visibility  []Caller // callers that may call the tool; nil means all, an empty list means none
 }
 
-// ToolMetaOf reads the metadata of a tool, with the deprecated ui/resourceUri where _meta.ui has no URI. A URI that is
-// not that of a view, and a member of another type, are errors.
+// ToolMetaOf reads the metadata of a tool. It falls back to the deprecated ui/resourceUri if _meta.ui has no URI. It
+// returns an error if the URI is not a view's URI or if a member has the wrong type.
 func ToolMetaOf(t *mcp.Tool) (ToolMeta, error) {
 	m, err := toolMeta(t.Meta)
 	if err != nil {
@@ -62,7 +63,7 @@ func toolMeta(meta mcp.Meta) (m ToolMeta, err error) {
 	}
 	found, err := ui.Decode("resourceUri", &m.ResourceURI)
 	if err == nil && !found {
-		found, err = meta.Decode(metaOld, &m.ResourceURI)
+		found, err = meta.Decode(metaDeprecatedURI, &m.ResourceURI)
 	}
 	if err == nil && found {
 		err = CheckURI(m.ResourceURI)
@@ -73,7 +74,7 @@ func toolMeta(meta mcp.Meta) (m ToolMeta, err error) {
 	return m, err
 }
 
-// Write returns meta with the members of m in _meta.ui. Members that m lacks, and those of others, stay as they are.
+// Write returns meta with the members of m in _meta.ui. It keeps unset members and unknown members unchanged.
 func (m ToolMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	var values members
 	if m.ResourceURI != "" {
@@ -88,24 +89,24 @@ func (m ToolMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	return values.write(meta)
 }
 
-// VisibleTo reports whether the caller may see and call the tool. Metadata that does not say who may means neither,
-// where it says something that cannot be read, and both, where it says nothing.
+// VisibleTo reports whether the caller may see and call the tool. Without visibility in the metadata, every caller
+// may; with invalid metadata, none may.
 func VisibleTo(t *mcp.Tool, who Caller) bool {
 	var ui mcp.Object
 	var visibility []Caller
 	if _, err := t.Meta.Decode(metaUI, &ui); err != nil {
 		return false
 	}
-	said, err := ui.Decode("visibility", &visibility)
-	return err == nil && (!said || slices.Contains(visibility, who))
+	found, err := ui.Decode("visibility", &visibility)
+	return err == nil && (!found || slices.Contains(visibility, who))
 }
 
-// ResourceMeta is what _meta.ui says of a view. A host allows no more than it says, and may allow less.
+// ResourceMeta holds the members of _meta.ui of a view. A host grants at most these permissions and may grant fewer.
 type ResourceMeta struct {
-	CSP           *CSP         // nil means no origin but its own, and no connection
-	Permissions   *Permissions // nil means none
-	Domain        string       // of its origin, in the form that the host asks for; "" leaves it to the host
-	PrefersBorder *bool        // a border and a background around it; nil leaves it to the host
+	CSP           *CSP         // nil means only the view's own origin, and no connections
+	Permissions   *Permissions // nil means no permissions
+	Domain        string       // domain of the view's origin, in the host's format; empty lets the host choose
+	PrefersBorder *bool        // whether to draw a border and a background; nil lets the host choose
 }
 
 // CSP lists the origins that a view may use, such as https://api.example.com or https://*.example.com.
@@ -116,7 +117,7 @@ type CSP struct {
 	BaseURIDomains  []string `json:"baseUriDomains,omitzero"`  // base-uri
 }
 
-// Permissions are the features of the browser that a view asks for: those that are not nil.
+// Permissions are the browser features that a view asks for. A field that is not nil requests its feature.
 type Permissions struct {
 	Camera         mcp.Object `json:"camera,omitzero"`
 	Microphone     mcp.Object `json:"microphone,omitzero"`
@@ -124,9 +125,9 @@ type Permissions struct {
 	ClipboardWrite mcp.Object `json:"clipboardWrite,omitzero"`
 }
 
-// ResourceMetaOf reads the _meta of a resource or of its contents; where both have some, that of the contents counts. A
-// member of another type is an error, and so is an origin that would not stay one in a policy: one with a space, a
-// quotation mark, a comma, a semicolon, or what is not ASCII.
+// ResourceMetaOf reads the _meta of a resource or of its contents; if both have _meta.ui, use the contents' _meta. It
+// returns an error if a member has the wrong type, or if an origin contains a character that could change the policy:
+// a space, a quotation mark, a comma, a semicolon or a character outside ASCII.
 func ResourceMetaOf(meta mcp.Meta) (m ResourceMeta, err error) {
 	var ui mcp.Object
 	_, err = meta.Decode(metaUI, &ui)
@@ -146,8 +147,8 @@ func ResourceMetaOf(meta mcp.Meta) (m ResourceMeta, err error) {
 	return m, nil
 }
 
-// Write returns meta with the members of m in _meta.ui. Members that m lacks, and those of others, stay as they are.
-// Origins that [ResourceMetaOf] refuses are refused here.
+// Write returns meta with the members of m in _meta.ui. It keeps unset members and unknown members unchanged. It
+// returns an error for origins that [ResourceMetaOf] rejects.
 func (m ResourceMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (m ResourceMeta) check() error {
 
 func breaksPolicy(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`'",;`, c) }
 
-// members are those of _meta.ui, in the order in which they are written.
+// members lists the members of _meta.ui in the order of encoding.
 type members []struct {
 	name  string
 	value any
@@ -215,28 +216,28 @@ func (m members) write(meta mcp.Meta) (mcp.Meta, error) {
 	return meta.With(metaUI, ui)
 }
 
-// CheckURI reports what is wrong with the URI of a view: it begins with ui:// and goes on.
+// CheckURI returns an error if uri is not the URI of a view: ui:// followed by at least one character.
 func CheckURI(uri string) error {
 	rest, ok := strings.CutPrefix(uri, "ui://")
 	if _, err := url.Parse(uri); err != nil || !ok || rest == "" {
-		return fmt.Errorf("%q is not the URI of a view, which begins with ui://", uri)
+		return fmt.Errorf("%q is not the URI of a view: it must begin with ui://", uri)
 	}
 	return nil
 }
 
-// CheckMIMEType reports whether content of this type is not a view: another one than [MIMEType], however that is
-// written, or one with a character set that is not UTF-8.
+// CheckMIMEType returns an error if text is not the MIME type of a view: [MIMEType] in any spelling, with no charset
+// other than UTF-8.
 func CheckMIMEType(text string) error {
 	name, parameters, err := mime.ParseMediaType(text)
 	charset, named := parameters["charset"]
 	if err != nil || name != "text/html" || parameters["profile"] != "mcp-app" ||
 		named && !strings.EqualFold(charset, "utf-8") {
-		return fmt.Errorf("the MIME type is %q, and that of a view is %s", text, MIMEType)
+		return fmt.Errorf("the MIME type of a view must be %[2]s, not %[1]q", text, MIMEType)
 	}
 	return nil
 }
 
-// DeclaredBy reports whether a client can show views: it declares the extension with [MIMEType] among its mimeTypes.
+// DeclaredBy reports whether a client can show views: its extension settings list [MIMEType] in mimeTypes.
 func DeclaredBy(c mcp.ClientCapabilities) bool {
 	var types []string
 	_, err := c.Extensions[Extension].Decode("mimeTypes", &types)

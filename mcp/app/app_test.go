@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/app"
 )
 
-func TestWhatToolsSay(t *testing.T) {
+func TestToolMetaOfReadsMetadata(t *testing.T) {
 	both := []app.Caller{app.Model, app.App}
 	for _, test := range []struct {
 		meta    string
@@ -48,7 +48,7 @@ func TestWhatToolsSay(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenKeepsWhatIsThere(t *testing.T) {
+func TestWriteKeepsOtherMembers(t *testing.T) {
 	tool := app.ToolMeta{ResourceURI: "ui://a", Visibility: []app.Caller{app.App}}
 	meta, err := tool.Write(mcp.Meta(`{"x":1,"ui":{"later":true}}`))
 	if want := `{"x":1,"ui":{"later":true,"resourceUri":"ui://a","visibility":["app"]}}`; err != nil ||
@@ -72,11 +72,11 @@ func TestWhatIsWrittenKeepsWhatIsThere(t *testing.T) {
 		t.Errorf("got %s, %v, want nothing", meta, err)
 	}
 	if _, err := (app.ToolMeta{ResourceURI: "https://a"}).Write(nil); err == nil {
-		t.Error("a URI that is none of a view is written")
+		t.Error("Write accepts a URI that is not a view's")
 	}
 }
 
-func TestOriginsThatWouldChangeThePolicy(t *testing.T) {
+func TestOriginsThatCouldChangeThePolicyAreRejected(t *testing.T) {
 	for _, origin := range []string{
 		"", "https://a; script-src *", "https://a,b", "'unsafe-eval'", "https://a b", "https://ä", "a\n", `"`,
 	} {

@@ -7,29 +7,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Size is what a text takes.
+// Size is the size of a text.
 type Size struct {
 	Bytes           int `json:"bytes"`
 	EstimatedTokens int `json:"estimatedTokens"`
 }
 
-// Plus returns the two sizes together.
+// Plus returns the sum of both sizes.
 func (s Size) Plus(other Size) Size {
 	return Size{s.Bytes + other.Bytes, s.EstimatedTokens + other.EstimatedTokens}
 }
 
-// Definition is what the definition of one tool takes, in two parts.
+// Definition is the size of one tool's definition, in two parts.
 type Definition struct {
-	Description Size `json:"description"` // the name and the description, and the punctuation of the whole
+	Description Size `json:"description"` // name, description and the punctuation of the whole definition
 	InputSchema Size `json:"inputSchema"`
 }
 
-// Total returns what both parts take together: the bytes are those of the definition as compact JSON.
+// Total returns the sum of both parts. Its Bytes is the length of the definition as compact JSON.
 func (d Definition) Total() Size { return d.Description.Plus(d.InputSchema) }
 
-// Of returns what the definition of a tool takes. It leaves the tool alone.
+// Of returns the size of a tool's definition. It does not change the tool.
 func Of(t *mcp.Tool) Definition {
-	var room [1 << 10]byte // enough for most
+	var room [1 << 10]byte // large enough for most tools
 	head := jsonscan.AppendString(append(room[:0], `{"name":`...), t.Name)
 	if t.Description != "" {
 		head = jsonscan.AppendString(append(head, `,"description":`...), t.Description)
@@ -42,11 +42,11 @@ func Of(t *mcp.Tool) Definition {
 
 func sizeOf(text []byte) Size { return Size{len(text), EstimateTokens(text)} }
 
-// compact returns a JSON text without the space between its tokens, which is the text itself if it has none, as from
-// most servers. What is no JSON stays as it is.
+// compact returns a JSON text without space between its tokens. It returns the text itself if there is no such space,
+// as from most servers, or if the text is not JSON.
 func compact(text []byte) []byte {
 	var b []byte
-	from := 0 // what is before is in b, or space
+	from := 0 // start of the part of text that is not yet in b
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':

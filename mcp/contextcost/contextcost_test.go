@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
 )
 
-// counted has the tokens of each list in testdata/lists, as o200k_base counts them. See testdata/README.md.
+// counted holds the number of o200k_base tokens of each list in testdata/lists. See testdata/README.md.
 var counted = map[string]int{
 	"chrome-devtools":          6148,
 	"everything":               1433,
@@ -43,7 +43,7 @@ var counted = map[string]int{
 	"typescript":               60,
 }
 
-// of returns what the list of a server takes, and its text.
+// of returns the size of a server's list of tools, and its text.
 func of(t *testing.T, server string) (contextcost.Size, []byte) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "lists", server+".json"))
@@ -58,7 +58,7 @@ func of(t *testing.T, server string) (contextcost.Size, []byte) {
 	for _, tool := range tools {
 		sum = sum.Plus(contextcost.Of(tool).Total())
 	}
-	brackets := len("[]") + len(tools) - 1 // and commas
+	brackets := len("[]") + len(tools) - 1 // with the commas
 	if text = bytes.TrimSpace(text); sum.Bytes+brackets != len(text) {
 		t.Errorf("%s: got %d bytes and %d around them, want %d", server, sum.Bytes, brackets, len(text))
 	}
@@ -80,22 +80,23 @@ func TestTokensOfRealListsAreEstimatedWithinTenPercent(t *testing.T) {
 	}
 	for server, want := range counted {
 		sum, text := of(t, server)
-		within(server, "sum", sum.EstimatedTokens, want) // what is shown: tool by tool, without what is around them
+		// the sum of all tools, as programs show it, without the text around them
+		within(server, "sum", sum.EstimatedTokens, want)
 		within(server, "text", contextcost.EstimateTokens(text), want)
 	}
 }
 
-func TestPiecesOfATextAreWeighedByKindAndLength(t *testing.T) {
+func TestEstimateTokensByKindAndLength(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                              0,
 		"forecast":                      1,
 		" of the weather":               3,
-		"getForecast":                   2, // capitals begin a word
+		"getForecast":                   2, // a capital starts a word
 		"HTTPServer":                    1,
-		"1234567":                       3, // digits by three
+		"1234567":                       3, // three digits a token
 		`"},"`:                          1,
 		`{"type":"object"}`:             5,
-		strings.Repeat("a", 4096):       1021, // no word of a language
+		strings.Repeat("a", 4096):       1021, // not a word of any language
 		strings.Repeat("\"}]}", 1024):   1761,
 		strings.Repeat(" ", 512) + "a":  2,
 		" {":                            1,
@@ -111,7 +112,7 @@ func TestPiecesOfATextAreWeighedByKindAndLength(t *testing.T) {
 	}
 }
 
-func TestADefinitionIsNameDescriptionAndInputSchema(t *testing.T) {
+func TestDefinitionCountsNameDescriptionAndInputSchema(t *testing.T) {
 	tool := &mcp.Tool{
 		Name: "fore\"cast", Title: "Forecast", Description: "Says\nwhat will be.",
 		InputSchema:  json.RawMessage(" { \"type\": \"object\",\n\t\"title\": \"a  b\" }\n"),
@@ -135,7 +136,7 @@ func TestADefinitionIsNameDescriptionAndInputSchema(t *testing.T) {
 	}
 	broken := contextcost.Of(&mcp.Tool{Name: "a", InputSchema: json.RawMessage(`{ "`)})
 	if broken.InputSchema.Bytes != 3 {
-		t.Errorf("a schema that is no JSON: got %d bytes, want 3", broken.InputSchema.Bytes)
+		t.Errorf("a schema that is not JSON: got %d bytes, want 3", broken.InputSchema.Bytes)
 	}
 }
 

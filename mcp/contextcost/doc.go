@@ -1,14 +1,14 @@
-// Package contextcost says what tools cost the context of a language model: the size of their definitions, which is
-// exact, and the tokens that these take, which is an estimate.
+// Package contextcost measures how much of a language model's context the definitions of tools need: their exact size
+// in bytes, and an estimate of their tokens.
 //
-// What counts is what a host gives to the model for each tool, as compact JSON: its name, description and inputSchema.
-// The rest of a tool is for the host: title, annotations, icons, outputSchema, execution and _meta do not count. Hosts
-// and models differ in the words that they put around it, and these do not count either.
+// It counts the members that a host gives to the model for each tool, as compact JSON: name, description and
+// inputSchema. Title, annotations, icons, outputSchema, execution and _meta are for the host and do not count. The
+// text that hosts and models put around a definition differs and does not count either.
 //
-// The estimate is of tokens of o200k_base, the vocabulary of several models of OpenAI's. It needs no vocabulary itself:
-// it divides the text as that tokenizer does, and weighs the pieces by their kind and length. On the lists of tools of
-// twenty-seven servers, none of which the weights were fitted on, it is within 5 % of what the tokenizer counts; a test
-// holds it within 10 %. Texts that are not in English are further off. Other tokenizers count otherwise.
+// The estimate is for o200k_base, the vocabulary of several OpenAI models. It needs no vocabulary: it splits the text
+// as that tokenizer does, and weighs each piece by its kind and length. For the tool lists of twenty-seven servers,
+// none of which was used to fit the weights, the estimate is within 5 % of the tokenizer's count; a test allows at
+// most 10 %. The estimate is less accurate for text in languages other than English, and for other tokenizers.
 //
-// Nothing here is kept, and all functions are safe for concurrent use.
+// All functions are safe for concurrent use and keep no state.
 package contextcost

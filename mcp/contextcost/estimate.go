@@ -1,6 +1,6 @@
 package contextcost
 
-// kind is what a byte is to the tokenizer.
+// kind is the class of a byte for the tokenizer.
 type kind uint8
 
 const (
@@ -9,10 +9,10 @@ const (
 	lower
 	digit
 	space
-	foreign // a part of a rune beyond ASCII
+	foreign // part of a rune beyond ASCII
 )
 
-// kinds are those of all bytes.
+// kinds maps each byte to its kind.
 var kinds = func() (k [256]kind) {
 	for b := range k {
 		switch {
@@ -31,33 +31,34 @@ var kinds = func() (k [256]kind) {
 	return k
 }()
 
-// What pieces of a text take, in hundredths of a token. Those of ASCII are means over the definitions of the tools of
-// five servers, counted with o200k_base: GitLab, Notion, AntV's charts, Firecrawl and Kubernetes.
+// Weights of pieces of text, in hundredths of a token. The weights of ASCII pieces are means over the tool
+// definitions of five servers, counted with o200k_base: GitLab, Notion, AntV's charts, Firecrawl and Kubernetes.
 const (
 	hundredths = 100
 
-	mark    = 43 // in a row of more than four
-	letter  = 25 // in a word of more than longest
+	mark    = 43 // each mark in a run of more than four
+	letter  = 25 // each letter beyond longest in a word
 	longest = 16
 
-	ofTwoBytes   = 30 // a rune of another alphabet: Latin with accents, Cyrillic, Greek, Arabic
-	ofThreeBytes = 70 // Chinese, Japanese, Korean, and signs
+	ofTwoBytes   = 30 // a rune of another alphabet: accented Latin, Cyrillic, Greek, Arabic
+	ofThreeBytes = 70 // Chinese, Japanese, Korean and symbols
 	ofFourBytes  = 200
 )
 
-// words and marked are what words of so many letters take, alone or behind a space, and behind a mark that belongs to
-// them, such as _ or /. marks is what marks in a row take.
+// words holds the weights of words by their number of letters, alone or after a space. marked holds the weights of
+// words after a mark that belongs to them, such as _ or /. marks holds the weights of runs of marks by their length.
 var (
 	words  = [longest + 1]int{1: 100, 100, 100, 100, 102, 102, 102, 106, 106, 106, 106, 113, 113, 113, 113, 113}
 	marked = [longest + 1]int{1: 109, 109, 109, 109, 133, 133, 133, 186, 186, 186, 186, 236, 236, 236, 236, 236}
 	marks  = [...]int{1: 100, 100, 102, 125}
 )
 
-// EstimateTokens estimates how many tokens of o200k_base a text takes, a JSON text that is mostly English. It allocates
-// nothing and reads the text once.
+// EstimateTokens estimates the number of o200k_base tokens in a JSON text that is mostly English. It does not
+// allocate and reads the text once.
 //
-// The text is divided as the tokenizer divides it before it looks anything up: a word is letters, capitals only at its
-// beginning, with the space or one mark before it; up to three digits stand by themselves, and so do marks in a row.
+// It splits the text as the tokenizer does before it uses its vocabulary. A word is a run of letters with capitals
+// only at the start, including one space or one mark before it. Up to three digits form a piece, and so does a run of
+// marks.
 func EstimateTokens(text []byte) int {
 	sum := 0
 	for i := 0; i < len(text); {
@@ -81,7 +82,7 @@ func EstimateTokens(text []byte) int {
 		case k == space && (text[i] != ' ' || after(text, i) != punctuation):
 			i = past(text, i, space)
 			sum += hundredths
-		default: // a space may stand before it
+		default: // a run of marks, perhaps after a space
 			i = past(text, i+1, punctuation)
 			sum += ofMarks(i - begin)
 		}
@@ -91,7 +92,7 @@ func EstimateTokens(text []byte) int {
 
 func isLetter(k kind) bool { return k == upper || k == lower }
 
-// after returns the kind of the byte after that at i, that of a space if there is none.
+// after returns the kind of the byte at i+1, or space at the end of the text.
 func after(text []byte, i int) kind {
 	if i+1 == len(text) {
 		return space
@@ -99,7 +100,7 @@ func after(text []byte, i int) kind {
 	return kinds[text[i+1]]
 }
 
-// past returns where the bytes of a kind end that begin at i.
+// past returns the end of the run of bytes of kind k that starts at i.
 func past(text []byte, i int, k kind) int {
 	for i < len(text) && kinds[text[i]] == k {
 		i++
@@ -123,7 +124,7 @@ func ofMarks(n int) int {
 	return n * mark
 }
 
-// ofRune returns what a rune takes that begins with this byte, nothing for a byte within one.
+// ofRune returns the weight of the rune that starts with this byte, or 0 for a byte inside a rune.
 func ofRune(first byte) int {
 	switch {
 	case first < 0xC0:

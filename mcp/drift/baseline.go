@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// version is that of the form of baselines and of what fingerprints are made of.
+// version is the version of the baseline format and of the fingerprint algorithm.
 const version = 1
 
 type baseline struct {
@@ -16,12 +16,12 @@ type baseline struct {
 	Tools   Tools `json:"tools"`
 }
 
-// ErrBaseline is in the chain of what [ParseBaseline] returns for a text that is no baseline.
-var ErrBaseline = errors.New("no baseline of tools")
+// ErrBaseline matches, with errors.Is, all errors of [ParseBaseline].
+var ErrBaseline = errors.New("not a baseline of tools")
 
-// Baseline returns the fingerprints as the text of a file for [ParseBaseline]: JSON, the tools in the order of their
-// names, a part a line, and a line break at the end. The same tools make the same text. It has digests and names, and
-// nothing else that a server says.
+// Baseline returns the fingerprints as the text of a file for [ParseBaseline]: JSON with the tools in the order of
+// their names, one part on each line, and a line break at the end. Equal tools produce equal text. Of the server's
+// text, it contains only the names of tools; everything else is a digest.
 func (t Tools) Baseline() ([]byte, error) {
 	if t == nil {
 		t = Tools{}
@@ -33,7 +33,8 @@ func (t Tools) Baseline() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ParseBaseline reads what [Tools.Baseline] wrote. What else there is in it is an error, as is one tool twice.
+// ParseBaseline parses the output of [Tools.Baseline]. It returns an error for unknown members and for a tool that
+// occurs twice.
 func ParseBaseline(text []byte) (Tools, error) {
 	var b baseline
 	if err := json.Unmarshal(text, &b, json.RejectUnknownMembers(true)); err != nil {
@@ -41,9 +42,9 @@ func ParseBaseline(text []byte) (Tools, error) {
 	}
 	switch {
 	case b.Version != version:
-		return nil, fmt.Errorf("%w: its version is %d, want %d", ErrBaseline, b.Version, version)
+		return nil, fmt.Errorf("%w: version %d, want %d", ErrBaseline, b.Version, version)
 	case b.Tools == nil:
-		return nil, fmt.Errorf("%w: it has no tools, not even an empty object of them", ErrBaseline)
+		return nil, fmt.Errorf("%w: the member tools is missing", ErrBaseline)
 	}
 	return b.Tools, nil
 }

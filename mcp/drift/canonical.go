@@ -11,19 +11,19 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// role says what a value is within a schema: which orders count in it.
+// role is the role of a value within a schema. It determines in which arrays the order matters.
 type role uint8
 
 const (
-	data         role = iota // all arrays in it have an order
-	schema                   // an object of keywords, or an array of such in an order
-	schemas                  // an object of schemas
-	choice                   // an array of schemas in no order
-	set                      // an array of data in no order
-	requirements             // an object of sets
+	data         role = iota // the order of all arrays matters
+	schema                   // an object of keywords, or an ordered array of such objects
+	schemas                  // an object with schemas as values
+	choice                   // an array of schemas in any order
+	set                      // an array of data in any order
+	requirements             // an object with sets as values
 )
 
-// keywords are those of JSON Schema, 2020-12 and draft-07, whose values are not data.
+// keywords lists the keywords of JSON Schema 2020-12 and draft-07 with values other than data.
 var keywords = map[string]role{
 	"required": set, "enum": set, "type": set, "dependentRequired": requirements,
 	"allOf": choice, "anyOf": choice, "oneOf": choice,
@@ -34,11 +34,12 @@ var keywords = map[string]role{
 	"not": schema, "if": schema, "then": schema, "else": schema, "contentSchema": schema,
 }
 
-// inline is up to how many bytes an array or an object stands in what contains it as text, else as a digest. So nothing
-// is moved again and again however deep it lies, and what is kept is no larger than the text.
-const inline = 256
+// maxInline is the size in bytes up to which an array or object is copied into its parent. A larger value is replaced
+// with its digest. This bounds the copying at any depth, and the output is never larger than the text.
+const maxInline = 256
 
-// canonical returns what all schemas have in common that say the same. What is no JSON stays as it is.
+// canonical returns the canonical form of a schema: equivalent schemas have the same form. It returns text unchanged
+// if it is not JSON.
 func canonical(text []byte) []byte {
 	if jsonscan.Valid(text) != nil {
 		return text
@@ -49,14 +50,14 @@ func canonical(text []byte) []byte {
 }
 
 type writer struct {
-	text, out, moved []byte
-	items            []item // of all arrays and objects that are not finished
+	text, out, joined []byte
+	items             []item // items of all open arrays and objects
 }
 
-// item is a part of out: an element of an array, or a member of an object.
+// item is a part of out: an element of an array or a member of an object. Its fields are offsets.
 type item struct{ begin, keyEnd, end int }
 
-// value appends the value at i and returns where it ends in the text, which is valid.
+// value appends the value at i and returns the offset of its end in text, which is valid JSON.
 func (w *writer) value(i int, r role) (end int) {
 	switch w.text[i] {
 	case '{':
@@ -67,7 +68,8 @@ func (w *writer) value(i int, r role) (end int) {
 		end, escaped, _ := jsonscan.String(w.text, i)
 		s := w.text[i+1 : end-1]
 		if escaped {
-			s, _ = jsontext.AppendUnquote(nil, w.text[i:end]) // a surrogate alone is U+FFFD, which is no reason to stop
+			// a lone surrogate becomes U+FFFD; the error is ignored
+			s, _ = jsontext.AppendUnquote(nil, w.text[i:end])
 		}
 		w.out = jsonscan.AppendString(w.out, string(s))
 		return end
@@ -93,7 +95,8 @@ func (w *writer) object(i int, r role) (end int) {
 		m.end = len(w.out)
 		w.items = append(w.items, m)
 	}
-	slices.SortStableFunc(w.items[first:], func(a, b item) int { // two of one name keep their order, which decides
+	// stable: the order of two members with the same name matters
+	slices.SortStableFunc(w.items[first:], func(a, b item) int {
 		return bytes.Compare(w.out[a.begin:a.keyEnd], w.out[b.begin:b.keyEnd])
 	})
 	w.finish('{', '}', begin, first)
@@ -118,26 +121,26 @@ func (w *writer) array(i int, r role) (end int) {
 	return a.End()
 }
 
-// finish puts the items from first on, which begin at begin in out, in their order.
+// finish replaces the output from offset begin with the items from index first on, or with their digest.
 func (w *writer) finish(open, close byte, begin, first int) {
-	w.moved = append(w.moved[:0], open)
+	w.joined = append(w.joined[:0], open)
 	for i, m := range w.items[first:] {
 		if i > 0 {
-			w.moved = append(w.moved, ',')
+			w.joined = append(w.joined, ',')
 		}
-		w.moved = append(w.moved, w.out[m.begin:m.end]...)
+		w.joined = append(w.joined, w.out[m.begin:m.end]...)
 	}
-	w.moved = append(w.moved, close)
+	w.joined = append(w.joined, close)
 	w.items, w.out = w.items[:first], w.out[:begin]
-	if len(w.moved) <= inline {
-		w.out = append(w.out, w.moved...)
+	if len(w.joined) <= maxInline {
+		w.out = append(w.out, w.joined...)
 		return
 	}
-	sum := sha256.Sum256(w.moved)
-	w.out = append(append(w.out, '#'), sum[:]...) // no JSON begins so
+	sum := sha256.Sum256(w.joined)
+	w.out = append(append(w.out, '#'), sum[:]...) // no JSON value begins with this byte
 }
 
-// member returns the role of a member of an object.
+// member returns the role of an object's member.
 func (r role) member(key string) role {
 	switch r {
 	case schema:
@@ -150,7 +153,7 @@ func (r role) member(key string) role {
 	return data
 }
 
-// element returns the role of an element of an array.
+// element returns the role of an array's element.
 func (r role) element() role {
 	if r == schema || r == choice {
 		return schema
@@ -158,8 +161,7 @@ func (r role) element() role {
 	return data
 }
 
-// appendNumber appends a number as its digits, without zeros around them, and a power of ten: 15e-1, 1e2, 0. It is
-// exact.
+// appendNumber appends a number as its significant digits and a power of ten, for example 15e-1, 1e2, 0. It is exact.
 func appendNumber(out, text []byte) []byte {
 	mantissa, power, _ := bytes.Cut(bytes.ToLower(text), []byte("e"))
 	exponent, err := strconv.ParseInt("0"+string(bytes.TrimLeft(power, "+-")), 10, 32)

@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// Kind says what has become of a tool.
+// Kind is the kind of a change.
 type Kind string
 
-// The kinds.
+// The kinds of changes.
 const (
 	Added   Kind = "added"
 	Removed Kind = "removed"
 	Changed Kind = "changed"
 )
 
-// Change is what has become of one tool from one list to another.
+// Change describes how one tool differs between two lists.
 type Change struct {
-	Tool  string `json:"tool"` // as the server calls it
+	Tool  string `json:"tool"` // name of the tool on the server
 	Kind  Kind   `json:"kind"`
-	Parts []Part `json:"parts,omitempty"` // those that differ, of a tool that is Changed; each once
+	Parts []Part `json:"parts,omitempty"` // the parts that differ, each once; only for Changed
 }
 
-// Compare returns what has changed from one list to another, by the names of the tools in the order of their bytes; nil
-// if nothing has.
+// Compare returns the changes from one list to another, sorted by the names of the tools. It returns nil if nothing
+// has changed.
 func Compare(before, after Tools) []Change {
 	var all []Change
 	for name, now := range after {

@@ -1,18 +1,19 @@
-// Package drift tells whether the definitions of tools have changed: since an earlier list of the same session, or
-// since a baseline that was written to a file. A server that changes a tool after a person has agreed to it can make a
-// model do what the person did not agree to, and one that changes it by mistake breaks those who call it.
+// Package drift detects changes in the definitions of tools, since an earlier list of the same session or since a
+// baseline in a file. A server that changes a tool after the user has approved it can make a model act against the
+// user's consent. A server that changes it by mistake breaks its callers.
 //
-// Each tool has a [Fingerprint]: a digest of each part of its definition, so that a comparison says which parts have
-// changed without having their text. Two definitions have the same fingerprint if they say the same:
+// Each tool has a [Fingerprint], a digest of each part of its definition, so a comparison finds the changed parts
+// without their text. Equivalent definitions have equal fingerprints:
 //
-//   - The order of tools, the order of members, space, escapes and forms of numbers (1, 1.0, 1e0) do not count.
-//   - In a schema, neither does the order of required, enum, type, allOf, anyOf, oneOf and dependentRequired, which are
-//     sets in JSON Schema. Everywhere else arrays keep their order: in default, const, examples, prefixItems, within a
-//     value of enum, and in keywords that JSON Schema does not have.
-//   - A hint that is absent is the same as the default that the specification gives it.
+//   - The order of tools, the order of members, space, escapes and number formats (1, 1.0, 1e0) are ignored.
+//   - In schemas, the order in required, enum, type, allOf, anyOf, oneOf and dependentRequired is ignored, because
+//     they are sets in JSON Schema. In all other arrays the order matters: in default, const, examples, prefixItems,
+//     within a value of enum, and in keywords that JSON Schema does not define.
+//   - An absent hint equals the default in the specification.
 //
-// Icons, execution and _meta are no part of it: servers put there what is new with each start, and no model reads them.
-// The name of a tool is what it is compared by, so a tool with another name is one removed and one added.
+// Icons, execution and _meta are not part of a fingerprint: servers put values there that differ on each start, and
+// models do not read them. Tools are compared by name, so a renamed tool counts as one tool removed and one added.
 //
-// A [Change] and a [Fingerprint] are comparable data and safe for concurrent use; a [Tools] is a map, and used as one.
+// A [Change] and a [Fingerprint] are plain data and safe for concurrent use. A [Tools] is a map and needs the same
+// care.
 package drift

@@ -7,10 +7,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
-// A host remembers the tools that a person has agreed to, and asks again when one is another one.
+// A host stores the tools that the user has approved, and asks again when a tool changes.
 func ExampleCompare() {
 	agreed := drift.ToolsOf([]*mcp.Tool{{Name: "forecast", Description: "The weather of a city."}})
-	file, _ := agreed.Baseline() // is written to a file, and read with ParseBaseline
+	file, _ := agreed.Baseline() // write it to a file, and read it with ParseBaseline
 
 	before, err := drift.ParseBaseline(file)
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Digest is the SHA-256 of one part of a definition in its canonical form. The zero Digest stands for a part that a
-// tool does not have.
+// Digest is the SHA-256 of one part of a definition in its canonical form. The zero Digest means that the tool does
+// not have the part.
 type Digest [sha256.Size]byte
 
 // String returns the digest as 64 hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// MarshalText returns what String does.
+// MarshalText returns the same digits as String.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (d *Digest) UnmarshalText(text []byte) error {
 	if len(text) != hex.EncodedLen(len(d)) {
-		return fmt.Errorf("a digest has %d hexadecimal digits, this one %d bytes", hex.EncodedLen(len(d)), len(text))
+		return fmt.Errorf("a digest must have %d hexadecimal digits, not %d", hex.EncodedLen(len(d)), len(text))
 	}
 	_, err := hex.Decode(d[:], text)
 	return err
 }
 
-// Part is a part of the definition of a tool.
+// Part names a part of a tool's definition.
 type Part string
 
-// The parts, in the order in which a [Change] has them.
+// The parts, in the order in which a [Change] lists them.
 const (
 	PartTitle        Part = "title"
 	PartDescription  Part = "description"
@@ -41,17 +41,17 @@ const (
 	PartAnnotations  Part = "annotations"
 )
 
-// Fingerprint is what the definition of one tool is compared by. Two that are equal by == are of definitions that say
-// the same.
+// Fingerprint holds a digest of each part of a tool's definition. Equivalent definitions compare equal with ==.
 type Fingerprint struct {
 	Title        Digest `json:"title,omitzero"`
 	Description  Digest `json:"description,omitzero"`
 	InputSchema  Digest `json:"inputSchema,omitzero"`
 	OutputSchema Digest `json:"outputSchema,omitzero"`
-	Annotations  Digest `json:"annotations,omitzero"` // zero also if all hints have their defaults
+	Annotations  Digest `json:"annotations,omitzero"` // also zero if all hints have their defaults
 }
 
-// Of returns the fingerprint of a tool. It leaves the tool alone. The time it takes grows with the text of the schemas.
+// Of returns the fingerprint of a tool. It does not change the tool. Its running time grows with the length of the
+// schemas.
 func Of(t *mcp.Tool) Fingerprint {
 	return Fingerprint{
 		Title: ofText(t.Title), Description: ofText(t.Description),
@@ -74,7 +74,7 @@ func ofSchema(text []byte) Digest {
 	return sha256.Sum256(canonical(text))
 }
 
-// ofAnnotations takes hints with the defaults that the specification gives them (2026-07-28, schema, ToolAnnotations).
+// ofAnnotations replaces absent hints with the defaults of the specification (2026-07-28, schema, ToolAnnotations).
 func ofAnnotations(a *mcp.ToolAnnotations) Digest {
 	if a == nil {
 		return Digest{}
@@ -95,7 +95,7 @@ func ofAnnotations(a *mcp.ToolAnnotations) Digest {
 	return Digest{}
 }
 
-// parts returns the digests in the order of the constants.
+// parts returns the digests in the order of the Part constants.
 func (f *Fingerprint) parts() [5]struct {
 	part   Part
 	digest *Digest
@@ -120,10 +120,10 @@ func changed(before, after Fingerprint) (parts []Part) {
 	return parts
 }
 
-// Tools are the fingerprints of the tools of one list, by their names.
+// Tools maps the names of a list's tools to their fingerprints.
 type Tools map[string]Fingerprint
 
-// ToolsOf returns the fingerprints of tools. It keeps none of their memory.
+// ToolsOf returns the fingerprints of tools. It keeps no reference to their memory.
 func ToolsOf(all []*mcp.Tool) Tools {
 	tools := make(Tools, len(all))
 	for _, t := range all {
@@ -132,8 +132,8 @@ func ToolsOf(all []*mcp.Tool) Tools {
 	return tools
 }
 
-// Add adds a tool, whose memory is not kept. A list that has two of one name, which it must not have, is compared by
-// both, whichever is the first: it is not said which one a call reaches.
+// Add adds a tool and keeps no reference to its memory. A list must not contain two tools with the same name. If it
+// does, their fingerprints are combined, regardless of their order, because a call may reach either.
 func (t Tools) Add(tool *mcp.Tool) {
 	f := Of(tool)
 	other, twice := t[tool.Name]

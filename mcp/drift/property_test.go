@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
-// object is a JSON object whose members have an order.
+// object is a JSON object with ordered members.
 type object []member
 
 type member struct {
@@ -55,7 +55,7 @@ func drawObject(t *rapid.T, depth int) object {
 	return o
 }
 
-// text writes a value in one of the ways in which it can be written.
+// text encodes a value in a random one of its equivalent forms.
 func text(t *rapid.T, v any) string {
 	space := func() string { return rapid.SampledFrom([]string{"", " ", "\n\t"}).Draw(t, "space") }
 	switch v := v.(type) {
@@ -82,7 +82,7 @@ func text(t *rapid.T, v any) string {
 	return rapid.SampledFrom(append(forms[scalar], scalar)).Draw(t, "form")
 }
 
-// mutate changes one thing, somewhere.
+// mutate makes one change at a random place.
 func mutate(t *rapid.T, v any) any {
 	switch v := v.(type) {
 	case object:
@@ -117,7 +117,7 @@ func inputSchema(text string) drift.Digest {
 	return drift.Of(&mcp.Tool{InputSchema: json.RawMessage(text)}).InputSchema
 }
 
-func TestASchemaHasOneFingerprintHoweverItIsWritten(t *testing.T) {
+func TestEquivalentSchemasHaveEqualFingerprints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema := drawObject(t, 4)
 		a, b := text(t, schema), text(t, schema)
@@ -127,7 +127,7 @@ func TestASchemaHasOneFingerprintHoweverItIsWritten(t *testing.T) {
 	})
 }
 
-func TestAChangeOfASchemaIsAnotherFingerprint(t *testing.T) {
+func TestChangedSchemaHasADifferentFingerprint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema := drawObject(t, 4)
 		a, b := text(t, schema), text(t, mutate(t, schema))
@@ -137,8 +137,8 @@ func TestAChangeOfASchemaIsAnotherFingerprint(t *testing.T) {
 	})
 }
 
-// TestAComparisonSaysWhatWasDone draws two lists, and what leads from one to the other.
-func TestAComparisonSaysWhatWasDone(t *testing.T) {
+// TestCompareReportsEveryChange draws two lists and the changes between them.
+func TestCompareReportsEveryChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after, want := drift.Tools{}, drift.Tools{}, map[string]drift.Kind{}
 		for i := range rapid.IntRange(0, 12).Draw(t, "tools") {
@@ -202,7 +202,7 @@ func FuzzParseBaseline(f *testing.F) {
 		}
 		again, err := drift.ParseBaseline(text)
 		if err != nil || drift.Compare(tools, again) != nil {
-			t.Errorf("%q: got %v, %v, want what was read before", file, again, err)
+			t.Errorf("%q: got %v, %v, want the same tools", file, again, err)
 		}
 	})
 }

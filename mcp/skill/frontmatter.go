@@ -15,15 +15,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// maxFrontmatter is how many bytes the frontmatter of a SKILL.md may have.
+// maxFrontmatter is the largest size of a frontmatter, in bytes.
 const maxFrontmatter = 64 << 10
 
-// maxDepth is how deep its values may be nested.
+// maxDepth is the largest depth to which values of a frontmatter may nest.
 const maxDepth = 32
 
-// ParseManifest takes a SKILL.md apart into its frontmatter, as JSON, and the text behind it, which shares the memory
-// of content. The frontmatter has 64 KiB at most and no anchors; names and values are those of the core schema of YAML
-// 1.2, so that a date is text.
+// ParseManifest splits a SKILL.md into its frontmatter, as JSON, and the text after it, which shares the memory of
+// content. The frontmatter has at most 64 KiB and no anchors. Names and values follow the core schema of YAML 1.2, in
+// which a date is text.
 func ParseManifest(content []byte) (frontmatter mcp.Object, body []byte, err error) {
 	head, body, err := split(content)
 	if err != nil {
@@ -34,7 +34,7 @@ func ParseManifest(content []byte) (frontmatter mcp.Object, body []byte, err err
 		return nil, nil, fmt.Errorf("frontmatter: %w", err)
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
-		return nil, nil, errors.New("frontmatter: it has no fields")
+		return nil, nil, errors.New("frontmatter has no fields")
 	}
 	fields, err := value(document.Content[0], 0)
 	if err != nil {
@@ -46,7 +46,8 @@ func ParseManifest(content []byte) (frontmatter mcp.Object, body []byte, err err
 	return frontmatter, body, nil
 }
 
-// split finds the frontmatter between two lines that are ---, the first of which begins the file.
+// split finds the frontmatter between the first line of the file and the next line that is ---. The first line must
+// be --- as well.
 func split(content []byte) (head, body []byte, err error) {
 	line, rest, _ := bytes.Cut(content, []byte("\n"))
 	if !isFence(line) {
@@ -62,15 +63,15 @@ func split(content []byte) (head, body []byte, err error) {
 			return nil, nil, fmt.Errorf("the frontmatter has more than %d bytes", maxFrontmatter)
 		}
 	}
-	return nil, nil, errors.New("the frontmatter has no end: no second line is ---")
+	return nil, nil, errors.New("the frontmatter does not end: there is no second line ---")
 }
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == "---" }
 
-// value is what a node of YAML is in JSON.
+// value converts a YAML node to a JSON value.
 func value(n *yaml.Node, depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("line %d: it is nested deeper than %d", n.Line, maxDepth)
+		return nil, fmt.Errorf("line %d: nested deeper than %d levels", n.Line, maxDepth)
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -78,10 +79,10 @@ func value(n *yaml.Node, depth int) (any, error) {
 		for i := 0; i < len(n.Content); i += 2 {
 			name := n.Content[i]
 			if name.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: the name of a field is not text", name.Line)
+				return nil, fmt.Errorf("line %d: the name of the field is not text", name.Line)
 			}
 			if _, twice := fields[name.Value]; twice {
-				return nil, fmt.Errorf("line %d: the field %q is there twice", name.Line, name.Value)
+				return nil, fmt.Errorf("line %d: the field %q occurs twice", name.Line, name.Value)
 			}
 			v, err := value(n.Content[i+1], depth+1)
 			if err != nil {
@@ -106,18 +107,20 @@ func value(n *yaml.Node, depth int) (any, error) {
 	return nil, fmt.Errorf("line %d: aliases are not supported", n.Line)
 }
 
-// The plain scalars of the core schema that are no text. (YAML 1.2.2, section 10.3.2)
+// Plain scalars of the core schema that are numbers. (YAML 1.2.2, section 10.3.2)
 var (
-	integer = regexp.MustCompile(`^[-+]?[0-9]+$`)
-	based   = regexp.MustCompile(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
-	float   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	integer         = regexp.MustCompile(`^[-+]?[0-9]+$`)
+	prefixedInteger = regexp.MustCompile(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
+	float           = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
-const styled = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle | yaml.TaggedStyle
+// quotedStyles are the styles of scalars that are always text.
+const quotedStyles = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle |
+	yaml.TaggedStyle
 
 func scalar(n *yaml.Node) (any, error) {
 	text := n.Value
-	if n.Style&styled != 0 {
+	if n.Style&quotedStyles != 0 {
 		return text, nil
 	}
 	switch text {
@@ -128,14 +131,14 @@ func scalar(n *yaml.Node) (any, error) {
 	case "false", "False", "FALSE":
 		return false, nil
 	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN":
-		return nil, fmt.Errorf("line %d: JSON has no %s", n.Line, text)
+		return nil, fmt.Errorf("line %d: JSON cannot represent %s", n.Line, text)
 	}
 	switch {
 	case integer.MatchString(text):
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return i, nil
 		}
-	case based.MatchString(text):
+	case prefixedInteger.MatchString(text):
 		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
 			return i, nil
 		}
@@ -150,8 +153,8 @@ func scalar(n *yaml.Node) (any, error) {
 	return f, nil
 }
 
-// sameFields compares two JSON objects by their values, and names a field that differs. One in which a name occurs
-// twice is like no other.
+// sameFields compares two JSON objects by value and returns the name of a field that differs. An object in which a
+// name occurs twice equals no object.
 func sameFields(a, b mcp.Object) (field string, same bool) {
 	var left, right map[string]jsontext.Value
 	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// pathOf returns the path of a file in its URI, decoded. It is an error if the path may lead elsewhere than it shows.
+// pathOf returns the decoded path of a file's URI. It returns an error if the path may lead out of its directory.
 func pathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil, !u.IsAbs():
 		return "", fmt.Errorf("%q is not an absolute URI", uri)
 	case strings.ContainsAny(uri, "?#"):
-		return "", fmt.Errorf("%q has a query or a fragment, which no file of a skill has", uri)
+		return "", fmt.Errorf("%q has a query or a fragment, which a file of a skill must not have", uri)
 	}
 	_, path, _ := strings.Cut(uri, ":")
 	path = strings.TrimPrefix(path, "//")
@@ -35,23 +35,23 @@ func pathOf(uri string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// checkSegment returns an error for a name in a path that some program may take for more than the name of a file or a
-// directory: now, or after it has decoded the name again.
+// checkSegment returns an error if a program could take the path segment name for more than the name of a file or
+// directory, immediately or after further percent-decoding.
 func checkSegment(name string) error {
 	for {
 		switch {
 		case name == "":
-			return errors.New("a name in the path is empty")
+			return errors.New("a path segment is empty")
 		case name == "." || name == "..":
-			return fmt.Errorf("a name in the path is %q", name)
+			return fmt.Errorf("a path segment is %q", name)
 		case strings.ContainsAny(name, `/\`):
-			return fmt.Errorf("%q has a separator in it", name)
+			return fmt.Errorf("%q contains a separator", name)
 		case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
-			return fmt.Errorf("%q has control characters or invalid UTF-8 in it", name)
+			return fmt.Errorf("%q contains control characters or invalid UTF-8", name)
 		}
 		again, err := url.PathUnescape(name)
 		if err != nil || again == name {
-			return nil // it cannot be decoded any more
+			return nil // fully decoded
 		}
 		name = again
 	}

@@ -21,24 +21,24 @@ const (
 	DirectoryType = "inode/directory"
 )
 
-// The methods of the extension.
+// Methods of the extension.
 const (
 	MethodList          = "skills/list"
 	MethodGet           = "skills/get"
-	MethodReadDirectory = "resources/directory/read" // where the server declares directoryRead
+	MethodReadDirectory = "resources/directory/read" // only if the server declares directoryRead
 )
 
-// What a server should not exceed with one skill: every host accepts as much.
+// Limits for one skill of a server. Every host accepts a skill within them.
 const (
-	MaxFiles = 512      // files of a skill, SKILL.md included
-	MaxBytes = 16 << 20 // bytes of all of them together
+	MaxFiles = 512      // files, including SKILL.md
+	MaxBytes = 16 << 20 // total size of all files in bytes
 )
 
-// A Skill is the entry of one skill: what a host needs to show it, to ask for approval, and to verify what it reads.
+// A Skill is the entry of one skill: the data that a host needs to show it, ask for approval and verify its files.
 type Skill struct {
-	URI         string     `json:"uri"`         // of its SKILL.md; it identifies the skill, the name does not
-	Frontmatter mcp.Object `json:"frontmatter"` // of its SKILL.md, every field of it
-	Resources   Files      `json:"resources"`   // all its files, SKILL.md included
+	URI         string     `json:"uri"`         // URI of its SKILL.md; the identity of the skill, unlike its name
+	Frontmatter mcp.Object `json:"frontmatter"` // all fields of the frontmatter of SKILL.md
+	Resources   Files      `json:"resources"`   // all files, including SKILL.md
 }
 
 // A File is a file of a skill.
@@ -48,13 +48,13 @@ type File struct {
 	Size   int64  `json:"size"`   // bytes
 }
 
-// Files are the files of a skill. A nil one says that they are made on demand, so that there are no digests and nothing
-// can be verified; on the wire that is the word "dynamic".
+// Files are the files of a skill. Nil means that the server generates the files on demand: there are no digests, and
+// the files cannot be verified. Nil is encoded as "dynamic".
 type Files []File
 
 const dynamic = `"dynamic"`
 
-// MarshalJSON writes an array, or "dynamic".
+// MarshalJSON encodes an array or "dynamic".
 func (f Files) MarshalJSON() ([]byte, error) {
 	if f == nil {
 		return []byte(dynamic), nil
@@ -62,7 +62,7 @@ func (f Files) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]File(f))
 }
 
-// UnmarshalJSON reads an array, or "dynamic".
+// UnmarshalJSON decodes an array or "dynamic".
 func (f *Files) UnmarshalJSON(text []byte) error {
 	if string(text) == dynamic {
 		*f = nil
@@ -73,16 +73,16 @@ func (f *Files) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if files == nil {
-		return errors.New("neither an array nor " + dynamic)
+		return errors.New("must be an array or " + dynamic)
 	}
 	*f = files
 	return nil
 }
 
-// Name is the name in the frontmatter, "" if there is none. Two skills of one server may have the same.
+// Name returns the name in the frontmatter, or "" without a name. Two skills of a server may have the same name.
 func (s *Skill) Name() string { return s.text("name") }
 
-// Description is the description in the frontmatter, "" if there is none.
+// Description returns the description in the frontmatter, or "" without a description.
 func (s *Skill) Description() string { return s.text("description") }
 
 func (s *Skill) text(member string) (text string) {
@@ -92,10 +92,10 @@ func (s *Skill) text(member string) (text string) {
 	return text
 }
 
-// Root is the URI of the skill's directory, without a slash at its end.
+// Root returns the URI of the skill's directory, without a slash at the end.
 func (s *Skill) Root() string { return strings.TrimSuffix(s.URI, "/"+Manifest) }
 
-// File finds a file of the skill by its URI.
+// File returns the file of the skill with this URI.
 func (s *Skill) File(uri string) (File, bool) {
 	for _, f := range s.Resources {
 		if f.URI == uri {
@@ -105,8 +105,8 @@ func (s *Skill) File(uri string) (File, bool) {
 	return File{}, false
 }
 
-// Resolve is the URI of the file that the skill's text calls path, such as references/FORMS.md: paths are relative to
-// the skill's directory, and stay in it.
+// Resolve returns the URI of a file that the skill's text refers to by path, such as references/FORMS.md. Paths are
+// relative to the skill's directory and must not leave it.
 func (s *Skill) Resolve(path string) (string, error) {
 	for name := range strings.SplitSeq(path, "/") {
 		if err := checkSegment(name); err != nil {
@@ -116,17 +116,17 @@ func (s *Skill) Resolve(path string) (string, error) {
 	return s.Root() + "/" + escape(path), nil
 }
 
-// escape makes a path part of a URI.
+// escape percent-encodes a path for a URI.
 func escape(path string) string { return (&url.URL{Path: "/" + path}).EscapedPath()[1:] }
 
-// FileURI is the URI of a file of the skill at skillPath, such as skill://acme/refunds/SKILL.md.
+// FileURI returns the URI of a file of the skill at skillPath, such as skill://acme/refunds/SKILL.md.
 func FileURI(skillPath, file string) string {
 	return "skill://" + escape(skillPath) + "/" + escape(file)
 }
 
-// Validate reports what is wrong with the entry by itself: its URI, its name, the description, and files that are
-// missing, listed twice, outside its directory, or without a proper digest and size. No name in the path of a URI may
-// be empty, "." or "..", or hold a separator or a control character, however often it is percent-encoded.
+// Validate returns an error if the entry is invalid by itself: its URI, name or description, or a file that is
+// missing, listed twice, outside the skill's directory, or without a valid digest and size. No segment in the path of
+// a URI may be empty, "." or "..", or contain a separator or a control character, at any level of percent-encoding.
 func (s *Skill) Validate() error {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("skill %q: %w", s.URI, err)
@@ -137,7 +137,7 @@ func (s *Skill) Validate() error {
 func (s *Skill) validate() error {
 	root, isManifest := strings.CutSuffix(s.URI, "/"+Manifest)
 	if !isManifest {
-		return errors.New("the URI is not that of a " + Manifest)
+		return errors.New("the URI does not end with /" + Manifest)
 	}
 	if _, err := pathOf(s.URI); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s *Skill) validate() error {
 		return err
 	}
 	if last := root[strings.LastIndexByte(root, '/')+1:]; last != name {
-		return fmt.Errorf("the directory is called %q, and the skill %q", last, name)
+		return fmt.Errorf("the name %q differs from the directory %q", name, last)
 	}
 	if s.Description() == "" {
 		return errors.New("the frontmatter has no description")
@@ -166,20 +166,20 @@ func (s *Skill) validate() error {
 		case seen[path]:
 			return fmt.Errorf("%q is listed twice", f.URI)
 		case !isDigest(f.Digest):
-			return fmt.Errorf("%q: the digest %q is not sha256: and 64 hexadecimal digits in lower case", f.URI, f.Digest)
+			return fmt.Errorf("%q: the digest %q is not sha256: and 64 lower-case hexadecimal digits", f.URI, f.Digest)
 		case f.Size < 0:
 			return fmt.Errorf("%q: the size is %d", f.URI, f.Size)
 		}
 		seen[path] = true
 	}
 	if _, listed := s.File(s.URI); !listed {
-		return errors.New(Manifest + " is not among its files")
+		return errors.New(Manifest + " is not among the files")
 	}
 	return nil
 }
 
-// CheckName reports what is wrong with the name of a skill: it has 1 to 64 characters, which are small letters, digits
-// and hyphens, with no hyphen at either end and no two beside each other.
+// CheckName returns an error if name is not valid for a skill. A valid name has 1 to 64 lower-case letters, digits
+// and hyphens, with no hyphen at either end and no two adjacent hyphens.
 // (https://agentskills.io/specification#name-field)
 func CheckName(name string) error {
 	wrong := name == "" || len(name) > 64 || name[0] == '-' || name[len(name)-1] == '-' || strings.Contains(name, "--")
@@ -187,13 +187,13 @@ func CheckName(name string) error {
 		wrong = wrong || (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-'
 	}
 	if wrong {
-		return fmt.Errorf("%q is not the name of a skill: 1 to 64 small letters, digits and single hyphens between them",
-			name)
+		return fmt.Errorf("%q is not a valid name of a skill: use 1 to 64 lower-case letters, digits and single hyphens "+
+			"between them", name)
 	}
 	return nil
 }
 
-// ListResult answers skills/list, whose params are [mcp.PageParams].
+// ListResult answers skills/list, which has [mcp.PageParams].
 type ListResult struct {
 	mcp.Result
 	mcp.CacheHint
@@ -212,5 +212,5 @@ type GetResult struct {
 type URIParams struct {
 	Meta   mcp.Meta `json:"_meta,omitzero"`
 	URI    string   `json:"uri"`
-	Cursor *string  `json:"cursor,omitzero"` // of resources/directory/read
+	Cursor *string  `json:"cursor,omitzero"` // only for resources/directory/read
 }

@@ -55,17 +55,17 @@ func TestFrontmatterBecomesJSON(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFrontmatterIsRefused(t *testing.T) {
+func TestInvalidFrontmatterIsRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "first line",
 		"# Title\n":                         "first line",
-		"---\nname: a\n":                    "no end",
+		"---\nname: a\n":                    "does not end",
 		"---\n---\n":                        "no fields",
 		"---\n- a\n---\n":                   "no fields",
 		"---\na: &x 1\nb: *x\n---\n":        "aliases",
 		"---\na: 1\na: 2\n---\n":            "",
 		"---\n? [a]\n: 1\n---\n":            "not text",
-		"---\na: .inf\n---\n":               "JSON has no",
+		"---\na: .inf\n---\n":               "JSON cannot represent",
 		"---\na: 1e999\n---\n":              "too large",
 		"---\na: 0xFFFFFFFFFFFFFFFF\n---":   "too large",
 		"---\na: [\n---\n":                  "frontmatter",
@@ -81,7 +81,7 @@ func TestWhatIsNoFrontmatterIsRefused(t *testing.T) {
 func deep(n int) string { return "a: " + strings.Repeat("[", n) + strings.Repeat("]", n) }
 func long(n int) string { return strings.Repeat("x", n) + "\n" + strings.Repeat("  x\n", 10) }
 
-func TestEntriesAreChecked(t *testing.T) {
+func TestValidateRejectsInvalidEntries(t *testing.T) {
 	if err := entry(t, nil).Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,15 +92,15 @@ func TestEntriesAreChecked(t *testing.T) {
 		return func(s *Skill) { s.Frontmatter, _ = s.Frontmatter.With(name, value) }
 	}
 	for want, change := range map[string]func(*Skill){
-		"not that of a SKILL.md": func(s *Skill) { s.URI = s.Root() },
-		"is not the name":        with("name", "PDF"),
-		"is called":              with("name", "pdf"),
-		"no description":         with("description", ""),
-		"not in its directory":   func(s *Skill) { s.Resources[1].URI = "skill://other/SKILL.md" },
-		"listed twice":           func(s *Skill) { s.Resources[1] = s.Resources[0] },
-		"hexadecimal":            func(s *Skill) { s.Resources[1].Digest = strings.ToUpper(s.Resources[1].Digest) },
-		"the size is -1":         func(s *Skill) { s.Resources[1].Size = -1 },
-		"is not among its files": func(s *Skill) { s.Resources = s.Resources[1:] },
+		"does not end with /SKILL.md": func(s *Skill) { s.URI = s.Root() },
+		"is not a valid name":         with("name", "PDF"),
+		"differs from the directory":  with("name", "pdf"),
+		"no description":              with("description", ""),
+		"not in its directory":        func(s *Skill) { s.Resources[1].URI = "skill://other/SKILL.md" },
+		"listed twice":                func(s *Skill) { s.Resources[1] = s.Resources[0] },
+		"hexadecimal":                 func(s *Skill) { s.Resources[1].Digest = strings.ToUpper(s.Resources[1].Digest) },
+		"the size is -1":              func(s *Skill) { s.Resources[1].Size = -1 },
+		"is not among the files":      func(s *Skill) { s.Resources = s.Resources[1:] },
 	} {
 		if err := entry(t, change).Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
@@ -108,9 +108,9 @@ func TestEntriesAreChecked(t *testing.T) {
 	}
 }
 
-// TestNoURILeadsElsewhere puts paths that lead out of a directory, or read differently by different programs, into each
-// URI of an entry.
-func TestNoURILeadsElsewhere(t *testing.T) {
+// TestURIsDoNotLeaveTheSkill inserts paths into each URI of an entry that lead out of a directory, or that programs
+// decode differently.
+func TestURIsDoNotLeaveTheSkill(t *testing.T) {
 	for _, in := range []string{
 		"..", ".", "", "%2e%2e", "%2E.", ".%2e", "%2e", "%252e%252e", "%25252e%25252e", "a%2f..%2fb", "a%5c..%5cb", `a\..\b`,
 		"a%252fb", "a%00b", "a%0ab", "a%7f", "a%ff", "a?", "a?b", "a#", "a#b", "%zz",
@@ -156,18 +156,18 @@ func TestNames(t *testing.T) {
 	}
 	for _, name := range []string{"", "-a", "a-", "a--b", "A", "a_b", "ä", "a/b", strings.Repeat("a", 65)} {
 		if CheckName(name) == nil {
-			t.Errorf("%q is taken for a name", name)
+			t.Errorf("%q is accepted as a name", name)
 		}
 	}
 }
 
-func TestAManifestIsComparedWithItsEntry(t *testing.T) {
+func TestVerifyManifestComparesWithTheEntry(t *testing.T) {
 	if err := entry(t, nil).VerifyManifest([]byte(manifest)); err != nil {
 		t.Fatal(err)
 	}
 	evil := strings.Replace(manifest, "# Forms", "# Evil!", 1)
 	other := strings.Replace(manifest, "stars: 12", "stars: 13", 1)
-	// An entry may have been written for what is served, but for its frontmatter.
+	// The server may have built the entry for the changed file, except for its frontmatter.
 	written := func(s *Skill) {
 		s.Resources[0].Digest, s.Resources[0].Size = Digest([]byte(other)), int64(len(other))
 	}
@@ -197,7 +197,7 @@ func TestAManifestIsComparedWithItsEntry(t *testing.T) {
 	}
 }
 
-func TestPathsStayInTheDirectory(t *testing.T) {
+func TestResolvedPathsStayInTheDirectory(t *testing.T) {
 	s := entry(t, nil)
 	for path, want := range map[string]string{
 		"references/FORMS.md": "skill://acme/pdf-processing/references/FORMS.md",
@@ -230,7 +230,7 @@ func TestFilesAreAListOrDynamic(t *testing.T) {
 	}
 }
 
-// What becomes of a value of YAML that was written as JSON, which it may be, is the value.
+// A JSON value is also YAML. In the frontmatter it keeps its value.
 func TestJSONInFrontmatterIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fields := rapid.MapOf(rapid.StringMatching(`[a-z]{1,8}`), rapid.OneOf(

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// ErrUnverified is in the chain of an error about content that is not what the entry of its skill says. Such content
-// must not be used. The skill may have changed since: get its entry anew, and ask for approval anew.
-var ErrUnverified = errors.New("not what the entry of the skill says")
+// ErrUnverified matches, with errors.Is, errors about content that differs from the skill's entry. Do not use such
+// content. The skill may have changed: get its entry again, and ask for approval again.
+var ErrUnverified = errors.New("content differs from the entry of the skill")
 
 const digestPrefix = "sha256:"
 
-// Digest is the digest of a file's bytes: sha256: and 64 hexadecimal digits.
+// Digest returns the digest of a file's content: sha256: and 64 hexadecimal digits.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return digestPrefix + hex.EncodeToString(sum[:])
@@ -25,25 +25,25 @@ func isDigest(s string) bool {
 	return ok && len(digits) == 2*sha256.Size && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// Verify compares content with what the entry says of the file. A digest that fits says that the entry and the content
-// belong together, and not that the server may be trusted: it wrote both.
+// Verify compares content with the size and digest in the entry. A match proves that entry and content belong
+// together. It does not prove that the server is trustworthy, because the server wrote both.
 func (f File) Verify(content []byte) error {
 	if int64(len(content)) != f.Size {
-		return fmt.Errorf("%s: %w: it has %d bytes, and the entry says %d", f.URI, ErrUnverified, len(content), f.Size)
+		return fmt.Errorf("%s: %w: %d bytes, want %d", f.URI, ErrUnverified, len(content), f.Size)
 	}
 	if digest := Digest(content); digest != f.Digest {
-		return fmt.Errorf("%s: %w: its digest is %s, and the entry says %s", f.URI, ErrUnverified, digest, f.Digest)
+		return fmt.Errorf("%s: %w: digest %s, want %s", f.URI, ErrUnverified, digest, f.Digest)
 	}
 	return nil
 }
 
-// VerifyManifest compares the content of SKILL.md with the entry: digest and size, unless the files of the skill are
-// made on demand, and the frontmatter, field by field.
+// VerifyManifest compares the content of SKILL.md with the entry: the frontmatter, field by field, and the size and
+// digest unless the server generates the files on demand.
 func (s *Skill) VerifyManifest(content []byte) error {
 	if s.Resources != nil {
 		f, ok := s.File(s.URI)
 		if !ok {
-			return fmt.Errorf("%s: %w: the entry does not list it", s.URI, ErrUnverified)
+			return fmt.Errorf("%s: %w: the entry does not list this file", s.URI, ErrUnverified)
 		}
 		if err := f.Verify(content); err != nil {
 			return err

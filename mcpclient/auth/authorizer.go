@@ -14,65 +14,68 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// Authorizer gets and keeps the tokens for one MCP server, that of the first request it sees: make one for each. Its
-// methods may be called from any goroutine. It starts goroutines only while it waits for an authorization or a refresh.
+// Authorizer gets and stores the tokens for one MCP server, the server of its first request: use one Authorizer for
+// each server. Its methods may be called from any goroutine. Its goroutines run only during an authorization or a
+// refresh.
 type Authorizer struct {
 	o       *settings
-	fetcher *metadata.Fetcher // for what the MCP server names
-	trusted *metadata.Fetcher // for what the user names
+	fetcher *metadata.Fetcher // requests URLs that the MCP server names
+	trusted *metadata.Fetcher // requests URLs that the user names
 	nonces  dpop.Nonces
 	budget  budget
 
-	life  context.Context // ends with Close
-	end   context.CancelCauseFunc
-	going sync.WaitGroup // flights
+	ctx    context.Context // canceled by Close
+	cancel context.CancelCauseFunc
+	runs   sync.WaitGroup // goroutines of runs
 
-	mu      sync.Mutex
-	server  *url.URL             // guarded by mu; the MCP server, nil before the first request
-	session *session             // guarded by mu; nil before the first authorization
-	running *run                 // guarded by mu; nil if there is none
-	failed  *run                 // guarded by mu; the last one, if it failed
-	pause   time.Time            // guarded by mu; until when nothing like it is tried again
-	asked   map[string]time.Time // guarded by mu; when a scope was last asked for
+	mu          sync.Mutex
+	server      *url.URL             // URL of the MCP server; nil before the first request; guarded by mu
+	session     *session             // nil before the first authorization; guarded by mu
+	running     *run                 // the run in progress, nil if there is none; guarded by mu
+	failed      *run                 // the last run if it failed, else nil; guarded by mu
+	pauseEnd    time.Time            // end of the pause after failed; guarded by mu
+	requestedAt map[string]time.Time // time of the last request for each scope; guarded by mu
 }
 
-// failurePause is how long what has failed is not tried again: many requests at once fail for one reason.
+// failurePause is the time after a failure during which the Authorizer returns the same error without a new attempt,
+// because many concurrent requests fail for the same reason.
 const failurePause = 500 * time.Millisecond
 
-// New returns an Authorizer. Nil options are the zero [Options]; they are copied. It does no I/O; an error says what is
-// wrong with o. [Authorizer.Close] frees what it holds.
+// New returns an Authorizer. It copies o; nil means the zero [Options]. It does no I/O and returns an error if o is
+// invalid. Call [Authorizer.Close] to release its resources.
 func New(o *Options) (*Authorizer, error) {
 	if o == nil {
 		o = new(Options)
 	}
-	s, err := o.settle()
+	s, err := o.settings()
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
 	guard := metadata.Options{Client: o.HTTPClient, AllowPrivateAddresses: o.AllowPrivateAddresses}
-	a := &Authorizer{o: s, fetcher: metadata.New(guard), asked: map[string]time.Time{}}
+	a := &Authorizer{o: s, fetcher: metadata.New(guard), requestedAt: map[string]time.Time{}}
 	guard.AllowPrivateAddresses = true
 	a.trusted = metadata.New(guard)
-	a.life, a.end = context.WithCancelCause(context.Background())
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a, nil
 }
 
-// Close ends the authorizations that are under way, waits until they have ended and closes idle connections. What the
-// store keeps stays. From then on requests get no token and refusals no authorization, but an error that wraps
-// [ErrClosed]. It may be called any number of times, and always returns nil.
+// Close stops the running authorizations, waits for them to end and closes idle connections. It does not change the
+// store. Afterwards requests and refusals fail with an error that wraps [ErrClosed]. Close may be called more than
+// once. It always returns nil.
 func (a *Authorizer) Close() error {
 	a.mu.Lock()
-	a.end(ErrClosed)
+	a.cancel(ErrClosed)
 	a.mu.Unlock()
-	a.going.Wait()
+	a.runs.Wait()
 	a.fetcher.Close()
 	a.trusted.Close()
 	return nil
 }
 
-// Authorize adds the token, if there is one, and with DPoP a proof for this request. A token that is about to expire is
-// renewed in the background; one that has expired is renewed first, within the request's context, and sent as it is if
-// it cannot be renewed without a person. Requests to another origin than that of the MCP server are refused.
+// Authorize adds the token to a request, if there is one, and a proof for this request if the token uses DPoP. It
+// renews a token that is about to expire in the background. It renews an expired token before it returns, within the
+// context of the request; if the renewal needs a person, it sends the expired token. It returns an error for requests
+// to an origin other than the MCP server's.
 func (a *Authorizer) Authorize(req *http.Request) error {
 	s, err := a.current(req)
 	if err != nil || s == nil {
@@ -81,10 +84,10 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	return s.attach(req, &a.nonces, time.Now())
 }
 
-// current returns the session to send a request with, nil if there is none.
+// current returns the session for a request, nil if there is none.
 func (a *Authorizer) current(req *http.Request) (*session, error) {
 	a.mu.Lock()
-	if err := a.serve(req.URL); err != nil {
+	if err := a.checkServer(req.URL); err != nil {
 		a.mu.Unlock()
 		return nil, err
 	}
@@ -109,40 +112,41 @@ func (a *Authorizer) current(req *http.Request) (*session, error) {
 	defer a.mu.Unlock()
 	if n := a.session; n != s {
 		if n.token == nil {
-			n = nil // the server's refusal will say what to do
+			n = nil // the server will refuse the request and state its requirements
 		}
 		return n, nil
 	}
 	return nil, err
 }
 
-// renewal returns the run that renews s, starting it if there is none. It is called with mu.
+// renewal returns the run that renews s. It starts a run if there is none. The caller holds mu.
 func (a *Authorizer) renewal(ctx context.Context, s *session, now time.Time) (*run, error) {
 	if a.running != nil {
 		return a.running, nil
 	}
-	if a.failed != nil && a.failed.renew && now.Before(a.pause) {
+	if a.failed != nil && a.failed.renew && now.Before(a.pauseEnd) {
 		return nil, a.failed.err
 	}
 	return a.start(ctx, &run{demand: demand{used: s.token.AccessToken}, renew: true}), nil
 }
 
-// serve binds the Authorizer to the server of its first request, and refuses others. It is called with mu.
-func (a *Authorizer) serve(u *url.URL) error {
-	if a.life.Err() != nil {
+// checkServer binds the Authorizer to the server of its first request and returns an error for other servers. The
+// caller holds mu.
+func (a *Authorizer) checkServer(u *url.URL) error {
+	if a.ctx.Err() != nil {
 		return refuse(StepResource, "%w", ErrClosed)
 	}
 	if a.server == nil {
 		a.server = new(*u)
 	}
 	if !hostname.SameOrigin(a.server, u) {
-		return refuse(StepResource, "request to another server than %s: each needs an Authorizer of its own",
+		return refuse(StepResource, "request to a server other than %s: use one Authorizer for each server",
 			quoteShort(hostname.Origin(a.server)))
 	}
 	return nil
 }
 
-// LogValue tells what the Authorizer is for, and no secret.
+// LogValue returns the server and the grant, and no secret.
 func (a *Authorizer) LogValue() slog.Value {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -153,8 +157,8 @@ func (a *Authorizer) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("server", server), slog.String("grant", a.o.Grant.name()))
 }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (a *Authorizer) Format(f fmt.State, _ rune) { show(f, "Authorizer", a.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows.
-func (a *Authorizer) MarshalJSON() ([]byte, error) { return showJSON(a.LogValue()) }
+// MarshalJSON encodes LogValue.
+func (a *Authorizer) MarshalJSON() ([]byte, error) { return marshalLogValue(a.LogValue()) }

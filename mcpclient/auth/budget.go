@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// At most budgetSize authorizations are begun in any budgetPeriod, so that a server that is never content cannot keep a
-// person busy; of those that need no person, budgetSize tokens in a row that the server does not take. (specification
-// 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+// An Authorizer starts at most budgetSize authorizations in budgetPeriod, so that a server that rejects every token
+// cannot prompt the user without end. For grants that need no person, the budget limits the tokens in a row that the
+// server has not accepted. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 const (
 	budgetSize   = 8
 	budgetPeriod = 10 * time.Minute
@@ -16,27 +16,27 @@ const (
 // budget counts authorizations. The zero budget is full. It is safe for concurrent use.
 type budget struct {
 	mu   sync.Mutex
-	past [budgetSize]time.Time // guarded by mu; when the latest ones began, a ring
-	next int                   // guarded by mu; the oldest in past
+	past [budgetSize]time.Time // ring of the start times of the latest authorizations; guarded by mu
+	next int                   // index of the oldest time in past; guarded by mu
 }
 
-// spent reports whether no more may begin at now.
-func (b *budget) spent(now time.Time) bool {
+// exhausted reports whether the budget is exhausted at now.
+func (b *budget) exhausted(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	oldest := b.past[b.next]
 	return !oldest.IsZero() && now.Sub(oldest) < budgetPeriod
 }
 
-// take counts one that begins at now.
-func (b *budget) take(now time.Time) {
+// record records an authorization that starts at now.
+func (b *budget) record(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.past[b.next] = now
 	b.next = (b.next + 1) % budgetSize
 }
 
-// refill forgets what has been counted.
+// refill makes the budget full again.
 func (b *budget) refill() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,16 +19,16 @@ const (
 	methodPrivateKeyJWT = "private_key_jwt"
 )
 
-// client is what this client is at one authorization server. It never changes.
+// client is the identity of this client at one authorization server. It is immutable.
 type client struct {
 	id         string
 	secret     secret
-	method     string            // how it authenticates at the token endpoint
-	signer     *assertion.Signer // for private_key_jwt
-	registered *Credentials      // what dynamic registration gave; nil if it was not that
+	method     string            // authentication method for the token endpoint
+	signer     *assertion.Signer // signs assertions for private_key_jwt; nil without a key
+	registered *Credentials      // result of dynamic registration; nil if the client was not registered dynamically
 }
 
-// newClient settles how a client with these credentials authenticates at the token endpoint of a server.
+// newClient returns a client and chooses its authentication method for the token endpoint of server s.
 func newClient(c *Credentials, signer *assertion.Signer, s *metadata.Server) (*client, error) {
 	method, err := chooseMethod(c.TokenAuthMethod, s.TokenAuthMethods, c.ClientSecret != "", signer != nil)
 	if err != nil {
@@ -36,14 +36,15 @@ func newClient(c *Credentials, signer *assertion.Signer, s *metadata.Server) (*c
 	}
 	if algs := s.TokenAuthSigningAlgs; method == methodPrivateKeyJWT && algs != nil &&
 		!slices.Contains(algs, signer.Alg()) {
-		return nil, fmt.Errorf("client signs with %s, the token endpoint wants %s", signer.Alg(),
+		return nil, fmt.Errorf("client signs with %s, the token endpoint supports %s", signer.Alg(),
 			quoteShort(strings.Join(algs, ", ")))
 	}
 	return &client{id: c.ClientID, secret: newSecret(c.ClientSecret), method: method, signer: signer}, nil
 }
 
-// chooseMethod returns the declared method, or else the first of those the client has what it takes for that the server
-// supports. A server that does not say supports client_secret_basic (RFC 8414 §2), and the others are taken on trust.
+// chooseMethod returns the declared method, or else the first method that the server supports and for which the
+// client has the credentials. A server without a list supports client_secret_basic (RFC 8414 §2); the other methods
+// are assumed to work as well.
 func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (string, error) {
 	able := []string{}
 	if hasKey {
@@ -55,7 +56,7 @@ func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (
 	able = append(able, methodNone)
 	if declared != "" {
 		if !slices.Contains(able, declared) {
-			return "", fmt.Errorf("client has not what token endpoint authentication %s takes", quoteShort(declared))
+			return "", fmt.Errorf("client lacks the credentials for token endpoint authentication %s", quoteShort(declared))
 		}
 		return declared, nil
 	}
@@ -67,11 +68,11 @@ func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (
 			return m, nil
 		}
 	}
-	return "", fmt.Errorf("client can authenticate with %s, the token endpoint wants %s", strings.Join(able, ", "),
+	return "", fmt.Errorf("client can authenticate with %s, the token endpoint supports %s", strings.Join(able, ", "),
 		quoteShort(strings.Join(supported, ", ")))
 }
 
-// secrets returns what of c must not be repeated, in the forms in which it goes over the wire.
+// secrets returns the client secret in all forms in which a request contains it.
 func (c *client) secrets() []string {
 	s := c.secret.reveal()
 	if s == "" {

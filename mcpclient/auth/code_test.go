@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-func TestAPersonAuthorizesOnceAndTheTokenServes(t *testing.T) {
+func TestAuthorizedTokenServesLaterRequests(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	for range 3 {
@@ -38,11 +38,11 @@ func TestAPersonAuthorizesOnceAndTheTokenServes(t *testing.T) {
 		}
 	}
 	if r := b.person.asked[0]; r.Resource != mcpURL || r.Issuer != b.as.issuer || r.RedirectURI != redirect {
-		t.Errorf("want the person told who asks, got %v", r)
+		t.Errorf("want the request to name the server, got %v", r)
 	}
 }
 
-func TestMetadataIsFoundWhereverTheSpecificationPutsIt(t *testing.T) {
+func TestMetadataIsFoundAtAllSpecifiedLocations(t *testing.T) {
 	for name, arrange := range map[string]func(*bench){
 		"metadata-default": func(b *bench) {},
 		"metadata-var1": func(b *bench) {
@@ -88,7 +88,7 @@ func TestMetadataIsFoundWhereverTheSpecificationPutsIt(t *testing.T) {
 	}
 }
 
-func TestTheRootIsNotAskedWhenTheHintSaysWhere(t *testing.T) {
+func TestResourceMetadataHintIsRequestedBeforeTheRoot(t *testing.T) {
 	b := newBench(t)
 	b.ok(b.authorizer(), "tools/list")
 	if n := len(b.requests(mcpHost, "/.well-known/oauth-protected-resource")); n != 0 {
@@ -96,7 +96,7 @@ func TestTheRootIsNotAskedWhenTheHintSaysWhere(t *testing.T) {
 	}
 }
 
-func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
+func TestUntrustedResponsesAreRejected(t *testing.T) {
 	iss := func(v string) func(url.Values) {
 		return func(q url.Values) { q.Set("iss", v) }
 	}
@@ -111,8 +111,8 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		name    string
 		arrange func(*bench)
 		step    auth.Step
-		want    string // in the error
-		asks    bool   // the person is asked first
+		want    string // part of the error
+		asks    bool   // the person is prompted before the error
 	}{
 		{"resource-mismatch", func(b *bench) {
 			b.mcp.resource = "https://evil.example.com/mcp"
@@ -123,20 +123,22 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		{"metadata-issuer-mismatch", func(b *bench) {
 			b.as.metadata = func(doc object) { doc["issuer"] = "https://attacker.example.com" }
 		}, auth.StepDiscoverServer, "issuer", false},
-		{"iss-supported-missing", func(b *bench) { b.as.metadata = advertised }, auth.StepAuthorize, "does not say", true},
+		{"iss-supported-missing", func(b *bench) { b.as.metadata = advertised }, auth.StepAuthorize,
+			"does not name its", true},
 		{"iss-wrong-issuer", func(b *bench) {
 			b.as.metadata, b.as.redirects = advertised, iss("https://evil.example.com")
-		}, auth.StepAuthorize, "another authorization server", true},
+		}, auth.StepAuthorize, "an authorization server other than", true},
 		{"iss-unexpected", func(b *bench) {
 			b.as.redirects = iss("https://evil.example.com")
-		}, auth.StepAuthorize, "another authorization server", true},
+		}, auth.StepAuthorize, "an authorization server other than", true},
 		{"iss-normalized", func(b *bench) {
 			b.as.metadata, b.as.redirects = advertised, iss(b.as.issuer+"/")
-		}, auth.StepAuthorize, "another authorization server", true},
-		{"empty iss", func(b *bench) { b.as.redirects = iss("") }, auth.StepAuthorize, "another authorization server", true},
+		}, auth.StepAuthorize, "an authorization server other than", true},
+		{"empty iss", func(b *bench) { b.as.redirects = iss("") }, auth.StepAuthorize,
+			"an authorization server other than", true},
 		{"error of another issuer", func(b *bench) {
 			b.as.redirects = evil
-		}, auth.StepAuthorize, "another authorization server", true},
+		}, auth.StepAuthorize, "an authorization server other than", true},
 		{"state", func(b *bench) {
 			b.as.redirects = func(q url.Values) { q.Set("state", "guessed") }
 		}, auth.StepAuthorize, "state", true},
@@ -145,7 +147,7 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		}, auth.StepAuthorize, "state", true},
 		{"no code", func(b *bench) {
 			b.as.redirects = func(q url.Values) { q.Del("code") }
-		}, auth.StepAuthorize, "without a code", true},
+		}, auth.StepAuthorize, "has no code", true},
 		{"no PKCE", func(b *bench) {
 			b.as.metadata = func(doc object) { doc["code_challenge_methods_supported"] = nil }
 		}, auth.StepDiscoverServer, "PKCE", false},
@@ -157,10 +159,10 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		}, auth.StepDiscoverServer, "no authorization endpoint", false},
 		{"token of an unknown type", func(b *bench) {
 			b.as.response = func(out object) { out["token_type"] = "mac" }
-		}, auth.StepToken, "no bearer token", true},
+		}, auth.StepToken, "not a bearer token", true},
 		{"token that splits headers", func(b *bench) {
 			b.as.response = func(out object) { out["access_token"] = "a\r\nX-Evil: 1" }
-		}, auth.StepToken, "fits into no header", true},
+		}, auth.StepToken, "a header cannot contain", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
@@ -170,7 +172,7 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 				t.Errorf("want a permanent error of step %s with %q, got %v (permanent %t)", c.step, c.want, e, e.Permanent())
 			}
 			if strings.Contains(e.Error(), "EVIL") {
-				t.Errorf("want nothing shown that an impostor said, got %v", e)
+				t.Errorf("want no text of the impostor, got %v", e)
 			}
 			if got := b.person.times() == 1; got != c.asks {
 				t.Errorf("want the person asked: %t, got %t", c.asks, got)
@@ -182,7 +184,7 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheIssuerThatIsRightIsAccepted(t *testing.T) {
+func TestMatchingIssuerIsAccepted(t *testing.T) {
 	for name, arrange := range map[string]func(*bench){
 		"iss-supported": func(b *bench) {
 			b.as.metadata = func(doc object) { doc["authorization_response_iss_parameter_supported"] = true }
@@ -201,7 +203,7 @@ func TestTheIssuerThatIsRightIsAccepted(t *testing.T) {
 	}
 }
 
-func TestWhatThePersonOrTheServerSaysIsTheError(t *testing.T) {
+func TestErrorInTheRedirectIsReturned(t *testing.T) {
 	b := newBench(t)
 	b.as.redirects = func(q url.Values) {
 		q.Del("code")
@@ -211,22 +213,22 @@ func TestWhatThePersonOrTheServerSaysIsTheError(t *testing.T) {
 	e := b.fails(b.authorizer(), "tools/list")
 	if e.Code != "access_denied" || e.ErrorType() != "access_denied" || e.Description != "the user said no" ||
 		!e.Permanent() {
-		t.Errorf("want the permanent access_denied of the server with its words, got %v", e)
+		t.Errorf("want the permanent access_denied with the server's description, got %v", e)
 	}
 }
 
-func TestWithoutAPersonTheRefusalIsClear(t *testing.T) {
+func TestMissingInteractionReturnsErrNoInteraction(t *testing.T) {
 	b := newBench(t)
 	e := b.fails(b.authorizer(func(o *auth.Options) { o.Interact = nil }), "tools/list")
 	if !errors.Is(e, auth.ErrNoInteraction) || !e.Permanent() {
 		t.Errorf("want a permanent ErrNoInteraction, got %v", e)
 	}
 	if n := len(b.requests(asHost, "/register")); n != 0 {
-		t.Errorf("want no registration for nobody, got %d", n)
+		t.Errorf("want no registration, got %d", n)
 	}
 }
 
-func TestTroubleWithTheNetworkIsTemporary(t *testing.T) {
+func TestNetworkErrorsAreTemporary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.setDown(asHost, true)
@@ -245,7 +247,7 @@ func TestTroubleWithTheNetworkIsTemporary(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeReachedIsTemporaryAndNamed(t *testing.T) {
+func TestUnreachableServersAreTemporaryErrors(t *testing.T) {
 	for path, step := range map[string]auth.Step{
 		mcpHost + "/.well-known/oauth-protected-resource/mcp": auth.StepDiscoverResource,
 		asHost + "/.well-known/oauth-authorization-server":    auth.StepDiscoverServer,
@@ -262,7 +264,7 @@ func TestWhatCannotBeReachedIsTemporaryAndNamed(t *testing.T) {
 	}
 }
 
-func TestABusyTokenEndpointIsTemporary(t *testing.T) {
+func TestBusyTokenEndpointIsATemporaryError(t *testing.T) {
 	b := newBench(t)
 	b.as.raw = func(rw http.ResponseWriter) bool {
 		rw.WriteHeader(http.StatusServiceUnavailable)
@@ -274,7 +276,7 @@ func TestABusyTokenEndpointIsTemporary(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoTokenIsAnErrorThatQuotesNothing(t *testing.T) {
+func TestInvalidTokenResponseIsAnErrorWithoutItsText(t *testing.T) {
 	for name, body := range map[string]string{
 		"html":       "<html>secret</html>",
 		"no token":   `{"token_type":"Bearer","refresh_token":"secret"}`,
@@ -290,13 +292,13 @@ func TestAnAnswerThatIsNoTokenIsAnErrorThatQuotesNothing(t *testing.T) {
 			}
 			e := b.fails(b.authorizer(), "tools/list")
 			if !e.Permanent() || e.Step != auth.StepToken || strings.Contains(e.Error(), "secret") {
-				t.Errorf("want a permanent error of the token step without the answer's words, got %v", e)
+				t.Errorf("want a permanent error of the token step without text of the response, got %v", e)
 			}
 		})
 	}
 }
 
-func TestTokensAreReadInAllTheFormsServersGiveThem(t *testing.T) {
+func TestTokenResponsesOfAllFormatsAreAccepted(t *testing.T) {
 	for name, c := range map[string]struct{ contentType, body string }{
 		"form":                 {"application/x-www-form-urlencoded", "access_token=T&token_type=bearer&scope=a"},
 		"json called text":     {"text/plain", `{"access_token":"T","token_type":"bearer"}`},
@@ -321,7 +323,7 @@ func TestTokensAreReadInAllTheFormsServersGiveThem(t *testing.T) {
 	}
 }
 
-func TestARequestToAnotherServerGetsNoToken(t *testing.T) {
+func TestRequestToAnotherServerGetsNoToken(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	b.ok(a, "tools/list")
@@ -336,7 +338,7 @@ func TestARequestToAnotherServerGetsNoToken(t *testing.T) {
 		}
 		if again, err := a.Review(&http.Response{StatusCode: 200, Request: req, Header: http.Header{}}, 1); again ||
 			err != nil {
-			t.Errorf("%s: want an answer that is no refusal left alone, got %v", target, err)
+			t.Errorf("%s: want no error for a response that is not a refusal, got %v", target, err)
 		}
 		if _, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); err == nil {
 			t.Errorf("%s: want no authorization for it, got one", target)
@@ -351,7 +353,7 @@ func TestARequestToAnotherServerGetsNoToken(t *testing.T) {
 	}
 }
 
-func TestTheScopeParameterIsChosenByTheSpecification(t *testing.T) {
+func TestScopeParameterFollowsTheSpecification(t *testing.T) {
 	supports := func(scopes ...string) func(object) {
 		return func(doc object) { doc["scopes_supported"] = scopes }
 	}
@@ -378,7 +380,7 @@ func TestTheScopeParameterIsChosenByTheSpecification(t *testing.T) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic", "offline_access"), supports("mcp:basic")
 		}, nil, "mcp:basic"},
 		{"offline_access alone is not asked for", func(b *bench) { b.as.metadata = supports("offline_access") }, nil, ""},
-		{"offline_access not wanted", func(b *bench) {
+		{"offline_access disabled", func(b *bench) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic"), supports("mcp:basic", "offline_access")
 		}, func(o *auth.Options) { o.NoOfflineAccess = true }, "mcp:basic"},
 		{"configured", func(b *bench) {

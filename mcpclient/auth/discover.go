@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// discover finds out which authorization server issues tokens for the MCP server, and what it can do. (specification
-// 2026-07-28, basic/authorization/authorization-server-discovery)
+// discover finds the authorization server of the MCP server and its metadata. (specification 2026-07-28,
+// basic/authorization/authorization-server-discovery)
 func (f *flow) discover(ctx context.Context) error {
 	if err := f.discoverResource(ctx); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (f *flow) discoverResource(ctx context.Context) error {
 		err = refuse(StepDiscoverResource, "metadata of the MCP server names no authorization server")
 	}
 	if errors.Is(err, metadata.ErrNotFound) && f.demand.metadataURL == "" {
-		r, err = nil, nil // a server of 2025-03-26, or one that leaves it to the configuration
+		r, err = nil, nil // a server of 2025-03-26, or a server that relies on the client's configuration
 	}
 	if err != nil {
 		err = failed(StepDiscoverResource, err)
@@ -74,9 +74,9 @@ func (f *flow) fetchServer(ctx context.Context) (*metadata.Server, error) {
 	return f.fetch.Server(ctx, bound)
 }
 
-// boundIssuer returns the only authorization server that may see the configured credentials: the one they were
-// registered with, or without that the first that gave a token for them; empty if there is none. (specification
-// 2026-07-28, basic/authorization/client-registration, "Authorization Server Binding")
+// boundIssuer returns the only authorization server that may receive the configured credentials: the issuer with
+// which they were registered, or else the first issuer that accepted them. It returns the empty string if there is
+// none. (specification 2026-07-28, basic/authorization/client-registration, "Authorization Server Binding")
 func (f *flow) boundIssuer() string {
 	switch c := f.a.o.Credentials; {
 	case c == nil:
@@ -90,8 +90,8 @@ func (f *flow) boundIssuer() string {
 	}
 }
 
-// own returns the URL of an MCP server in one form and with its query, which may tell one tenant from another: what is
-// stored for it serves nothing else, no matter which URL the server says is its own.
+// own returns the URL of an MCP server in normalized form, including its query, which may distinguish tenants. It is
+// a part of the store's key: a stored token serves only this URL, whatever identifier the server publishes.
 func own(u *url.URL) string {
 	c := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
 	if c.Path == "/" {
@@ -100,8 +100,8 @@ func own(u *url.URL) string {
 	return hostname.Origin(u) + c.String()
 }
 
-// canonical returns the URL of an MCP server without what does not identify it: query, fragment, user information, and
-// the slash of an empty path. It stands in for the identifier that the metadata of a server would publish.
+// canonical returns the URL of an MCP server without the parts that do not identify it: query, fragment, user
+// information and the slash of an empty path. It replaces the identifier of a server that publishes no metadata.
 // (specification 2026-07-28, basic/authorization, "Canonical Server URI"; RFC 8707)
 func canonical(u *url.URL) string {
 	c := url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath}

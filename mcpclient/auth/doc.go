@@ -1,42 +1,44 @@
-// Package auth authorizes a client at MCP servers over HTTP: it finds the authorization server, makes itself known
-// there, gets a token, renews it and puts it into each request. (specification 2026-07-28, basic/authorization, and the
+// Package auth authorizes a client at MCP servers over HTTP: it finds the authorization server, registers the client,
+// gets a token, refreshes it and adds it to each request. (specification 2026-07-28, basic/authorization, and the
 // revisions back to 2025-03-26)
 //
-// Start at [New] and give the [Authorizer] to the transport:
+// Start at [New] and pass the [Authorizer] to the transport:
 //
 //	a, err := auth.New(&auth.Options{Interact: &auth.Loopback{}})
 //	…
 //	defer a.Close()
 //	t := &transport.HTTP{URL: "https://example.com/mcp", Authorizer: a}
 //
-// A server that asks for no authorization gets no token: all of it begins with the first refusal. [AuthorizationCode]
-// is for a person at a browser, [ClientCredentials] for a program that acts for itself, [JWTBearer] for a workload with
-// an identity from its platform, [EnterpriseManaged] for an employee whose identity provider decides. [Loopback] brings
-// a person to the browser and back; [NewFileStore] keeps tokens from one run to the next.
+// A server that requires no authorization receives no token: the client authorizes only after the first refusal.
+// [AuthorizationCode] is for a person with a browser, [ClientCredentials] for a program that acts on its own behalf,
+// [JWTBearer] for a workload with an identity from its platform, and [EnterpriseManaged] for an employee whose
+// identity provider decides. [Loopback] opens the browser and receives the redirect; [NewFileStore] keeps tokens
+// across restarts.
 //
-// What may surprise:
+// Some behaviour may surprise:
 //
-//   - An Authorizer is for one MCP server, that of the first request. Several can share a [TokenStore]; a store is of
-//     one person.
-//   - When a caller stops waiting, the authorization goes on for [Options.InteractionTimeout]. Later callers join it,
-//     and its token serves the next request. [Authorizer.Close] ends it.
-//   - Trouble with the network never costs a token. Only the authorization server's word that it is not valid does.
-//   - What the server does not say is not guessed: without PKCE in the metadata there is no authorization, an issuer
-//     that differs by a slash is another one, and a token that is not bound to its key as it should be is refused. Only
-//     a server that publishes no resource metadata, as those of 2025-03-26, need not name PKCE; the client uses it
-//     there all the same.
-//   - An MCP server is the resource at its own URL and no other. One that names a resource above itself, as servers do
-//     that have one token for several endpoints, is refused unless [Options.Resource] names the same. A token that is
-//     stored for a server is sent to no other, whatever they say.
-//   - Credentials belong to the authorization server that gave them. When the MCP server names another one, the client
-//     registers anew and uses nothing of the old one. Credentials from Options cannot be registered anew: an error.
-//   - Metadata and token requests go to public addresses over https only, unless the MCP server itself is on loopback
-//     or [Options.AllowPrivateAddresses] says otherwise.
-//   - No token is got for an MCP server at a plain http URL, unless that is on loopback: an attacker on the way could
-//     read it.
-//   - A server cannot keep a person busy: at most 8 authorizations are begun in any 10 minutes, a message is sent 4
-//     times at most, and a scope that was not granted is not asked for again for 5 minutes.
+//   - An Authorizer serves one MCP server, the server of its first request. Several Authorizers can share a
+//     [TokenStore], which belongs to one person.
+//   - If a caller stops waiting, the authorization continues until [Options.InteractionTimeout]. Later callers join
+//     it, and its token serves the next request. [Authorizer.Close] stops it.
+//   - Network failures never invalidate a token. Only the authorization server's answer that it is invalid does.
+//   - Missing information is not guessed. Without PKCE in the metadata, the authorization fails; an issuer that
+//     differs by a slash is a different issuer; a token that is not bound to its key as required is rejected. The
+//     only exception is a server without resource metadata, as in 2025-03-26: it need not announce PKCE, and the
+//     client uses PKCE anyway.
+//   - The resource of an MCP server is its own URL and no other. If its metadata names a resource above that URL,
+//     as servers with one token for several endpoints do, the client rejects it unless [Options.Resource] names the
+//     same resource. A stored token of one server is never sent to another, whatever their metadata contains.
+//   - Credentials belong to the authorization server that issued them. If the MCP server names another
+//     authorization server, the client registers there and uses nothing from the old one. Credentials from Options
+//     cannot be registered again, so they fail.
+//   - Metadata and token requests go only to public addresses over https, unless the MCP server itself is on
+//     loopback or [Options.AllowPrivateAddresses] is set.
+//   - The client gets no token for an MCP server with a plain http URL, unless it is on loopback, because an
+//     attacker on the network could read the token.
+//   - The number of prompts is limited: at most 8 authorizations start in any 10 minutes, a message is sent at most
+//     4 times, and a scope that was not granted is not requested again for 5 minutes.
 //
-// No error, log record, span or printed value of this package holds a secret; what servers say is left out where it
-// repeats one.
+// Errors, log records, spans and printed values of this package contain no secrets. Text from servers is omitted
+// where it repeats a secret.
 package auth

@@ -11,14 +11,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// withDPoP makes both servers want it.
+// withDPoP makes both servers require DPoP.
 func withDPoP(b *bench) {
 	b.mcp.schemes = []string{"DPoP"}
 	b.as.metadata = func(doc object) { doc["dpop_signing_alg_values_supported"] = []string{"ES256"} }
 	b.as.sendsProof = true
 }
 
-func TestTokensAreBoundToAKeyWhereTheServerAsksForIt(t *testing.T) {
+func TestTokensAreBoundToAKeyIfTheServerRequiresIt(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		arrange func(*bench)
@@ -65,7 +65,7 @@ func TestTokensAreBoundToAKeyWhereTheServerAsksForIt(t *testing.T) {
 	}
 }
 
-func TestATokenThatIsNotBoundAsWantedIsRefused(t *testing.T) {
+func TestTokenWithoutTheRequiredBindingIsRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(*bench)
 		want    string
@@ -76,7 +76,7 @@ func TestATokenThatIsNotBoundAsWantedIsRefused(t *testing.T) {
 		}, "not bound"},
 		"bound without a proof": {func(b *bench) {
 			b.as.response = func(out object) { out["token_type"] = "DPoP" }
-		}, "no bearer token"},
+		}, "not a bearer token"},
 		"no algorithm of ours": {func(b *bench) {
 			withDPoP(b)
 			b.as.metadata = func(doc object) { doc["dpop_signing_alg_values_supported"] = []string{"RS256"} }
@@ -92,7 +92,7 @@ func TestATokenThatIsNotBoundAsWantedIsRefused(t *testing.T) {
 	}
 }
 
-func TestABoundTokenIsRefreshedAndStoredWithItsKey(t *testing.T) {
+func TestBoundTokenIsRefreshedAndStoredWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		withDPoP(b)
@@ -112,7 +112,7 @@ func TestABoundTokenIsRefreshedAndStoredWithItsKey(t *testing.T) {
 	})
 }
 
-func TestAServerThatTurnsToDPoPGetsANewToken(t *testing.T) {
+func TestServerThatStartsToRequireDPoPGetsANewToken(t *testing.T) {
 	b := newBench(t)
 	b.as.refreshTokens = true
 	a := b.authorizer()
@@ -125,7 +125,7 @@ func TestAServerThatTurnsToDPoPGetsANewToken(t *testing.T) {
 	}
 }
 
-func TestAServerThatForgetsToAskForProofsAgainStillGetsThem(t *testing.T) {
+func TestNewTokenStaysBoundIfTheChallengeOmitsDPoP(t *testing.T) {
 	b := newBench(t)
 	withDPoP(b)
 	hourly(b)
@@ -139,7 +139,7 @@ func TestAServerThatForgetsToAskForProofsAgainStillGetsThem(t *testing.T) {
 	}
 }
 
-func TestEachProofIsOfUseOnce(t *testing.T) {
+func TestEachRequestHasItsOwnProof(t *testing.T) {
 	b := newBench(t)
 	withDPoP(b)
 	b.mcp.nonce = "first"
@@ -162,7 +162,7 @@ func TestEachProofIsOfUseOnce(t *testing.T) {
 	}
 }
 
-func TestANonceThatIsNeverTheRightOneEnds(t *testing.T) {
+func TestEndlessNonceChallengesFail(t *testing.T) {
 	b := newBench(t)
 	withDPoP(b)
 	n := 0

@@ -10,44 +10,45 @@ import (
 )
 
 var (
-	// ErrNoInteraction is in the error of an authorization that needs a person when [Options.Interact] is nil.
-	ErrNoInteraction = errors.New("a person has to authorize, and there is no Interaction to ask with")
+	// ErrNoInteraction matches, with errors.Is, the error if a person must authorize and [Options.Interact] is nil.
+	ErrNoInteraction = errors.New("a person must authorize, and Options.Interact is nil")
 
-	// ErrOtherResource is in the error when the MCP server says that it is another resource than the one at its URL. Of
-	// one above that URL, [Options.Resource] takes its word.
+	// ErrOtherResource matches, with errors.Is, the error if the metadata of the MCP server names a resource other
+	// than the server's URL. [Options.Resource] allows a resource above that URL.
 	ErrOtherResource = metadata.ErrOtherResource
 
-	// ErrClosed is in every error that comes of [Authorizer.Close].
+	// ErrClosed matches, with errors.Is, all errors caused by [Authorizer.Close].
 	ErrClosed = errors.New("authorizer is closed")
 )
 
-// Step is a part of an authorization, by the name its span has.
+// Step is a step of an authorization. Its value is the name of the step's span.
 type Step string
 
 const (
 	StepDiscoverResource Step = names.AuthDiscoverResource // metadata of the MCP server (RFC 9728)
-	// metadata of the authorization server (RFC 8414, OpenID Connect Discovery)
+	// StepDiscoverServer gets the metadata of the authorization server (RFC 8414, OpenID Connect Discovery).
 	StepDiscoverServer Step = names.AuthDiscoverServer
-	// dynamic client registration (RFC 7591), or the choice of credentials
+	// StepRegister registers the client dynamically (RFC 7591) or chooses its credentials.
 	StepRegister  Step = names.AuthRegister
-	StepAuthorize Step = names.AuthAuthorize // the person at the authorization server, and what comes back
-	StepToken     Step = names.AuthToken     // a request for a new token
-	StepRefresh   Step = names.AuthRefresh   // a request with a refresh token
-	StepResource  Step = "resource"          // the MCP server's answer to a request; has no span of its own
+	StepAuthorize Step = names.AuthAuthorize // the authorization by a person, including the redirect
+	StepToken     Step = names.AuthToken     // request for a new token
+	StepRefresh   Step = names.AuthRefresh   // request with a refresh token
+	StepResource  Step = "resource"          // the MCP server's answer to a request; without a span
 )
 
-// Error is every error of an [Authorizer]. It never holds a secret: what servers say is left out where it repeats one.
+// Error is the type of all errors of an [Authorizer]. It contains no secret: text from servers is omitted where it
+// repeats one.
 type Error struct {
 	Step        Step
-	Code        string // the OAuth error code, such as invalid_client; empty if no server gave one
-	Description string // what the authorization server said about it; may be empty
-	Status      int    // of the HTTP response; zero if there was none
-	Err         error  // what happened; may be nil if Code says it
+	Code        string // OAuth error code, such as invalid_client; empty if no server sent a code
+	Description string // error_description of the authorization server; may be empty
+	Status      int    // HTTP status; zero if there was no response
+	Err         error  // cause; may be nil if Code is set
 
 	permanent bool
 }
 
-// Error names the step, what happened, and what the server called it.
+// Error returns the step, the cause, and the server's code and description.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("authorization: ")
@@ -69,14 +70,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether the next try will end the same way unless something is changed: it is false for
-// trouble with the network, for answers such as HTTP 503 and for a caller that did not wait.
+// Permanent reports whether a retry fails in the same way unless something changes. It returns false for network
+// failures, for answers such as HTTP 503 and if the caller stopped waiting.
 func (e *Error) Permanent() bool { return e.permanent }
 
-// ErrorType returns a word of low cardinality for telemetry: a code of the OAuth specifications, or
+// ErrorType returns a value of low cardinality for telemetry: a code of the OAuth specifications, or
 // authorization_failed.
 func (e *Error) ErrorType() string {
 	if knownCodes[e.Code] {
@@ -85,8 +86,8 @@ func (e *Error) ErrorType() string {
 	return "authorization_failed"
 }
 
-// knownCodes are the error codes of RFC 6749, 6750, 7591, 8693, 8707 and 9449, and of OpenID Connect for the person's
-// part.
+// knownCodes lists the error codes of RFC 6749, 6750, 7591, 8693, 8707 and 9449, and of OpenID Connect for
+// authorization requests.
 var knownCodes = map[string]bool{
 	"access_denied": true, "consent_required": true, "insufficient_scope": true, "interaction_required": true,
 	"invalid_client": true, "invalid_client_metadata": true, "invalid_dpop_proof": true, "invalid_grant": true,
@@ -95,13 +96,13 @@ var knownCodes = map[string]bool{
 	"unauthorized_client": true, "unsupported_grant_type": true, "unsupported_response_type": true, "use_dpop_nonce": true,
 }
 
-// refuse makes the permanent error of a step.
+// refuse returns a permanent error of a step.
 func refuse(step Step, format string, args ...any) *Error {
 	return &Error{Step: step, Err: fmt.Errorf(format, args...), permanent: true}
 }
 
-// failed makes the error of a step of what a request or the caller's own code returned. Only an error that says that it
-// is permanent is.
+// failed returns the error of a step for an error of a request or of user code. It is permanent only if err has a
+// method Permanent that returns true.
 func failed(step Step, err error) *Error {
 	type judge interface {
 		error
@@ -117,25 +118,25 @@ func failed(step Step, err error) *Error {
 	return e
 }
 
-// temporaryStatus reports whether a response with this status says nothing about the next one.
+// temporaryStatus reports whether a retry may succeed after a response with this status.
 func temporaryStatus(status int) bool {
 	return status >= 500 || status == 429 || status == 408
 }
 
-// answered makes the error of an OAuth error response (RFC 6749 §5.2). secrets are what must not be repeated.
+// answered returns the error for an OAuth error response (RFC 6749 §5.2). The error repeats none of the secrets.
 func answered(step Step, code, description string, status int, secrets []string) *Error {
 	e := &Error{
 		Step: step, Code: quotable(code, 64, secrets), Description: quotable(description, 200, secrets), Status: status,
 		permanent: !temporaryStatus(status) && code != "temporarily_unavailable" && code != "server_error",
 	}
 	if e.Code == "" {
-		e.Err = errors.New("the authorization server refused")
+		e.Err = errors.New("the authorization server refused the request")
 	}
 	return e
 }
 
-// quotable returns text cut to n bytes if it is what error and error_description may consist of (RFC 6749 §5.2) and
-// holds no secret, and the empty string otherwise.
+// quotable returns the first n bytes of text. It returns the empty string if text contains a secret, or characters
+// that are invalid in error and error_description (RFC 6749 §5.2).
 func quotable(text string, n int, secrets []string) string {
 	for _, s := range secrets {
 		if s != "" && strings.Contains(text, s) {

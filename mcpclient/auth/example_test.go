@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A person authorizes in the browser; the token is kept for the next run.
+// A person authorizes in the browser; the token is stored for the next run.
 func Example() {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -39,8 +39,8 @@ func Example() {
 	fmt.Println(t.Name())
 }
 
-// A program authorizes as itself. Here a transport's part is played by hand, against a server that is its own
-// authorization server.
+// A program authorizes on its own behalf. The example calls the Authorizer as a transport does, against an MCP server
+// that is its own authorization server.
 func ExampleClientCredentials() {
 	var server *httptest.Server
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

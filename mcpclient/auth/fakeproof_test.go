@@ -23,7 +23,7 @@ type proof struct {
 	thumbprint string
 }
 
-// readProof verifies the proof of a request and returns nil if there is none or if it is not good for that request.
+// readProof verifies the proof of a request. It returns nil if the proof is missing or invalid for the request.
 func readProof(req *http.Request) *proof {
 	all := req.Header.Values("DPoP")
 	if len(all) != 1 {
@@ -54,7 +54,7 @@ func readProof(req *http.Request) *proof {
 	return &p
 }
 
-// checkProof returns the thumbprint of the key a token request proves to have, empty without proof.
+// checkProof returns the thumbprint of the key in a token request's proof, or the empty string without a proof.
 func (s *authServer) checkProof(rw http.ResponseWriter, req *http.Request) (string, *failure) {
 	if req.Header.Get("DPoP") == "" {
 		if s.sendsProof {
@@ -80,7 +80,7 @@ func (s *authServer) checkProof(rw http.ResponseWriter, req *http.Request) (stri
 	return p.thumbprint, nil
 }
 
-// checkProof returns the error code for a request with a bound token, empty if the proof is good.
+// checkProof returns the error code for a request with a bound token, or the empty string if the proof is valid.
 func (s *mcpServer) checkProof(req *http.Request, t *issued, token string) string {
 	p := readProof(req)
 	sum := sha256.Sum256([]byte(token))

@@ -17,47 +17,47 @@ import (
 
 type object = map[string]any
 
-// authServer is an authorization server that checks everything it can, and misbehaves on demand.
+// authServer is a strict authorization server whose switches make it misbehave.
 type authServer struct {
 	w      *world
 	host   string
 	issuer string
 
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 
-	// switches
+	// Switches.
 	metadataPath  string                    // empty: no metadata
-	prefix        string                    // before the endpoints
-	metadata      func(object)              // changes the document
-	redirects     func(url.Values)          // changes what comes back from the person
-	registration  func(in, out object)      // changes the answer to a registration
-	noDescription bool                      // for the client's registration
+	prefix        string                    // path before the endpoints
+	metadata      func(object)              // changes the metadata document
+	redirects     func(url.Values)          // changes the redirect
+	registration  func(in, out object)      // changes the response to a registration
+	noDescription bool                      // accepts a registration without redirect URIs
 	token         func(url.Values) *failure // refuses a token request
 	response      func(object)              // changes a token response
-	lifetime      time.Duration             // of access tokens; 0: not said
+	lifetime      time.Duration             // lifetime of access tokens; 0: no expires_in
 	refreshTokens bool
 	rotate        bool
-	grants        func(asked []string) []string // scopes granted
-	nonce         string                        // required in proofs, if not empty
-	sendsProof    bool                          // token requests have to carry a proof
+	grants        func(asked []string) []string // returns the granted scopes
+	nonce         string                        // nonce that proofs must contain, if not empty
+	sendsProof    bool                          // token requests must carry a proof
 	raw           func(http.ResponseWriter) bool
 
-	// state
+	// State.
 	serial   int
-	clients  map[string]object // by client id: what was registered
+	clients  map[string]object // registrations by client id
 	codes    map[string]url.Values
 	access   map[string]*issued
-	refresh  map[string]*issued // removed when used, if rotate
+	refresh  map[string]*issued // removed after use if rotate is set
 	proofIDs []string
 }
 
-// issued is what a token stands for.
+// issued describes an issued token.
 type issued struct {
 	scopes   []string
 	resource string
 	client   string
 	expiry   time.Time
-	key      string // thumbprint
+	key      string // thumbprint of the key
 	access   string
 }
 
@@ -167,8 +167,8 @@ func (s *authServer) serveAuthorize(rw http.ResponseWriter, req *http.Request) {
 	http.Redirect(rw, req, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// intercepted asks raw, which may sleep, and therefore without the lock: in a bubble no time passes while anybody waits
-// for one.
+// intercepted calls raw without holding the lock, because raw may sleep: in a bubble no time passes while a goroutine
+// waits for a mutex.
 func (s *authServer) intercepted(rw http.ResponseWriter) bool {
 	raw := s.raw
 	if raw == nil {
@@ -208,7 +208,7 @@ func (s *authServer) serveToken(rw http.ResponseWriter, req *http.Request) {
 	s.issue(rw, t, form)
 }
 
-// authenticate returns the client id.
+// authenticate checks the client's authentication and returns the client id.
 func (s *authServer) authenticate(req *http.Request, form url.Values) (string, *failure) {
 	id, given := form.Get("client_id"), form.Get("client_secret")
 	if user, password, ok := req.BasicAuth(); ok {
@@ -284,7 +284,7 @@ func (s *authServer) issue(rw http.ResponseWriter, t *issued, form url.Values) {
 	reply(rw, http.StatusOK, out)
 }
 
-// valid returns what an access token stands for, nil if it is not or no longer valid.
+// valid returns the description of a valid access token, else nil.
 func (s *authServer) valid(token string) *issued {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -295,7 +295,7 @@ func (s *authServer) valid(token string) *issued {
 	return t
 }
 
-// revoke makes all access tokens invalid, and with refresh also the refresh tokens.
+// revoke invalidates all access tokens, and the refresh tokens if refresh is set.
 func (s *authServer) revoke(refresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -305,7 +305,7 @@ func (s *authServer) revoke(refresh bool) {
 	}
 }
 
-// set changes switches while requests come in.
+// set changes switches while requests are in progress.
 func (s *authServer) set(change func(*authServer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,25 +316,25 @@ func (s *authServer) set(change func(*authServer)) {
 type mcpServer struct {
 	w *world
 
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 
-	as            *authServer // whose tokens it takes
+	as            *authServer // authorization server that issues its tokens
 	metadataPath  string      // empty: no metadata
 	resource      string
-	noHint        bool   // no resource_metadata in challenges
+	noHint        bool   // omits resource_metadata in challenges
 	hint          string // path in resource_metadata; empty: metadataPath
-	bound         bool   // takes tokens bound to a key only
+	bound         bool   // accepts only tokens bound to a key
 	document      func(object)
-	scope         string              // in the challenge of 401
-	needs         map[string][]string // scopes by method
-	schemes       []string            // of challenges
-	nonce         string              // required in proofs, if not empty
+	scope         string              // scope in the challenge of a 401
+	needs         map[string][]string // required scopes by method
+	schemes       []string            // schemes of challenges
+	nonce         string              // nonce that proofs must contain, if not empty
 	rejects       func(token string) bool
 	forbids       bool
-	insists       bool     // on scopes the token has
+	insists       bool     // demands scopes that the token already has
 	anonymous     []string // methods that need no token
 	proofsPerPath []string
-	gate          func() // called before each answer
+	gate          func() // called before each response
 }
 
 func newMCPServer(w *world, as *authServer) *mcpServer {
@@ -411,7 +411,7 @@ func (s *mcpServer) serve(rw http.ResponseWriter, req *http.Request) {
 	reply(rw, http.StatusOK, object{"jsonrpc": "2.0", "id": 1, "result": object{}})
 }
 
-// challenge repeats the token in the description, as no server should.
+// challenge writes a refusal that repeats the token in its description, as no server should.
 func (s *mcpServer) challenge(rw http.ResponseWriter, status int, code, scope, token string) {
 	for _, scheme := range s.schemes {
 		params := []string{`realm="mcp"`}

@@ -15,22 +15,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// world is all the network there is: servers by host and port, reached without a socket, so that it works in a synctest
-// bubble. All hosts are loopback addresses, which are not looked up.
+// world is a network of servers by host and port. It needs no sockets, so that it works in a synctest bubble. All
+// hosts are loopback addresses, which need no name resolution.
 type world struct {
 	t  *testing.T
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 
 	hosts map[string]http.Handler
-	down  map[string]bool // hosts, or paths of hosts, that cannot be reached
+	down  map[string]bool // unreachable hosts, or paths of hosts
 	seen  []*seen
 }
 
-// seen is a request that arrived.
+// seen is a received request.
 type seen struct {
 	host, method, path string
 	header             http.Header
-	form               url.Values // query, or body of a form
+	form               url.Values // query, or form in the body
 	body               string
 }
 
@@ -85,14 +85,14 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// requests returns what arrived at a path, oldest first.
+// requests returns the requests for a path, oldest first.
 func (w *world) requests(host, path string) []*seen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.seen), func(s *seen) bool { return s.host != host || s.path != path })
 }
 
-// only returns the one request that arrived at a path.
+// only returns the request for a path, and fails the test unless there is exactly one.
 func (w *world) only(host, path string) *seen {
 	w.t.Helper()
 	all := w.requests(host, path)
@@ -108,7 +108,7 @@ func (w *world) setDown(host string, down bool) {
 	w.down[host] = down
 }
 
-// call is what a transport does with one message: send, review, at most five times.
+// call sends one message as a transport does: send and review, at most five times.
 func (w *world) call(ctx context.Context, a *auth.Authorizer, method string) (status int, err error) {
 	for attempt := 1; attempt <= 5; attempt++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, mcpURL, strings.NewReader(method))
@@ -134,9 +134,9 @@ func (w *world) call(ctx context.Context, a *auth.Authorizer, method string) (st
 type person struct {
 	w *world
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	asked    []auth.InteractionRequest
-	context  context.Context // of the latest
+	context  context.Context // context of the latest request
 	uri      string          // redirect URI; empty: redirect
 	wait     chan struct{}
 	declines error
@@ -190,7 +190,7 @@ func (p *person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth
 	return answer, nil
 }
 
-// times returns how often the person was asked.
+// times returns the number of prompts.
 func (p *person) times() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +203,7 @@ type bench struct {
 	mcp    *mcpServer
 	as     *authServer
 	person *person
-	other  *authServer // where the MCP server may move to
+	other  *authServer // another authorization server, to which the MCP server may move
 }
 
 func newBench(t *testing.T) *bench {
@@ -213,7 +213,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// authorizer returns an Authorizer of this world.
+// authorizer returns an Authorizer for this world.
 func (b *bench) authorizer(change ...func(*auth.Options)) *auth.Authorizer {
 	b.t.Helper()
 	o := auth.Options{Interact: b.person, HTTPClient: &http.Client{Transport: b.world}}
@@ -231,7 +231,7 @@ func (b *bench) authorizer(change ...func(*auth.Options)) *auth.Authorizer {
 	return a
 }
 
-// ok calls and wants success.
+// ok sends a message and fails the test unless it succeeds.
 func (b *bench) ok(a *auth.Authorizer, method string) {
 	b.t.Helper()
 	status, err := b.call(b.t.Context(), a, method)
@@ -240,7 +240,7 @@ func (b *bench) ok(a *auth.Authorizer, method string) {
 	}
 }
 
-// fails calls and wants an *auth.Error.
+// fails sends a message and fails the test unless it returns an *auth.Error.
 func (b *bench) fails(a *auth.Authorizer, method string) *auth.Error {
 	b.t.Helper()
 	status, err := b.call(b.t.Context(), a, method)

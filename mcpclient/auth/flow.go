@@ -15,25 +15,27 @@ import (
 type flow struct {
 	a      *Authorizer
 	fetch  *metadata.Fetcher
-	url    *url.URL // of the MCP server
+	url    *url.URL // URL of the MCP server
 	demand demand
-	last   *session // before the flow; may be nil
+	last   *session // session before the flow; may be nil
 
-	// what the flow finds out, in this order
-	resource  *metadata.Resource // nil if the MCP server has no metadata (2025-03-26)
-	id        string             // of the MCP server, for the resource parameter
-	server    *metadata.Server
-	client    *client  // nil as long as it is not registered
-	recalled  bool     // the client was registered before this flow
-	asked     []string // the scopes asked for before, at the same authorization server
-	key       StoreKey // where the outcome is kept
-	previous  *session // of the same MCP server, authorization server and client: last, or what the store has; may be nil
-	wasBound  bool     // the token before was bound to a key
+	// The flow sets the following fields in this order.
+	resource        *metadata.Resource // nil if the MCP server has no metadata (2025-03-26)
+	id              string             // identifier of the MCP server for the parameter resource
+	server          *metadata.Server
+	client          *client  // nil until the client is registered
+	reused          bool     // the client was registered before this flow
+	requestedBefore []string // scopes requested before at the same authorization server
+	key             StoreKey // key of the outcome in the store
+	// previous is the latest session of the same MCP server, authorization server and client, from memory or the
+	// store; may be nil.
+	previous  *session
+	wasBound  bool // the previous token was bound to a key
 	requested []string
-	proof     *dpop.Key // nil: bearer tokens
+	proof     *dpop.Key // nil for bearer tokens
 }
 
-// authorize gets a session that serves f.demand: by what the store has, by a refresh, or by the grant.
+// authorize returns a session that satisfies f.demand: from the store, by a refresh, or by the grant.
 func (f *flow) authorize(ctx context.Context) (*session, error) {
 	if err := f.discover(ctx); err != nil {
 		return nil, err
@@ -41,7 +43,7 @@ func (f *flow) authorize(ctx context.Context) (*session, error) {
 	if err := f.identify(ctx); err != nil {
 		return nil, err
 	}
-	if f.adoptable() {
+	if f.satisfied() {
 		return f.previous, nil
 	}
 	if f.refreshable() {
@@ -49,16 +51,16 @@ func (f *flow) authorize(ctx context.Context) (*session, error) {
 		if err == nil || !permanent(err) {
 			return s, err
 		}
-		if f.overtaken(ctx) {
+		if f.refreshedElsewhere(ctx) {
 			return f.previous, nil
 		}
 		f.discard(ctx, err)
 	}
-	if err := f.admit(); err != nil {
+	if err := f.checkAllowed(); err != nil {
 		return nil, err
 	}
 	f.requested = f.scopes()
-	if err := f.bind(); err != nil {
+	if err := f.createKey(); err != nil {
 		return nil, err
 	}
 	s, err := f.grant(ctx)
@@ -68,7 +70,7 @@ func (f *flow) authorize(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-// renew gets a session like last. Of the steps of a flow it takes only the last, which asks for the token.
+// renew returns a session like last. It runs only the last step of a flow, the token request.
 func (f *flow) renew(ctx context.Context) (*session, error) {
 	l := f.last
 	f.id, f.server, f.client, f.key, f.requested, f.proof = l.resource, l.server, l.client, l.key, l.requested, l.dpop
@@ -78,37 +80,37 @@ func (f *flow) renew(ctx context.Context) (*session, error) {
 	return f.grant(ctx)
 }
 
-// admit says whether the grant may be tried at all.
-func (f *flow) admit() error {
+// checkAllowed returns an error if the grant may not be tried.
+func (f *flow) checkAllowed() error {
 	if f.a.o.Grant.interactive() && f.a.o.Interact == nil {
 		return failed(StepAuthorize, ErrNoInteraction)
 	}
-	if f.a.budget.spent(time.Now()) {
-		return refuse(StepAuthorize, "%d authorizations within %v: something is wrong with this server", budgetSize,
-			budgetPeriod)
+	if f.a.budget.exhausted(time.Now()) {
+		return refuse(StepAuthorize, "limit of %d authorizations in %v reached: the server keeps refusing their tokens",
+			budgetSize, budgetPeriod)
 	}
 	return nil
 }
 
-// grant gets a new token by the grant, and keeps it.
+// grant gets a new token by the grant, and saves it.
 func (f *flow) grant(ctx context.Context) (*session, error) {
 	interactive := f.a.o.Grant.interactive()
 	if interactive {
-		f.a.budget.take(time.Now())
+		f.a.budget.record(time.Now())
 	}
 	t, err := f.a.o.Grant.obtain(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	if !interactive {
-		f.a.budget.take(time.Now())
+		f.a.budget.record(time.Now())
 	}
 	s := f.session(t, granted, f.requested, f.proof)
 	f.save(ctx, s)
 	return s, nil
 }
 
-// refresh gets a token for the refresh token of s (RFC 6749 §6), and keeps it.
+// refresh gets a token with the refresh token of s (RFC 6749 §6), and saves it.
 func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 	t, err := f.redeem(ctx, &tokenRequest{
 		step: StepRefresh, endpoint: f.server.TokenEndpoint, issuer: f.server.Issuer, client: s.client, key: s.dpop,
@@ -126,16 +128,16 @@ func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 	return next, nil
 }
 
-// adoptable reports whether the token that is there already serves: one that another process has saved, or this one
-// before it ended.
-func (f *flow) adoptable() bool {
+// satisfied reports whether the previous token already satisfies the demand. Another process may have saved it, or an
+// earlier run of this process.
+func (f *flow) satisfied() bool {
 	p := f.previous
 	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(time.Now()) &&
 		f.fits(p)
 }
 
-// refreshable reports whether a refresh may serve. A token that came of a refresh and was refused at once says that
-// another one will not.
+// refreshable reports whether a refresh may satisfy the demand. If the server refused a refreshed token immediately,
+// another refresh will not help.
 func (f *flow) refreshable() bool {
 	p := f.previous
 	if p == nil || p.token.RefreshToken == "" || !f.fits(p) {
@@ -144,8 +146,8 @@ func (f *flow) refreshable() bool {
 	return p.token.AccessToken != f.demand.used || p.source != refreshed || p.accepted.Load()
 }
 
-// fits reports whether a token like the one of s would do: bound to a key if it has to be, and with the scopes wanted.
-// Scopes that were asked for and not granted count only if the server insists on them.
+// fits reports whether a token like the token of s would satisfy the demand: bound to a key if required, and with the
+// demanded scopes. Scopes that were requested but not granted count as present unless the server demands a step-up.
 func (f *flow) fits(s *session) bool {
 	have := s.requested
 	if f.demand.stepUp {
@@ -154,22 +156,22 @@ func (f *flow) fits(s *session) bool {
 	return s.bound() == f.bindsTokens() && covers(have, f.demand.scopes)
 }
 
-// scopes chooses what to ask for.
+// scopes returns the scopes to request.
 func (f *flow) scopes() []string {
 	r := scopeRequest{
-		configured: f.a.o.Scopes, challenged: f.demand.scopes, previous: f.asked, server: f.server.ScopesSupported,
+		configured: f.a.o.Scopes, challenged: f.demand.scopes, previous: f.requestedBefore, server: f.server.ScopesSupported,
 		offline: f.a.o.Grant.interactive() && !f.a.o.NoOfflineAccess,
 	}
 	if f.resource != nil {
 		r.supported = f.resource.ScopesSupported
 	}
 	if f.previous != nil {
-		r.previous = union(f.asked, f.previous.token.Scopes)
+		r.previous = union(f.requestedBefore, f.previous.token.Scopes)
 	}
 	return r.choose()
 }
 
-// bindsTokens reports whether tokens have to be bound to a key.
+// bindsTokens reports whether tokens must be bound to a key.
 func (f *flow) bindsTokens() bool {
 	switch {
 	case f.a.o.DPoP == DPoPNever:
@@ -179,17 +181,17 @@ func (f *flow) bindsTokens() bool {
 	case f.demand.proof == proofOffered:
 		return slices.Contains(f.server.DPoPAlgs, dpop.Alg)
 	default:
-		return f.wasBound // challenges of DPoP-bound tokens may forget to say so
+		return f.wasBound // challenges for bound tokens may omit DPoP
 	}
 }
 
-// bind makes the key that the new token is to be bound to, if it has to.
-func (f *flow) bind() error {
+// createKey creates the key for the new token if tokens must be bound.
+func (f *flow) createKey() error {
 	if !f.bindsTokens() {
 		return nil
 	}
 	if f.server.DPoPAlgs != nil && !slices.Contains(f.server.DPoPAlgs, dpop.Alg) {
-		return refuse(StepToken, "authorization server takes no DPoP proofs signed with %s", dpop.Alg)
+		return refuse(StepToken, "authorization server does not support DPoP proofs signed with %s", dpop.Alg)
 	}
 	key, err := dpop.NewKey()
 	if err != nil {
@@ -199,9 +201,9 @@ func (f *flow) bind() error {
 	return nil
 }
 
-// overtaken reports whether the refresh token was refused because another process had used it a moment ago, whose token
-// serves and must not be discarded: it becomes the previous session.
-func (f *flow) overtaken(ctx context.Context) bool {
+// refreshedElsewhere reports whether the refresh token was refused because another process has just used it. The other
+// process's token then becomes the previous session and must not be discarded.
+func (f *flow) refreshedElsewhere(ctx context.Context) bool {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil || r == nil || r.Token == nil || r.Token.same(f.previous.token) || !f.a.o.Grant.interactive() {
 		return false
@@ -210,41 +212,42 @@ func (f *flow) overtaken(ctx context.Context) bool {
 		return false
 	}
 	before := f.previous
-	if f.previous = f.restore(r); f.adoptable() {
+	if f.previous = f.restore(r); f.satisfied() {
 		return true
 	}
 	f.previous = before
 	return false
 }
 
-// discard gives up a refresh token that the server refused with err, and the client if that is what it refused.
+// discard removes a refresh token that the server refused with err. It also removes the client if the server refused
+// the client.
 func (f *flow) discard(ctx context.Context, err error) {
-	f.a.o.Logger.InfoContext(ctx, "refresh token is of no use any more", "resource", withoutQuery(f.id), "error", err)
+	f.a.o.Logger.InfoContext(ctx, "refresh token is no longer valid", "resource", withoutQuery(f.id), "error", err)
 	f.forget(err)
-	f.asked, f.previous = union(f.asked, f.previous.token.Scopes), nil
-	f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.asked})
+	f.requestedBefore, f.previous = union(f.requestedBefore, f.previous.token.Scopes), nil
+	f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.requestedBefore})
 }
 
-// forget drops a client registered before this flow if err says that the server knows it no more, and reports whether
-// it did.
+// forget removes a client that was registered before this flow if err is the server's answer that it does not know
+// the client. It reports whether it removed the client.
 func (f *flow) forget(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Code != "invalid_client" || !f.recalled {
+	if !ok || e.Code != "invalid_client" || !f.reused {
 		return false
 	}
-	f.client, f.recalled = nil, false
+	f.client, f.reused = nil, false
 	return true
 }
 
-// session makes the session of a new token.
+// session returns a session for a new token.
 func (f *flow) session(t *Token, from source, requested []string, key *dpop.Key) *session {
 	return &session{
 		resource: f.id, server: f.server, client: f.client, key: f.key, token: t, requested: requested, dpop: key,
-		source: from, lapses: lapse(time.Now(), t.Expiry, f.a.o.RefreshEarly),
+		source: from, refreshAt: refreshTime(time.Now(), t.Expiry, f.a.o.RefreshEarly),
 	}
 }
 
-// save keeps s for the next process.
+// save stores s for later processes.
 func (f *flow) save(ctx context.Context, s *session) {
 	r := &Record{Token: s.token, RequestedScopes: s.requested}
 	if s.dpop != nil {
@@ -258,8 +261,8 @@ func (f *flow) save(ctx context.Context, s *session) {
 	f.keep(ctx, s.key, s.client, r)
 }
 
-// keep puts r into the store, with the client's registration if it has one. A store that cannot keep it is no reason to
-// fail: what it should have kept is good.
+// keep writes r to the store, with the client's registration if there is one. If the store fails, it only logs a
+// warning, because the token itself is valid.
 func (f *flow) keep(ctx context.Context, key StoreKey, c *client, r *Record) {
 	if c != nil {
 		r.Credentials = c.registered

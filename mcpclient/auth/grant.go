@@ -9,9 +9,9 @@ import (
 
 // Grant is a way to get a token: [AuthorizationCode], [ClientCredentials], [EnterpriseManaged] or [JWTBearer].
 type Grant interface {
-	name() string      // the grant type for registration
-	interactive() bool // it needs a person
-	check() error      // what is wrong with its fields
+	name() string      // grant type for the registration
+	interactive() bool // whether the grant needs a person
+	check() error      // error for invalid fields
 	obtain(context.Context, *flow) (*Token, error)
 }
 
@@ -22,8 +22,8 @@ const (
 	grantExchange    = "urn:ietf:params:oauth:grant-type:token-exchange"
 )
 
-// ClientCredentials is the grant of a program that acts for itself (RFC 6749 §4.4, extension
-// io.modelcontextprotocol/oauth-client-credentials). The client is that of [Options.Credentials], with a secret or with
+// ClientCredentials is the grant for a program that acts on its own behalf (RFC 6749 §4.4, extension
+// io.modelcontextprotocol/oauth-client-credentials). The client is [Options.Credentials], with a secret or with
 // [Options.PrivateKey].
 type ClientCredentials struct{}
 
@@ -38,13 +38,13 @@ func (ClientCredentials) obtain(ctx context.Context, f *flow) (*Token, error) {
 	return f.token(ctx, url.Values{"grant_type": {grantCredentials}})
 }
 
-// JWTBearer is the grant of a workload that has an identity already, a JWT from its platform (RFC 7523 §2.1, extension
-// io.modelcontextprotocol/auth/wif). An authorization server that refuses the assertion is not asked again and not in
-// another way.
+// JWTBearer is the grant for a workload with an identity, a JWT from its platform (RFC 7523 §2.1, extension
+// io.modelcontextprotocol/auth/wif). If the authorization server refuses the assertion, there is no retry and no
+// fallback.
 type JWTBearer struct {
-	// Assertion returns the JWT for an audience, the issuer of the authorization server, at the moment it is needed. It
-	// may be called from any goroutine and has to end with ctx. An error is temporary unless it says otherwise, see
-	// [github.com/mcpotel/mcpotel/mcpclient/transport.Permanent].
+	// Assertion returns the JWT for an audience, which is the issuer of the authorization server. It is called for
+	// each token, from any goroutine, and must return when ctx ends. Its errors are temporary unless they are marked
+	// permanent, see [github.com/mcpotel/mcpotel/mcpclient/transport.Permanent].
 	Assertion func(ctx context.Context, audience string) (string, error)
 }
 
@@ -69,7 +69,7 @@ func (g JWTBearer) obtain(ctx context.Context, f *flow) (*Token, error) {
 	return f.token(ctx, url.Values{"grant_type": {grantJWTBearer}, "assertion": {assertion}})
 }
 
-// token asks the authorization server for a token for the MCP server with the scopes of the flow.
+// token requests a token for the MCP server with the scopes of the flow.
 func (f *flow) token(ctx context.Context, form url.Values) (*Token, error) {
 	form.Set("resource", f.id)
 	if len(f.requested) > 0 && form.Get("grant_type") != grantCode {

@@ -14,9 +14,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// AuthorizationCode is the grant of a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC
-// 7636). [Options.Interact] brings the person there. (specification 2026-07-28, basic/authorization, "Authorization
-// Flow Steps")
+// AuthorizationCode is the grant for a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC
+// 7636). [Options.Interact] opens the browser. (specification 2026-07-28, basic/authorization, "Authorization Flow
+// Steps")
 type AuthorizationCode struct{}
 
 func (AuthorizationCode) name() string      { return grantCode }
@@ -37,7 +37,7 @@ func (AuthorizationCode) obtain(ctx context.Context, f *flow) (*Token, error) {
 		return nil, err
 	}
 	verifier := oauth2.GenerateVerifier()
-	code, err := f.ask(ctx, redirectURI, verifier)
+	code, err := f.askPerson(ctx, redirectURI, verifier)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func (AuthorizationCode) obtain(ctx context.Context, f *flow) (*Token, error) {
 	})
 }
 
-// checkPKCE refuses a server that does not say that it supports S256. One of 2025-03-26, of which there is no resource
-// metadata, need not say so. (specification 2026-07-28, basic/authorization/security-considerations, "Authorization
-// Code Protection"; 2025-03-26, basic/authorization)
+// checkPKCE returns an error if the server does not announce S256. A server of 2025-03-26, which has no resource
+// metadata, need not announce it. (specification 2026-07-28, basic/authorization/security-considerations,
+// "Authorization Code Protection"; 2025-03-26, basic/authorization)
 func checkPKCE(s *metadata.Server, legacy bool) error {
 	if s.AuthorizationEndpoint == "" {
 		return refuse(StepDiscoverServer, "authorization server has no authorization endpoint")
@@ -59,8 +59,8 @@ func checkPKCE(s *metadata.Server, legacy bool) error {
 	return refuse(StepDiscoverServer, "authorization server does not support PKCE with S256")
 }
 
-// ask sends the person to the authorization server and returns the code that comes back.
-func (f *flow) ask(ctx context.Context, redirectURI, verifier string) (string, error) {
+// askPerson sends the person to the authorization server and returns the code from the redirect.
+func (f *flow) askPerson(ctx context.Context, redirectURI, verifier string) (string, error) {
 	state := rand.Text()
 	conf := oauth2.Config{
 		ClientID: f.client.id, RedirectURL: redirectURI, Scopes: f.requested,
@@ -79,7 +79,7 @@ func (f *flow) ask(ctx context.Context, redirectURI, verifier string) (string, e
 		Resource: f.id, Issuer: f.server.Issuer, Scopes: slices.Clone(f.requested),
 	})
 	if err != nil {
-		err = f.unanswered(ctx, err)
+		err = f.interactionError(ctx, err)
 	} else {
 		err = checkRedirect(f.server, state, r)
 	}
@@ -87,30 +87,30 @@ func (f *flow) ask(ctx context.Context, redirectURI, verifier string) (string, e
 	return r.Code, err
 }
 
-// unanswered makes the error of a person who did not come back. One who has had all the time there is will not come the
-// next time either.
-func (f *flow) unanswered(ctx context.Context, err error) error {
+// interactionError returns the error for an interaction without a redirect. It is permanent if the interaction timed
+// out.
+func (f *flow) interactionError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errTooLong) {
 		return refuse(StepAuthorize, "%w", errTooLong)
 	}
 	return failed(StepAuthorize, err)
 }
 
-// checkRedirect holds what came back against what was sent: the state, and the issuer by simple string comparison and
-// before anything else is looked at. (specification 2026-07-28, basic/authorization, "Authorization Response
-// Validation"; RFC 9207 §2.4)
+// checkRedirect compares the redirect with the request: the state, and the issuer by simple string comparison before
+// any other parameter. (specification 2026-07-28, basic/authorization, "Authorization Response Validation"; RFC 9207
+// §2.4)
 func checkRedirect(s *metadata.Server, state string, r Redirect) error {
 	switch {
 	case subtle.ConstantTimeCompare([]byte(r.State), []byte(state)) != 1:
-		return refuse(StepAuthorize, "answer to another request: the state differs")
+		return refuse(StepAuthorize, "redirect of another request: the state differs")
 	case !r.HasIssuer && s.IssParameter:
-		return refuse(StepAuthorize, "answer does not say which authorization server it is from")
+		return refuse(StepAuthorize, "redirect does not name its authorization server")
 	case r.HasIssuer && r.Issuer != s.Issuer:
-		return refuse(StepAuthorize, "answer is from another authorization server than %s", quoteShort(s.Issuer))
+		return refuse(StepAuthorize, "redirect is from an authorization server other than %s", quoteShort(s.Issuer))
 	case r.Error != "":
 		return answered(StepAuthorize, r.Error, r.ErrorDescription, 0, []string{r.Code, state})
 	case r.Code == "":
-		return refuse(StepAuthorize, "answer without a code")
+		return refuse(StepAuthorize, "redirect has no code")
 	}
 	return nil
 }

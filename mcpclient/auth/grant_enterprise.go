@@ -12,29 +12,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// EnterpriseManaged is the grant of a person who is signed in at the enterprise's identity provider, which decides what
-// MCP servers the client may use: the ID token is exchanged there for an identity assertion (ID-JAG, RFC 8693), and
-// that at the MCP server's authorization server for a token (RFC 7523). The client of the second part is that of
-// [Options.Credentials]. (extension io.modelcontextprotocol/enterprise-managed-authorization)
+// EnterpriseManaged is the grant for a person who is signed in at the enterprise's identity provider, which decides
+// which MCP servers the client may use. The identity provider exchanges the ID token for an identity assertion
+// (ID-JAG, RFC 8693); the MCP server's authorization server exchanges the assertion for a token (RFC 7523), for the
+// client in [Options.Credentials]. (extension io.modelcontextprotocol/enterprise-managed-authorization)
 type EnterpriseManaged struct {
-	// Issuer is the identity provider. It has to be set unless TokenEndpoint is, and is what that is discovered from.
+	// Issuer is the issuer of the identity provider, from which its token endpoint is discovered. It is required
+	// unless TokenEndpoint is set.
 	Issuer string
 
-	// TokenEndpoint is the identity provider's, empty if it is to be discovered.
+	// TokenEndpoint is the token endpoint of the identity provider. Empty means to discover it.
 	TokenEndpoint string
 
-	// Client is what this client is registered as at the identity provider, where it has to have a ClientID.
-	// TokenAuthMethod empty means client_secret_basic with a secret, if the metadata do not say otherwise, and none
-	// without.
+	// Client holds the credentials of this client at the identity provider. ClientID is required. If TokenAuthMethod
+	// is empty, the method is client_secret_basic with a secret, unless the metadata exclude it, and none without a
+	// secret.
 	Client *Credentials
 
-	// IDToken returns the person's ID token at the moment it is needed. It may be called from any goroutine and has to end
-	// with ctx. An error is temporary unless it says otherwise, see
+	// IDToken returns the person's ID token. It is called for each token, from any goroutine, and must return when
+	// ctx ends. Its errors are temporary unless they are marked permanent, see
 	// [github.com/mcpotel/mcpotel/mcpclient/transport.Permanent].
 	IDToken func(ctx context.Context) (string, error)
 }
 
-// LogValue shows the settings without secrets.
+// LogValue returns the settings without secrets.
 func (g EnterpriseManaged) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("issuer", g.Issuer), slog.String("token_endpoint", g.TokenEndpoint)}
 	if g.Client != nil {
@@ -43,11 +44,11 @@ func (g EnterpriseManaged) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (g EnterpriseManaged) Format(f fmt.State, _ rune) { show(f, "EnterpriseManaged", g.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows.
-func (g EnterpriseManaged) MarshalJSON() ([]byte, error) { return showJSON(g.LogValue()) }
+// MarshalJSON encodes LogValue.
+func (g EnterpriseManaged) MarshalJSON() ([]byte, error) { return marshalLogValue(g.LogValue()) }
 
 func (EnterpriseManaged) name() string      { return grantJWTBearer }
 func (EnterpriseManaged) interactive() bool { return false }
@@ -80,7 +81,7 @@ func (g EnterpriseManaged) obtain(ctx context.Context, f *flow) (*Token, error) 
 	return f.token(ctx, url.Values{"grant_type": {grantJWTBearer}, "assertion": {assertion}})
 }
 
-// assertion has the identity provider vouch for the person at the MCP server's authorization server.
+// assertion gets an identity assertion for the MCP server's authorization server from the identity provider.
 func (g EnterpriseManaged) assertion(ctx context.Context, f *flow) (string, error) {
 	r, err := g.exchange(ctx, f)
 	if err != nil {
@@ -111,7 +112,8 @@ func (g EnterpriseManaged) discover(ctx context.Context, f *flow) (*metadata.Ser
 	return s, err
 }
 
-// exchange makes the request for the assertion. The identity provider is the user's choice, not the MCP server's.
+// exchange returns the request for the assertion. The user chose the identity provider, so it may be on a private
+// address.
 func (g EnterpriseManaged) exchange(ctx context.Context, f *flow) (*tokenRequest, error) {
 	provider, err := g.discover(ctx, f)
 	if err != nil {

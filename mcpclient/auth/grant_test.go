@@ -77,7 +77,7 @@ func TestClientCredentialsWithAPrivateKey(t *testing.T) {
 	}
 }
 
-func TestAKeyOfAnAlgorithmTheServerDoesNotTakeIsRefused(t *testing.T) {
+func TestUnsupportedSigningAlgorithmIsRejected(t *testing.T) {
 	b := newBench(t)
 	b.as.metadata = func(doc object) {
 		doc["token_endpoint_auth_methods_supported"] = []string{"private_key_jwt"}
@@ -116,7 +116,7 @@ func newKey(t *testing.T) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// provider is an enterprise's identity provider.
+// provider is the identity provider of an enterprise.
 type provider struct {
 	w        *bench
 	metadata bool
@@ -195,7 +195,7 @@ func TestEnterpriseManagedExchangesTheIDToken(t *testing.T) {
 	}
 }
 
-func TestTheIdentityProviderIsDiscoveredIfNeedBe(t *testing.T) {
+func TestIdentityProviderIsDiscoveredWithoutTokenEndpoint(t *testing.T) {
 	b, p := newEnterprise(t)
 	p.metadata = true
 	b.ok(b.authorizer(enterprise(func(g *auth.EnterpriseManaged) {
@@ -206,7 +206,7 @@ func TestTheIdentityProviderIsDiscoveredIfNeedBe(t *testing.T) {
 	}
 }
 
-func TestTheIdentityProvidersRefusalIsTheError(t *testing.T) {
+func TestIdentityProvidersRefusalIsReturned(t *testing.T) {
 	b, p := newEnterprise(t)
 	p.refuses = &failure{400, "access_denied", "the policy says no"}
 	e := b.fails(b.authorizer(enterprise(nil)), "tools/list")
@@ -239,7 +239,7 @@ func workload(jwt string) func(*auth.Options) {
 	}
 }
 
-func TestAWorkloadsAssertionIsSentOnce(t *testing.T) {
+func TestJWTBearerSendsTheAssertionOnce(t *testing.T) {
 	b := newBench(t)
 	b.as.noDescription = true
 	b.as.metadata = func(doc object) { doc["registration_endpoint"] = nil }
@@ -254,7 +254,7 @@ func TestAWorkloadsAssertionIsSentOnce(t *testing.T) {
 	}
 }
 
-func TestARefusedAssertionIsNotTriedAgain(t *testing.T) {
+func TestRefusedAssertionIsNotRetried(t *testing.T) {
 	for _, code := range []string{"invalid_grant", "invalid_scope", "unauthorized_client", "invalid_client"} {
 		b := newBench(t)
 		b.as.noDescription = true
@@ -266,7 +266,7 @@ func TestARefusedAssertionIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestTokensOfMachinesAreNotTakenFromASharedStore(t *testing.T) {
+func TestClientCredentialsTokensAreNotLoadedFromTheStore(t *testing.T) {
 	b := newBench(t)
 	b.as.noDescription = true
 	store := auth.NewMemoryStore()
@@ -279,7 +279,7 @@ func TestTokensOfMachinesAreNotTakenFromASharedStore(t *testing.T) {
 	}
 }
 
-func TestAMachineCanRegisterDynamically(t *testing.T) {
+func TestClientCredentialsCanRegisterDynamically(t *testing.T) {
 	b := newBench(t)
 	b.ok(b.authorizer(func(o *auth.Options) { o.Grant = auth.ClientCredentials{} }), "tools/list")
 	var got object
@@ -291,11 +291,11 @@ func TestAMachineCanRegisterDynamically(t *testing.T) {
 		t.Errorf("want a confidential client without redirect URIs, got %v", got)
 	}
 	if user, _, _ := (&http.Request{Header: b.only(asHost, "/token").header}).BasicAuth(); user == "" {
-		t.Error("want basic authentication with what was registered, got none")
+		t.Error("want basic authentication with the registered credentials, got none")
 	}
 }
 
-func TestAnOutageDoesNotUseUpTheTriesOfAMachine(t *testing.T) {
+func TestOutageDoesNotConsumeTheBudgetOfClientCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.clients["machine"] = object{"client_secret": "machine-secret"}
@@ -315,7 +315,7 @@ func TestAnOutageDoesNotUseUpTheTriesOfAMachine(t *testing.T) {
 	})
 }
 
-func TestAServerThatTakesNoTokenOfAMachineIsGivenUp(t *testing.T) {
+func TestServerThatRefusesEveryTokenExhaustsTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.clients["machine"] = object{"client_secret": "machine-secret"}
@@ -333,7 +333,7 @@ func TestAServerThatTakesNoTokenOfAMachineIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestAMachineMayBeRefusedAsOftenAsItsNextTokenIsTaken(t *testing.T) {
+func TestAcceptedTokenRefillsTheBudgetOfClientCredentials(t *testing.T) {
 	b := newBench(t)
 	b.as.clients["machine"] = object{"client_secret": "machine-secret"}
 	a := b.authorizer(machine)
@@ -343,7 +343,7 @@ func TestAMachineMayBeRefusedAsOftenAsItsNextTokenIsTaken(t *testing.T) {
 	}
 }
 
-func TestTheIdentityProviderMayBeInAPrivateNetwork(t *testing.T) {
+func TestIdentityProviderMayBeInAPrivateNetwork(t *testing.T) {
 	b, p := newEnterprise(t)
 	b.hosts["10.0.0.7"] = p
 	b.ok(b.authorizer(enterprise(func(g *auth.EnterpriseManaged) {
@@ -354,11 +354,11 @@ func TestTheIdentityProviderMayBeInAPrivateNetwork(t *testing.T) {
 	})
 	e := b.fails(b.authorizer(machine), "tools/list")
 	if !e.Permanent() || !strings.Contains(e.Error(), "AllowPrivateAddresses") {
-		t.Errorf("want what the MCP server names refused there, got %v", e)
+		t.Errorf("want the address from the MCP server refused, got %v", e)
 	}
 }
 
-func TestAMachineWhoseRenewalIsRefusedUsesItsTokenToTheEnd(t *testing.T) {
+func TestTokenIsUsedUntilItExpiresAfterARefusedRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.lifetime = time.Hour

@@ -21,25 +21,25 @@ type roundTripper func(*http.Request) *http.Response
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// willing is a person who authorizes whatever they are asked.
-type willing struct{}
+// consentingPerson is a person who authorizes every request.
+type consentingPerson struct{}
 
-func (willing) RedirectURI(context.Context) (string, error) {
+func (consentingPerson) RedirectURI(context.Context) (string, error) {
 	return "http://127.0.0.1:5000/callback", nil
 }
 
-func (willing) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
+func (consentingPerson) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	return auth.Redirect{Code: "c", State: r.State}, nil
 }
 
-// refusedBy returns the answer of a server that wants authorization, to a request of the authorizer.
+// refusedBy returns a server's 401 with this challenge to a request of the authorizer.
 func refusedBy(req *http.Request, challenge string) *http.Response {
 	return &http.Response{StatusCode: http.StatusUnauthorized, Request: req,
 		Header: http.Header{"Www-Authenticate": {challenge}}}
 }
 
-// An attacker on the way to a server over plain http can write its 401, and read the token that follows.
-func TestATokenGoesOverNoPlainHTTP(t *testing.T) {
+// An attacker between the client and a server over plain http can forge a 401 and read the token that follows.
+func TestTokenIsNotSentOverPlainHTTP(t *testing.T) {
 	documents := map[string]string{
 		"/prm": `{"resource":"http://mcp.example.com/mcp","authorization_servers":["https://as.example.com"]}`,
 		"/.well-known/oauth-authorization-server": `{"issuer":"https://as.example.com",` +
@@ -58,7 +58,7 @@ func TestATokenGoesOverNoPlainHTTP(t *testing.T) {
 		_, _ = io.WriteString(rec, documents[r.URL.Path])
 		return rec.Result()
 	})}
-	a, err := auth.New(&auth.Options{Interact: willing{}, HTTPClient: client})
+	a, err := auth.New(&auth.Options{Interact: consentingPerson{}, HTTPClient: client})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (fullStore) Save(context.Context, auth.StoreKey, *auth.Record) error {
 	return errors.New("disk full")
 }
 
-func TestTheQueryOfTheServersURLIsInNoErrorOrLog(t *testing.T) {
+func TestServerURLQueryIsNotInErrorsOrLogs(t *testing.T) {
 	for _, path := range []string{"/mcp", "/other"} {
 		b := newBench(t)
 		var logs bytes.Buffer
@@ -110,12 +110,12 @@ func TestTheQueryOfTheServersURLIsInNoErrorOrLog(t *testing.T) {
 		_ = a.Authorize(req)
 		_, err = a.Review(refusedBy(req, "Bearer"), 1)
 		if told := fmt.Sprint(err, logs.String()); strings.Contains(told, "SECRET") {
-			t.Errorf("resource at %s: told %s, want it without the query", path, told)
+			t.Errorf("resource at %s: got %s, want no query", path, told)
 		}
 	}
 }
 
-// overtakenStore lets another process act behind the first Load.
+// overtakenStore lets another process run after the first Load.
 type overtakenStore struct {
 	auth.TokenStore
 	behind func()
@@ -130,9 +130,9 @@ func (s *overtakenStore) Load(ctx context.Context, k auth.StoreKey) (*auth.Recor
 	return r, err
 }
 
-// Two processes find the same token expired. The one that comes second has its refresh token refused, and finds what
-// the first has got instead of throwing that away.
-func TestATokenThatAnotherProcessHasRefreshedIsTaken(t *testing.T) {
+// Two processes find the same token expired. The server refuses the refresh token of the second process, which then
+// uses the token that the first process has stored.
+func TestTokenRefreshedByAnotherProcessIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -140,8 +140,8 @@ func TestATokenThatAnotherProcessHasRefreshedIsTaken(t *testing.T) {
 		first := b.authorizer(func(o *auth.Options) { o.Store = store })
 		b.ok(first, "tools/list")
 		time.Sleep(2 * time.Hour)
-		overtaken := &overtakenStore{TokenStore: store, behind: func() { b.ok(first, "tools/list") }}
-		second := b.authorizer(func(o *auth.Options) { o.Store = overtaken })
+		refreshedElsewhere := &overtakenStore{TokenStore: store, behind: func() { b.ok(first, "tools/list") }}
+		second := b.authorizer(func(o *auth.Options) { o.Store = refreshedElsewhere })
 		b.ok(second, "tools/list")
 		if got := b.person.times(); got != 1 {
 			t.Errorf("the person was asked %d times, want once", got)

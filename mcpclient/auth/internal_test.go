@@ -31,7 +31,7 @@ func TestCanonicalURIs(t *testing.T) {
 	}
 }
 
-func TestLapseIsEarlyButNotTooEarly(t *testing.T) {
+func TestRefreshTimeIsBounded(t *testing.T) {
 	now := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ life, early, want time.Duration }{
 		{time.Hour, time.Minute, 59 * time.Minute},
@@ -39,16 +39,16 @@ func TestLapseIsEarlyButNotTooEarly(t *testing.T) {
 		{time.Hour, -1, time.Hour},
 		{-time.Hour, time.Minute, -time.Hour},
 	} {
-		if got := lapse(now, now.Add(c.life), c.early).Sub(now); got != c.want {
+		if got := refreshTime(now, now.Add(c.life), c.early).Sub(now); got != c.want {
 			t.Errorf("life %v, early %v: want %v, got %v", c.life, c.early, c.want, got)
 		}
 	}
-	if !lapse(now, time.Time{}, time.Minute).IsZero() {
+	if !refreshTime(now, time.Time{}, time.Minute).IsZero() {
 		t.Error("want no refresh of a token that does not say when it expires")
 	}
 }
 
-func TestLifetimeIsReadFromWhateverServersSend(t *testing.T) {
+func TestLifetimeParsesNumbersAndStrings(t *testing.T) {
 	for in, want := range map[any]time.Duration{
 		float64(3600): time.Hour, int64(60): time.Minute, "3600": time.Hour, "1.5": 1500 * time.Millisecond,
 		float64(-1): 0, "soon": 0, "NaN": 0, true: 0, float64(1e300): 10 * 365 * 24 * time.Hour,
@@ -60,7 +60,7 @@ func TestLifetimeIsReadFromWhateverServersSend(t *testing.T) {
 	}
 }
 
-func TestScopesThatAreNoneAreDropped(t *testing.T) {
+func TestInvalidScopesAreDropped(t *testing.T) {
 	for in, want := range map[string][]string{
 		"":                        nil,
 		" a  b ":                  {"a", "b"},
@@ -73,7 +73,7 @@ func TestScopesThatAreNoneAreDropped(t *testing.T) {
 	}
 }
 
-func TestQuotableTextHoldsNoSecretAndNothingThatIsNotText(t *testing.T) {
+func TestQuotableTextHasNoSecretsAndOnlyPrintableCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.StringMatching(`[a-z]{4,8}`).Draw(t, "secret")
 		text := rapid.String().Draw(t, "before") + rapid.SampledFrom([]string{"", secret}).Draw(t, "middle") +
@@ -88,7 +88,7 @@ func TestQuotableTextHoldsNoSecretAndNothingThatIsNotText(t *testing.T) {
 	})
 }
 
-func TestScopeChoiceKeepsItsPromises(t *testing.T) {
+func TestScopeChoiceProperties(t *testing.T) {
 	names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", scopeOffline}), 0, 3)
 	rapid.Check(t, func(t *rapid.T) {
 		r := scopeRequest{
@@ -119,8 +119,8 @@ func TestTheBudgetHoldsInEveryWindow(t *testing.T) {
 		var taken []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "tries") {
 			now = now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 3 * time.Minute}).Draw(t, "pause"))
-			if !b.spent(now) {
-				b.take(now)
+			if !b.exhausted(now) {
+				b.record(now)
 				taken = append(taken, now)
 			}
 		}
@@ -147,13 +147,13 @@ func TestApplicationTypeFollowsTheRedirectURI(t *testing.T) {
 	}
 }
 
-func TestErrorsSayStepCodeAndStatus(t *testing.T) {
+func TestErrorTextContainsStepCodeAndStatus(t *testing.T) {
 	e := answered(StepToken, "invalid_grant", "it has expired", 400, nil)
 	if got, want := e.Error(), `authorization: token: invalid_grant: "it has expired" (HTTP 400)`; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}
 	if got, want := answered(StepToken, "", "", 502, nil).Error(),
-		"authorization: token: the authorization server refused (HTTP 502)"; got != want {
+		"authorization: token: the authorization server refused the request (HTTP 502)"; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}
 	for code, temporary := range map[string]bool{"invalid_grant": false, "server_error": true,
@@ -163,9 +163,9 @@ func TestErrorsSayStepCodeAndStatus(t *testing.T) {
 		}
 	}
 	if got := answered(StepToken, "made_up", "", 400, nil).ErrorType(); got != "authorization_failed" {
-		t.Errorf("want a code of the server's own to stay out of telemetry, got %s", got)
+		t.Errorf("want no unknown code in telemetry, got %s", got)
 	}
 	if got := fmt.Sprint(failed(StepToken, fmt.Errorf("around: %w", e))); got != e.Error() {
-		t.Errorf("want an error of ours passed on as it is, got %s", got)
+		t.Errorf("want an *Error returned unchanged, got %s", got)
 	}
 }

@@ -17,49 +17,49 @@ import (
 const (
 	callbackPath = "/callback"
 
-	// freePortTries is how often a port that is free in one family is looked for in the other.
+	// freePortTries is the number of attempts to find a port that is free at all addresses.
 	freePortTries = 16
 )
 
-// families are the addresses that a browser may go to for each name of the redirect URI. A program that listened at one
-// that is left out would be sent the authorization code.
+// families maps a host name of the redirect URI to the addresses that a browser may connect to. If one were left out,
+// another program could listen there and receive the authorization code.
 var families = map[string][]string{"127.0.0.1": {"127.0.0.1"}, "localhost": {"127.0.0.1", "::1"}}
 
-// Loopback is the [Interaction] of RFC 8252 §7.3, for programs that run where the person's browser does: it opens the
-// browser, which comes back to a listener on the loopback. The listener answers one redirect and is gone. The zero
-// value is ready, and one Loopback serves any number of authorizations at the same time; with a fixed Port one waits
-// for the other.
+// Loopback is the [Interaction] of RFC 8252 §7.3, for programs on the same machine as the person's browser. It opens
+// the browser and receives the redirect with a listener on loopback, which closes after one redirect. The zero value
+// is ready for use. One Loopback serves any number of concurrent authorizations; with a fixed Port they run one after
+// another.
 //
-// A redirect with another state than the request's is turned away and not waited for any less: any page the browser
-// shows could have sent it.
+// Loopback rejects a redirect with a wrong state and continues to wait, because any page in the browser could have
+// sent it.
 type Loopback struct {
-	// Port of the redirect URI. 0 means a free one, another one each time, which authorization servers have to allow
-	// (RFC 8252 §7.3). Those that do not need a fixed one, registered with them.
+	// Port is the port of the redirect URI. 0 means a free port, different each time, which authorization servers
+	// must allow (RFC 8252 §7.3). For servers that do not, register a fixed port.
 	Port int
 
-	// Path of the redirect URI; empty means /callback.
+	// Path is the path of the redirect URI. Empty means /callback.
 	Path string
 
-	// Hostname of the redirect URI: 127.0.0.1, or localhost for servers that want that. For localhost the listener is at
-	// 127.0.0.1 and, unless the machine has no IPv6, at ::1, because browsers may go to either; a port that is taken at
-	// one of them is an error. Empty means 127.0.0.1.
+	// Hostname is the host name of the redirect URI: 127.0.0.1, or localhost for servers that require it. For
+	// localhost, Loopback listens at 127.0.0.1 and, if the machine has IPv6, at ::1, because browsers may use either.
+	// It is an error if the port is in use at one of them. Empty means 127.0.0.1.
 	Hostname string
 
-	// Show shows the URL to the person, and may return before they have seen it. Its error ends the authorization. Nil
-	// opens the URL in the browser.
+	// Show shows the URL to the person. It may return before the person has seen it. If it returns an error, the
+	// authorization fails. Nil opens the URL in the browser.
 	Show func(ctx context.Context, url string) error
 
 	mu      sync.Mutex
-	waiting map[string]*callback // listeners by redirect URI that Authorize has not taken yet; guarded by mu
-	turn    lock.Mutex           // held while a listener has the fixed Port
+	waiting map[string]*callback // listeners by redirect URI, before Authorize; guarded by mu
+	turn    lock.Mutex           // held while a listener uses the fixed Port
 }
 
-// RedirectURI starts to listen and returns where. The listener ends with Authorize, or with ctx.
+// RedirectURI starts a listener and returns its URI. The listener closes after Authorize, or when ctx ends.
 func (l *Loopback) RedirectURI(ctx context.Context) (string, error) {
 	if err := l.check(); err != nil {
 		return "", fmt.Errorf("loopback: %w", err)
 	}
-	leave, err := l.enter(ctx)
+	leave, err := l.lockPort(ctx)
 	if err != nil {
 		return "", fmt.Errorf("loopback: port %d: %w", l.Port, err)
 	}
@@ -70,20 +70,20 @@ func (l *Loopback) RedirectURI(ctx context.Context) (string, error) {
 	}
 	c := newCallback(listeners, l.path(), leave)
 	uri := l.uri(port)
-	l.put(ctx, uri, c)
+	l.add(ctx, uri, c)
 	return uri, nil
 }
 
 // Authorize shows the URL and waits for the redirect.
 func (l *Loopback) Authorize(ctx context.Context, r InteractionRequest) (Redirect, error) {
-	c := l.take(r.RedirectURI)
+	c := l.remove(r.RedirectURI)
 	if c == nil {
 		return Redirect{}, errors.New(
-			"loopback: nothing listens at this redirect URI: it is not the latest of RedirectURI, or its context has ended")
+			"loopback: no listener for this redirect URI: RedirectURI did not return it last, or its context has ended")
 	}
 	defer c.close()
 	c.expect(r.State)
-	failed := make(chan error, 1) // the browser is told once
+	failed := make(chan error, 1) // the opener sends at most one error
 	if err := l.show(ctx, r.URL, failed); err != nil {
 		return Redirect{}, fmt.Errorf("loopback: %w", err)
 	}
@@ -93,14 +93,14 @@ func (l *Loopback) Authorize(ctx context.Context, r InteractionRequest) (Redirec
 	case err := <-failed:
 		return Redirect{}, fmt.Errorf("loopback: %w", err)
 	case <-ctx.Done():
-		return Redirect{}, fmt.Errorf("loopback: no redirect came: %w", context.Cause(ctx))
+		return Redirect{}, fmt.Errorf("loopback: no redirect received: %w", context.Cause(ctx))
 	}
 }
 
 func (l *Loopback) show(ctx context.Context, address string, failed chan<- error) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return errors.New("the authorization URL is no http or https URL")
+		return errors.New("the authorization URL is not an http or https URL")
 	}
 	if l.Show != nil {
 		return l.Show(ctx, address)
@@ -133,8 +133,8 @@ func (l *Loopback) uri(port int) string {
 	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(l.hostname(), strconv.Itoa(port)), Path: l.path()}).String()
 }
 
-// enter waits for the fixed port, and returns what gives it back.
-func (l *Loopback) enter(ctx context.Context) (leave func(), err error) {
+// lockPort waits until the fixed port is free. leave releases the port.
+func (l *Loopback) lockPort(ctx context.Context) (leave func(), err error) {
 	if l.Port == 0 {
 		return func() {}, nil
 	}
@@ -144,8 +144,8 @@ func (l *Loopback) enter(ctx context.Context) (leave func(), err error) {
 	return l.turn.Unlock, nil
 }
 
-// put keeps c for Authorize, until ctx ends.
-func (l *Loopback) put(ctx context.Context, uri string, c *callback) {
+// add stores c for Authorize until ctx ends.
+func (l *Loopback) add(ctx context.Context, uri string, c *callback) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting == nil {
@@ -155,7 +155,7 @@ func (l *Loopback) put(ctx context.Context, uri string, c *callback) {
 	c.forget = context.AfterFunc(ctx, func() { l.drop(uri, c) })
 }
 
-// drop closes c if Authorize has not taken it.
+// drop closes c if Authorize has not removed it.
 func (l *Loopback) drop(uri string, c *callback) {
 	l.mu.Lock()
 	mine := l.waiting[uri] == c
@@ -168,7 +168,7 @@ func (l *Loopback) drop(uri string, c *callback) {
 	}
 }
 
-func (l *Loopback) take(uri string) *callback {
+func (l *Loopback) remove(uri string) *callback {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.waiting[uri]

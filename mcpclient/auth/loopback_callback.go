@@ -12,25 +12,25 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// callbackTimeout is how long a browser may take for its request, and for the page.
+// callbackTimeout bounds the time in which a browser must send its request, and in which it must read the page.
 const callbackTimeout = 10 * time.Second
 
-// callback listens for one redirect.
+// callback is a server that waits for one redirect.
 type callback struct {
 	path     string
 	server   http.Server
 	serving  sync.WaitGroup
 	leave    func()
-	forget   func() bool   // ends the wait for the end of RedirectURI's context
-	redirect chan Redirect // of one element: the handler does not wait for Authorize
+	forget   func() bool   // stops the AfterFunc on RedirectURI's context
+	redirect chan Redirect // has room for one element, so the handler does not wait for Authorize
 
 	mu       sync.Mutex
 	expected bool   // Authorize has been called; guarded by mu
-	state    string // that the redirect has to carry; guarded by mu
-	done     bool   // a redirect has been taken; guarded by mu
+	state    string // state that the redirect must carry; guarded by mu
+	done     bool   // a redirect has been accepted; guarded by mu
 }
 
-// newCallback answers on the listeners until close, which calls leave.
+// newCallback serves the listeners until close, which calls leave.
 func newCallback(listeners []net.Listener, path string, leave func()) *callback {
 	c := &callback{path: path, leave: leave, redirect: make(chan Redirect, 1)}
 	c.server = http.Server{
@@ -53,15 +53,16 @@ func (c *callback) expect(state string) {
 	c.expected, c.state = true, state
 }
 
-// close waits for no browser: the handler that passes a redirect on has written its page.
+// close closes the server without waiting for browsers. A handler that has accepted a redirect has already written
+// its page.
 func (c *callback) close() {
 	_ = c.server.Close()
 	c.serving.Wait()
 	c.leave()
 }
 
-// ServeHTTP answers GET at one path, for a browser that means this machine: a page that has its name resolved to
-// 127.0.0.1 sends the name as Host.
+// ServeHTTP answers GET requests for the callback path whose Host is a loopback name. This rejects a page with a name
+// that resolves to 127.0.0.1, because its requests carry that name as Host.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !fromLoopback(r):
@@ -78,7 +79,7 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (c *callback) answer(w http.ResponseWriter, q url.Values) {
 	if !c.accept(q) {
-		writePage(w, http.StatusBadRequest, pageStranger)
+		writePage(w, http.StatusBadRequest, pageRejected)
 		return
 	}
 	writePage(w, http.StatusOK, pageReceived)
@@ -92,8 +93,8 @@ func (c *callback) answer(w http.ResponseWriter, q url.Values) {
 	}
 }
 
-// accept reports whether q is the redirect that is expected, which only one is. A parameter may be there once (RFC 6749
-// §3.1).
+// accept reports whether q is the expected redirect. It accepts one redirect only, and no repeated parameters (RFC
+// 6749 §3.1).
 func (c *callback) accept(q url.Values) bool {
 	for _, values := range q {
 		if len(values) > 1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// ipv6 reports whether this machine has the loopback of IPv6.
+// ipv6 reports whether this machine has the IPv6 loopback address.
 func ipv6() bool {
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
@@ -20,9 +20,9 @@ func ipv6() bool {
 	return true
 }
 
-// A browser that is sent to localhost goes to ::1 or to 127.0.0.1, as it likes: a program that listened at the one that
-// the client does not would get the code.
-func TestLocalhostIsListenedAtInBothFamilies(t *testing.T) {
+// For localhost, a browser may connect to ::1 or to 127.0.0.1. If the client listened at only one of them, another
+// program could listen at the other and receive the code.
+func TestLocalhostListensAtIPv4AndIPv6(t *testing.T) {
 	l := &auth.Loopback{Hostname: "localhost", Show: func(context.Context, string) error { return nil }}
 	uri := redirectURI(t, t.Context(), l)
 	u, err := url.Parse(uri)
@@ -56,11 +56,11 @@ func TestLocalhostIsListenedAtInBothFamilies(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTakenInOneFamilyIsAnError(t *testing.T) {
+func TestPortInUseAtOneAddressIsAnError(t *testing.T) {
 	for _, a := range []string{"127.0.0.1", "::1"} {
 		taken, err := net.Listen("tcp", net.JoinHostPort(a, "0"))
 		if err != nil && a == "::1" {
-			continue // nothing can take it
+			continue // the machine does not have this address
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// listen listens at one port of all addresses of the loopback that the machine has, and returns the port: a free one
-// for 0.
+// listen listens at one port of all loopback addresses that the machine has, and returns the port. Port 0 means a
+// free port.
 func listen(addresses []string, port int) (listeners []net.Listener, at int, err error) {
 	for range freePortTries {
 		if listeners, at, err = listenOnce(addresses, port); err == nil || port != 0 {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// page is what the person sees. It says nothing of what the server answered, which has not been checked yet.
+// page is the start of the page that the browser shows. The page contains no text of the redirect, which has not been
+// checked yet.
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -19,12 +20,12 @@ body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 30rem; margin: 20vh au
 
 const (
 	pageReceived = page +
-		`You can close this window</h1><p>The answer has been handed to the program that asked for it.</p>`
-	pageStranger = page + `Nothing was expected here</h1><p>This answer does not belong to a request of this program. ` +
-		`If you came here while you were signing in, start again from the program.</p>`
+		`You can close this window</h1><p>The program has received the response.</p>`
+	pageRejected = page + `Unexpected response</h1><p>This response does not belong to a request of this program. ` +
+		`If you were signing in, start again from the program.</p>`
 )
 
-// writePage sends a whole page off before it returns.
+// writePage sends the whole page before it returns.
 func writePage(w http.ResponseWriter, status int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

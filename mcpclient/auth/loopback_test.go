@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// visit is what the browser does when it is sent to a URL.
+// visit requests a URL as a browser does after a redirect.
 func visit(t *testing.T, address string, change ...func(*http.Request)) (status int, page string, header http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -81,7 +81,7 @@ func TestLoopbackReturnsTheRedirectAndShowsAPage(t *testing.T) {
 			t.Errorf("%s: redirect is code %q, %+v, %v, want code %q, %+v", query, got.Code, got, err, want.Code, want)
 		}
 		if shown != "https://as.example/authorize?x=y&z" {
-			t.Errorf("shown is %s, want the URL as it is", shown)
+			t.Errorf("shown is %s, want the unchanged URL", shown)
 		}
 		if c, err := net.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(uri, "/callback"), "http://")); err == nil {
 			_ = c.Close()
@@ -90,7 +90,7 @@ func TestLoopbackReturnsTheRedirectAndShowsAPage(t *testing.T) {
 	}
 }
 
-// checkPage wants nothing of the request in a page, and nothing that it would fetch.
+// checkPage fails the test if a page contains text of the request or loads anything.
 func checkPage(t *testing.T, page string, header http.Header) {
 	t.Helper()
 	for _, bad := range []string{"access_denied", "<b>", "src=", "href=", "url(", "@import", "<script"} {
@@ -114,7 +114,7 @@ func checkPage(t *testing.T, page string, header http.Header) {
 	}
 }
 
-func TestLoopbackTurnsStrangersAway(t *testing.T) {
+func TestLoopbackRejectsOtherRequests(t *testing.T) {
 	l := &auth.Loopback{}
 	uri := redirectURI(t, t.Context(), l)
 	at, err := url.Parse(uri)
@@ -155,11 +155,11 @@ func TestLoopbackTurnsStrangersAway(t *testing.T) {
 	}
 	got, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri, State: "s"})
 	if err != nil || got.Code != "good" {
-		t.Errorf("redirect has code %q, error %v, want the one with the state", got.Code, err)
+		t.Errorf("redirect has code %q, error %v, want the redirect with the state", got.Code, err)
 	}
 }
 
-func TestLoopbackServesManyAtOnce(t *testing.T) {
+func TestLoopbackServesConcurrentAuthorizations(t *testing.T) {
 	l := &auth.Loopback{}
 	var uris []string
 	for range 3 {
@@ -187,7 +187,7 @@ func TestLoopbackServesManyAtOnce(t *testing.T) {
 	tasks.Wait()
 }
 
-func TestLoopbackFixedPortIsForOneAtATime(t *testing.T) {
+func TestLoopbackFixedPortServesOneAuthorizationAtATime(t *testing.T) {
 	l, port := fixedPort(t)
 	l.Path, l.Hostname = "/back", "localhost"
 	first, cancelFirst := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func fixedPort(t *testing.T) (*auth.Loopback, string) {
 	return &auth.Loopback{Port: at.Port}, port
 }
 
-func TestLoopbackSaysThatThePortIsTaken(t *testing.T) {
+func TestLoopbackReportsAPortInUse(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestLoopbackEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestLoopbackRefusesSettingsThatMakeNoURI(t *testing.T) {
+func TestLoopbackRejectsInvalidSettings(t *testing.T) {
 	for _, l := range []*auth.Loopback{{Port: -1}, {Port: 70000}, {Path: "x"}, {Path: "/x?y"}, {Hostname: "example.com"},
 		{Hostname: "0.0.0.0"}} {
 		if uri, err := l.RedirectURI(t.Context()); err == nil {
@@ -280,7 +280,7 @@ func TestLoopbackRefusesSettingsThatMakeNoURI(t *testing.T) {
 	}
 }
 
-func TestLoopbackOpensOnlyPages(t *testing.T) {
+func TestLoopbackOpensOnlyHTTPURLs(t *testing.T) {
 	for _, address := range []string{"file:///etc/passwd", "javascript:alert(1)", "--help", "calc.exe", "", "https://",
 		"http://a b/"} {
 		l := &auth.Loopback{Show: func(_ context.Context, url string) error { return errors.New("shown: " + url) }}
@@ -292,7 +292,7 @@ func TestLoopbackOpensOnlyPages(t *testing.T) {
 	}
 }
 
-// opener puts a script in the place of the system's.
+// opener replaces the system's opener with a script.
 func opener(t *testing.T, script string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -330,7 +330,7 @@ func TestLoopbackOpensTheBrowser(t *testing.T) {
 	}
 }
 
-func TestABrowserThatOpenedIsWaitedFor(t *testing.T) {
+func TestLoopbackWaitsForTheRedirectAfterTheOpenerExits(t *testing.T) {
 	opener(t, "exit 0\n")
 	l := &auth.Loopback{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -341,7 +341,8 @@ func TestABrowserThatOpenedIsWaitedFor(t *testing.T) {
 		done <- err
 	}()
 	status := 0
-	for try := 0; status != http.StatusOK && try < 10_000 && !t.Failed(); try++ { // 400 until Authorize has been called
+	// 400 until Authorize has been called
+	for try := 0; status != http.StatusOK && try < 10_000 && !t.Failed(); try++ {
 		status, _, _ = visit(t, uri+"?code=x")
 	}
 	if status != http.StatusOK {

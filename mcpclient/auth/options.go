@@ -14,134 +14,136 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/assertion"
 )
 
-// Limits of an [Authorizer].
+// Defaults of an [Authorizer].
 const (
-	// DefaultInteractionTimeout is how long a person may take if [Options.InteractionTimeout] is zero.
+	// DefaultInteractionTimeout is the value of a zero [Options.InteractionTimeout].
 	DefaultInteractionTimeout = 5 * time.Minute
 
-	// DefaultRefreshEarly is how long before its expiry a token is refreshed if [Options.RefreshEarly] is zero.
+	// DefaultRefreshEarly is the value of a zero [Options.RefreshEarly].
 	DefaultRefreshEarly = time.Minute
 )
 
-// Options say how an [Authorizer] gets its tokens. The zero value works for servers that need no person, that is for
-// none that ask for authorization: set Interact, or a Grant that does without. Printed or logged, Options hide their
-// secrets.
+// Options configure an [Authorizer]. The zero value works only if no server requires authorization: set Interact, or
+// a Grant that needs no person. Printed or logged, Options hide their secrets.
 type Options struct {
-	// Grant is how tokens are got. Nil means [AuthorizationCode].
+	// Grant is the way to get tokens. Nil means [AuthorizationCode].
 	Grant Grant
 
-	// Interact brings the person to the authorization server and back. Nil means that there is no person: stored tokens
-	// are used and refreshed, and what needs a person fails with [ErrNoInteraction].
+	// Interact sends the person to the authorization server and receives the redirect. Nil means that there is no
+	// person: stored tokens are used and refreshed, and an authorization that needs a person fails with
+	// [ErrNoInteraction].
 	Interact Interaction
 
-	// Resource is what the MCP server may say that it is besides its own URL, which is all that it may otherwise: a URL
-	// above it, such as https://example.com for a server at https://example.com/mcp. Tokens are then good for everything
-	// that is below that URL, so each of the servers there can use them at the others. Empty means none. (RFC 9728 §3.3)
+	// Resource is a URL above the MCP server's own URL that its metadata may name as its resource, such as
+	// https://example.com for a server at https://example.com/mcp. Tokens are then valid for everything below that
+	// URL, so each server there can use them at the others. Empty means that the metadata may name only the server's
+	// own URL. (RFC 9728 §3.3)
 	Resource string
 
-	// Credentials are those of a client that was registered beforehand; ClientID is what they need, and with a
-	// ClientSecret Issuer too. With Issuer they are used at that authorization server only, and an MCP server that names
-	// others is an error; without it they are used where the MCP server sends first. TokenAuthMethod empty means what the
-	// authorization server's metadata prefers, of client_secret_basic, client_secret_post, private_key_jwt and none.
-	// (specification 2026-07-28, basic/authorization/client-registration, "Pre-registration")
+	// Credentials belong to a client that was registered beforehand. ClientID is required; with a ClientSecret,
+	// Issuer is required too. With Issuer, the credentials are used only at that authorization server, and an MCP
+	// server that does not name it is an error. Without Issuer, they are used at the first authorization server that
+	// the MCP server names. If TokenAuthMethod is empty, the method is chosen from the authorization server's
+	// metadata: client_secret_basic, client_secret_post, private_key_jwt or none. (specification 2026-07-28,
+	// basic/authorization/client-registration, "Pre-registration")
 	Credentials *Credentials
 
-	// PrivateKey, if not nil, is what the client of Credentials or ClientMetadataURL authenticates with at token
-	// endpoints: private_key_jwt (RFC 7523 §2.2).
+	// PrivateKey, if not nil, authenticates the client of Credentials or ClientMetadataURL at token endpoints:
+	// private_key_jwt (RFC 7523 §2.2).
 	PrivateKey *PrivateKey
 
-	// ClientMetadataURL is the https URL of this client's metadata document, with a path: the client id at authorization
-	// servers that support Client ID Metadata Documents. The document has to name the redirect URI of Interact. Empty
-	// means that there is none.
+	// ClientMetadataURL is the https URL, with a path, of this client's metadata document. It is the client id at
+	// authorization servers that support Client ID Metadata Documents. The document must list the redirect URI of
+	// Interact. Empty means that there is no document.
 	ClientMetadataURL string
 
-	// Registration is what dynamic registration, the last resort, says about this client.
+	// Registration describes this client for dynamic registration, which is the last resort.
 	Registration Registration
 
-	// Scopes are asked for in any case. If there are some, the scopes_supported of the MCP server's metadata are not
-	// consulted; the scope of a challenge is always added. (specification 2026-07-28, basic/authorization, "Scope
+	// Scopes are always requested. If Scopes is not empty, the scopes_supported in the MCP server's metadata are
+	// ignored. The scopes of a challenge are always added. (specification 2026-07-28, basic/authorization, "Scope
 	// Selection Strategy")
 	Scopes []string
 
-	// NoOfflineAccess leaves out the scope offline_access, which is otherwise added to the other scopes where the
-	// authorization server lists it.
+	// NoOfflineAccess omits the scope offline_access, which is otherwise added if the authorization server lists it.
 	NoOfflineAccess bool
 
-	// Store keeps tokens and registrations. It belongs to one person or one service: processes that share it share the
-	// tokens. Nil means memory of this Authorizer alone.
+	// Store keeps tokens and registrations. It belongs to one person or one service: processes with the same store
+	// share its tokens. Nil means a store in the memory of this Authorizer.
 	Store TokenStore
 
-	// DPoP says when tokens are bound to a key (RFC 9449).
+	// DPoP determines when tokens are bound to a key (RFC 9449).
 	DPoP DPoPMode
 
-	// HTTPClient lends its Transport to all requests to metadata and authorization servers; its other fields do not count.
-	// Addresses are checked when an [*http.Transport] dials them, and before the request if the Transport is of another
-	// type: then names have to be known to the resolver of this program, unless AllowPrivateAddresses says otherwise. Nil
-	// means a client of the Authorizer's own.
+	// HTTPClient provides the Transport for all requests to metadata and authorization servers; its other fields are
+	// ignored. An [*http.Transport] checks addresses when it dials. For other types, names are resolved in this
+	// process and checked before each request, unless AllowPrivateAddresses is set. Nil means a new client.
 	HTTPClient *http.Client
 
-	// AllowPrivateAddresses lets metadata and authorization servers be in private networks and on loopback. Otherwise they
-	// have to be on public addresses, but that what an MCP server on loopback names may be on loopback too. Link-local
-	// addresses stay refused. What the user names, as the identity provider of [EnterpriseManaged], may be anywhere else.
-	// (2026-07-28, Security Best Practices, "Server-Side Request Forgery")
+	// AllowPrivateAddresses allows metadata and authorization servers in private networks and on loopback. Otherwise
+	// they must have public addresses; the servers that an MCP server on loopback names may also be on loopback.
+	// Link-local addresses stay refused. Servers that the user names, such as the identity provider of
+	// [EnterpriseManaged], may have any address except link-local. (2026-07-28, Security Best Practices, "Server-Side
+	// Request Forgery")
 	AllowPrivateAddresses bool
 
-	// InteractionTimeout bounds one authorization as a whole, the person included. Zero means
+	// InteractionTimeout bounds one whole authorization, including the person's part. Zero means
 	// [DefaultInteractionTimeout].
 	InteractionTimeout time.Duration
 
-	// RefreshEarly is how long before its expiry a token is refreshed, in the background, by the first request that finds
-	// it so; a tenth of the token's life if that is less. Zero means [DefaultRefreshEarly]; negative means only when it
-	// has expired.
+	// RefreshEarly determines how early tokens are refreshed: the first request within this time before the expiry
+	// refreshes the token in the background. The time is at most a tenth of the token's lifetime. Zero means
+	// [DefaultRefreshEarly]. Negative means to refresh only expired tokens.
 	RefreshEarly time.Duration
 
-	// Logger gets what does not fail a request: a store that cannot save, a refresh token that is not valid any more. Nil
-	// means that nothing is logged.
+	// Logger logs problems that do not fail a request: a store that cannot save, a refresh token that is no longer
+	// valid. Nil disables logging.
 	Logger *slog.Logger
 }
 
-// Registration is what dynamic client registration says about this client (RFC 7591 §2).
+// Registration describes this client in dynamic client registration (RFC 7591 §2).
 type Registration struct {
-	Disabled        bool   // do not register
-	ClientName      string // shown to the person who authorizes; empty means "mcpotel"
-	ClientURI       string // a page about the client; may be empty
+	Disabled        bool   // disables dynamic registration
+	ClientName      string // name shown to the person who authorizes; empty means "mcpotel"
+	ClientURI       string // page about the client; may be empty
 	SoftwareID      string // may be empty
 	SoftwareVersion string // may be empty
 
-	// ApplicationType is native or web. Empty means native if the redirect URI is on loopback or has a scheme of its own,
-	// or if there is none, and else web.
+	// ApplicationType is native or web. Empty means native if the redirect URI is on loopback or has a private
+	// scheme, or if there is no redirect URI; otherwise web.
 	ApplicationType string
 }
 
-// PrivateKey is a key to sign client assertions with. Printed or logged it hides the key.
+// PrivateKey is a key that signs client assertions. Printed or logged, it hides the key.
 type PrivateKey struct {
-	PEM       []byte // PKCS #8, or PKCS #1 and SEC 1
-	Algorithm string // such as ES256; empty means the usual one of the key
+	PEM       []byte // PKCS #8, PKCS #1 or SEC 1
+	Algorithm string // such as ES256; empty means the default for the key
 	ID        string // key id in the header of assertions; may be empty
 }
 
-// LogValue shows everything but the key.
+// LogValue returns all fields except the key.
 func (k PrivateKey) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("pem", redact(string(k.PEM))), slog.String("algorithm", k.Algorithm),
 		slog.String("id", k.ID))
 }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (k PrivateKey) Format(f fmt.State, _ rune) { show(f, "PrivateKey", k.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows.
-func (k PrivateKey) MarshalJSON() ([]byte, error) { return showJSON(k.LogValue()) }
+// MarshalJSON encodes LogValue.
+func (k PrivateKey) MarshalJSON() ([]byte, error) { return marshalLogValue(k.LogValue()) }
 
-// DPoPMode says when tokens are bound to a key that the client proves to have with each request (RFC 9449).
+// DPoPMode determines when tokens are bound to a key. The client proves possession of the key in each request (RFC
+// 9449).
 type DPoPMode int
 
 const (
-	DPoPAuto   DPoPMode = iota // if the MCP server asks for it, by its challenge or its metadata
-	DPoPAlways                 // or not at all: an authorization server without it is refused
+	DPoPAuto   DPoPMode = iota // if the MCP server requires it in its challenge or its metadata
+	DPoPAlways                 // always; fails with an authorization server that does not support it
 	DPoPNever
 )
 
-// LogValue shows the settings without secrets.
+// LogValue returns the settings without secrets.
 func (o Options) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("grant", o.grant().name()),
@@ -158,11 +160,11 @@ func (o Options) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (o Options) Format(f fmt.State, _ rune) { show(f, "Options", o.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows.
-func (o Options) MarshalJSON() ([]byte, error) { return showJSON(o.LogValue()) }
+// MarshalJSON encodes LogValue.
+func (o Options) MarshalJSON() ([]byte, error) { return marshalLogValue(o.LogValue()) }
 
 func (o *Options) grant() Grant {
 	if o.Grant == nil {
@@ -171,14 +173,14 @@ func (o *Options) grant() Grant {
 	return o.Grant
 }
 
-// settings are checked Options with nothing nil or zero that means a default.
+// settings are valid Options with all defaults filled in.
 type settings struct {
 	Options
 	signer *assertion.Signer // nil without PrivateKey
 }
 
-// settle checks o and fills in its defaults. What it returns shares nothing with o that could change.
-func (o *Options) settle() (*settings, error) {
+// settings checks o and fills in its defaults. The result shares no mutable memory with o.
+func (o *Options) settings() (*settings, error) {
 	s := &settings{Options: *o}
 	s.Grant = o.grant()
 	s.Scopes = slices.Clone(o.Scopes)
@@ -186,7 +188,7 @@ func (o *Options) settle() (*settings, error) {
 		return nil, err
 	}
 	if s.Interact != nil && !s.Grant.interactive() {
-		return nil, fmt.Errorf("a grant %s needs no Interact", s.Grant.name())
+		return nil, fmt.Errorf("grant %s does not use Interact: leave it nil", s.Grant.name())
 	}
 	if err := checkResource(o.Resource); err != nil {
 		return nil, err
@@ -232,19 +234,20 @@ func checkResource(resource string) error {
 		return nil
 	}
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return errors.New("option Resource is no http or https URL without user and fragment")
+		return errors.New("option Resource is not an http or https URL without user and fragment")
 	}
 	return nil
 }
 
-// check says what is wrong with credentials that the user has given. A secret goes to one authorization server: which
-// one an MCP server names may change, and be its own.
+// check returns an error if the user's credentials are invalid. A secret must name its authorization server, because
+// an MCP server can change the authorization server that it names and can name its own.
 func (c *Credentials) check() error {
 	switch {
 	case c.ClientID == "":
 		return errors.New("credentials without ClientID")
 	case c.ClientSecret != "" && c.Issuer == "":
-		return errors.New("credentials with ClientSecret and without Issuer: say which authorization server may see it")
+		return errors.New("credentials with ClientSecret but without Issuer: " +
+			"name the authorization server that may receive them")
 	}
 	return nil
 }
@@ -265,6 +268,6 @@ func (s *settings) fill() {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
 	}
-	// there is no other place to tell
+	// Failures of the handler cannot be reported elsewhere.
 	s.Logger = slog.New(usercode.LogHandler(s.Logger.Handler(), func(*usercode.Failure) {}))
 }

@@ -12,7 +12,7 @@ import (
 
 var _ transport.Authorizer = (*auth.Authorizer)(nil)
 
-func TestTheTransportGetsItsTokenFromTheAuthorizer(t *testing.T) {
+func TestTransportGetsItsTokenFromTheAuthorizer(t *testing.T) {
 	b := newBench(t)
 	h := &transport.HTTP{URL: mcpURL, Client: &http.Client{Transport: b.world}, Authorizer: b.authorizer()}
 	conn, err := h.Dial(t.Context(), transport.Config{})
@@ -38,7 +38,7 @@ func TestTheTransportGetsItsTokenFromTheAuthorizer(t *testing.T) {
 	}
 }
 
-func TestNewSaysWhatIsWrongWithTheOptions(t *testing.T) {
+func TestNewRejectsInvalidOptions(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		o    auth.Options
@@ -68,7 +68,7 @@ func TestNewSaysWhatIsWrongWithTheOptions(t *testing.T) {
 	}
 }
 
-func TestOptionsChangedAfterwardsChangeNothing(t *testing.T) {
+func TestNewCopiesItsOptions(t *testing.T) {
 	b := newBench(t)
 	b.as.clients["machine"] = object{"client_secret": "machine-secret"}
 	var o auth.Options

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// recordFormat is written into every encoded record, so that a later form can be told from this one.
+// recordFormat is the version of the record format. Each encoded record contains it.
 const recordFormat = 1
 
-// The stored forms have every secret in the clear and nothing else in common with what is printed.
+// The stored types contain every secret in plain text, unlike the printed forms.
 type (
 	storedRecord struct {
 		Format          int                `json:"format"`
@@ -36,8 +36,8 @@ type (
 	}
 )
 
-// EncodeRecord returns r as JSON with all its secrets, for a [TokenStore] that keeps them where only the user can read
-// them. Nothing else in this package writes a secret.
+// EncodeRecord returns r as JSON with all its secrets, for a [TokenStore] that only the user can read. It is the only
+// function of this package that writes secrets.
 func EncodeRecord(r *Record) ([]byte, error) {
 	if r == nil {
 		return nil, errors.New("no record to encode")
@@ -51,14 +51,14 @@ func EncodeRecord(r *Record) ([]byte, error) {
 	})
 }
 
-// DecodeRecord returns the record that [EncodeRecord] made data of. Its errors quote nothing of data.
+// DecodeRecord decodes the output of [EncodeRecord]. Its errors contain no part of data.
 func DecodeRecord(data []byte) (*Record, error) {
 	var s storedRecord
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, quoteless(err)
+		return nil, jsonErrorWithoutText(err)
 	}
 	if s.Format != recordFormat {
-		return nil, errors.New("record is of another format than this version of the program writes")
+		return nil, errors.New("record has a format that this version of the program does not support")
 	}
 	return &Record{
 		Credentials:     (*Credentials)(s.Credentials),
@@ -68,8 +68,8 @@ func DecodeRecord(data []byte) (*Record, error) {
 	}, nil
 }
 
-// quoteless says what is wrong with JSON that may be full of secrets, without a word of it.
-func quoteless(err error) error {
+// jsonErrorWithoutText describes an error of encoding/json without any text of the JSON, which may contain secrets.
+func jsonErrorWithoutText(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return errors.New("record has a value of the wrong type in " + wrong.Field)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// mishaps are what can happen to a client in the course of its life.
-var mishaps = map[string]func(*bench){
+// failures are failures that a client may meet.
+var failures = map[string]func(*bench){
 	"tokens revoked":       func(b *bench) { b.as.revoke(false) },
 	"everything revoked":   func(b *bench) { b.as.revoke(true) },
 	"clients forgotten":    func(b *bench) { b.as.set(func(s *authServer) { clear(s.clients) }) },
@@ -32,7 +32,7 @@ var mishaps = map[string]func(*bench){
 	},
 	"another scope needed": func(b *bench) { b.mcp.set(func(s *mcpServer) { s.needs["tools/call"] = []string{"more"} }) },
 	"another server":       func(b *bench) { b.mcp.set(func(s *mcpServer) { s.as = b.other }) },
-	"proofs wanted":        func(b *bench) { b.mcp.set(func(s *mcpServer) { s.schemes = []string{"DPoP"} }) },
+	"proofs required":      func(b *bench) { b.mcp.set(func(s *mcpServer) { s.schemes = []string{"DPoP"} }) },
 	"another nonce":        func(b *bench) { b.mcp.set(func(s *mcpServer) { s.nonce += "n" }) },
 	"half an hour":         func(*bench) { time.Sleep(30 * time.Minute) },
 	"two hours":            func(*bench) { time.Sleep(2 * time.Hour) },
@@ -41,8 +41,8 @@ var mishaps = map[string]func(*bench){
 
 func refuseAll(url.Values) *failure { return &failure{400, "invalid_grant", ""} }
 
-// heal makes all well again.
-func (b *bench) heal() {
+// endFailures ends all failures.
+func (b *bench) endFailures() {
 	b.mu.Lock()
 	clear(b.down)
 	b.mu.Unlock()
@@ -50,10 +50,10 @@ func (b *bench) heal() {
 	b.mcp.set(func(s *mcpServer) { s.rejects, s.schemes = nil, []string{"Bearer", "DPoP"} })
 }
 
-// TestWhateverHappensTheClientRecovers has callers at work while things go wrong, in any order, and wants each of them
-// to succeed when all is well again and the limits have run out.
-func TestWhateverHappensTheClientRecovers(t *testing.T) {
-	names := rapid.SampledFrom(slices.Sorted(maps.Keys(mishaps)))
+// TestClientRecoversFromAnySequenceOfFailures runs callers during random failures. After the failures and the limits
+// have ended, each caller must succeed.
+func TestClientRecoversFromAnySequenceOfFailures(t *testing.T) {
+	names := rapid.SampledFrom(slices.Sorted(maps.Keys(failures)))
 	rapid.Check(t, func(rt *rapid.T) {
 		story := rapid.SliceOfN(names, 1, 12).Draw(rt, "story")
 		problem := ""
@@ -64,14 +64,14 @@ func TestWhateverHappensTheClientRecovers(t *testing.T) {
 			a := b.authorizer(func(o *auth.Options) { o.Store = auth.NewMemoryStore() })
 			defer func() { _ = a.Close() }()
 			for _, name := range story {
-				mishaps[name](b)
+				failures[name](b)
 				var wg sync.WaitGroup
 				for _, method := range []string{"tools/list", "tools/call", "tools/list"} {
 					wg.Go(func() { _, _ = b.call(t.Context(), a, method) })
 				}
 				wg.Wait()
 			}
-			b.heal()
+			b.endFailures()
 			time.Sleep(15 * time.Minute)
 			for _, method := range []string{"tools/list", "tools/call"} {
 				if status, err := b.call(t.Context(), a, method); err != nil || status != http.StatusOK {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// redacted stands wherever a secret would be printed.
+// redacted replaces secrets in printed values.
 const redacted = "[redacted]"
 
-// redact hides what a text is, and tells only whether there is one.
+// redact returns redacted for a text and the empty string for an empty text.
 func redact(s string) string {
 	if s == "" {
 		return ""
@@ -18,20 +18,20 @@ func redact(s string) string {
 	return redacted
 }
 
-// withoutQuery returns a URL without what may be secret in it.
+// withoutQuery returns a URL without its query, which may contain secrets.
 func withoutQuery(u string) string {
 	page, _, _ := strings.Cut(u, "?")
 	return page
 }
 
-// show prints a value as its LogValue does, for fmt and whatever the verb.
+// show prints a value in the form of its LogValue, for fmt and all verbs.
 func show(f fmt.State, name string, shown slog.Value) {
 	_, _ = fmt.Fprintf(f, "%s%v", name, shown)
 }
 
-// showJSON encodes a value as its LogValue shows it: a log handler that meets the value inside another one asks
-// encoding/json, which asks for this.
-func showJSON(shown slog.Value) ([]byte, error) { return json.Marshal(plain(shown)) }
+// marshalLogValue encodes the LogValue of a value. Log handlers encode nested values with encoding/json, which calls
+// MarshalJSON.
+func marshalLogValue(shown slog.Value) ([]byte, error) { return json.Marshal(plain(shown)) }
 
 func plain(v slog.Value) any {
 	if v.Kind() != slog.KindGroup {
@@ -44,7 +44,7 @@ func plain(v slog.Value) any {
 	return members
 }
 
-// LogValue shows everything but the secrets.
+// LogValue returns all fields without the secrets.
 func (t Token) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("access_token", redact(t.AccessToken)),
@@ -56,7 +56,7 @@ func (t Token) LogValue() slog.Value {
 	)
 }
 
-// LogValue shows everything but the secret.
+// LogValue returns all fields without the secret.
 func (c Credentials) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("issuer", c.Issuer),
@@ -68,7 +68,7 @@ func (c Credentials) LogValue() slog.Value {
 	)
 }
 
-// LogValue shows everything but the secrets.
+// LogValue returns all fields without the secrets.
 func (r Record) LogValue() slog.Value {
 	var attrs []slog.Attr
 	if r.Credentials != nil {
@@ -83,7 +83,7 @@ func (r Record) LogValue() slog.Value {
 	)...)
 }
 
-// LogValue shows everything but the URL's query and the state.
+// LogValue returns all fields without the URL's query and the state.
 func (r InteractionRequest) LogValue() slog.Value {
 	page := withoutQuery(r.URL)
 	return slog.GroupValue(
@@ -96,7 +96,7 @@ func (r InteractionRequest) LogValue() slog.Value {
 	)
 }
 
-// LogValue shows everything but code and state.
+// LogValue returns all fields without code and state.
 func (r Redirect) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("code", redact(r.Code)),
@@ -107,32 +107,32 @@ func (r Redirect) LogValue() slog.Value {
 	)
 }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (t Token) Format(f fmt.State, _ rune) { show(f, "Token", t.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows, which is of no use to a store: see [EncodeRecord].
-func (t Token) MarshalJSON() ([]byte, error) { return showJSON(t.LogValue()) }
+// MarshalJSON encodes LogValue. Stores must use [EncodeRecord] instead.
+func (t Token) MarshalJSON() ([]byte, error) { return marshalLogValue(t.LogValue()) }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (c Credentials) Format(f fmt.State, _ rune) { show(f, "Credentials", c.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows, which is of no use to a store: see [EncodeRecord].
-func (c Credentials) MarshalJSON() ([]byte, error) { return showJSON(c.LogValue()) }
+// MarshalJSON encodes LogValue. Stores must use [EncodeRecord] instead.
+func (c Credentials) MarshalJSON() ([]byte, error) { return marshalLogValue(c.LogValue()) }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (r Record) Format(f fmt.State, _ rune) { show(f, "Record", r.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows, which is of no use to a store: see [EncodeRecord].
-func (r Record) MarshalJSON() ([]byte, error) { return showJSON(r.LogValue()) }
+// MarshalJSON encodes LogValue. Stores must use [EncodeRecord] instead.
+func (r Record) MarshalJSON() ([]byte, error) { return marshalLogValue(r.LogValue()) }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (r InteractionRequest) Format(f fmt.State, _ rune) { show(f, "InteractionRequest", r.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows.
-func (r InteractionRequest) MarshalJSON() ([]byte, error) { return showJSON(r.LogValue()) }
+// MarshalJSON encodes LogValue.
+func (r InteractionRequest) MarshalJSON() ([]byte, error) { return marshalLogValue(r.LogValue()) }
 
-// Format prints, whatever the verb, what LogValue shows.
+// Format prints LogValue for all verbs.
 func (r Redirect) Format(f fmt.State, _ rune) { show(f, "Redirect", r.LogValue()) }
 
-// MarshalJSON encodes what LogValue shows.
-func (r Redirect) MarshalJSON() ([]byte, error) { return showJSON(r.LogValue()) }
+// MarshalJSON encodes LogValue.
+func (r Redirect) MarshalJSON() ([]byte, error) { return marshalLogValue(r.LogValue()) }

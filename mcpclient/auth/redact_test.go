@@ -12,28 +12,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// hush is in every secret of the values below, and in nothing else.
-const hush = "hush-hush"
+// secretMark is part of every secret below and of nothing else.
+const secretMark = "hush-hush"
 
 func secrets() (auth.Token, auth.Credentials, auth.Record, auth.InteractionRequest, auth.Redirect) {
 	token := auth.Token{
-		AccessToken: hush + "1", RefreshToken: hush + "2", IDToken: hush + "3",
+		AccessToken: secretMark + "1", RefreshToken: secretMark + "2", IDToken: secretMark + "3",
 		TokenType: "Bearer", Expiry: time.Unix(0, 0), Scopes: []string{"shown"},
 	}
 	credentials := auth.Credentials{
-		Issuer: "https://shown.example", ClientID: "shown", ClientSecret: hush + "4", TokenAuthMethod: "client_secret_post",
+		Issuer: "https://shown.example", ClientID: "shown", ClientSecret: secretMark + "4", TokenAuthMethod: "client_secret_post",
 	}
 	record := auth.Record{
-		Credentials: &credentials, Token: &token, RequestedScopes: []string{"shown"}, DPoPKey: []byte(hush + "5"),
+		Credentials: &credentials, Token: &token, RequestedScopes: []string{"shown"}, DPoPKey: []byte(secretMark + "5"),
 	}
 	request := auth.InteractionRequest{
-		URL: "https://shown.example/authorize?state=" + hush, RedirectURI: "http://127.0.0.1/callback", State: hush + "6",
+		URL: "https://shown.example/authorize?state=" + secretMark, RedirectURI: "http://127.0.0.1/callback", State: secretMark + "6",
 	}
-	back := auth.Redirect{Code: hush + "7", State: hush + "8", Issuer: "https://shown.example"}
+	back := auth.Redirect{Code: secretMark + "7", State: secretMark + "8", Issuer: "https://shown.example"}
 	return token, credentials, record, request, back
 }
 
-func TestNothingSecretIsPrinted(t *testing.T) {
+func TestPrintedValuesContainNoSecret(t *testing.T) {
 	token, credentials, record, request, back := secrets()
 	for _, v := range []any{
 		token, &token, credentials, &credentials, record, &record, request, &request, back, &back,
@@ -45,8 +45,8 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 				t.Errorf("%s of %T is %s", verb, v, out)
 			}
 		}
-		hidden := struct{ v any }{&v}
-		if out := fmt.Sprintf("%v %+v %#v", hidden, hidden, hidden); leaks(out) {
+		secretParameters := struct{ v any }{&v}
+		if out := fmt.Sprintf("%v %+v %#v", secretParameters, secretParameters, secretParameters); leaks(out) {
 			t.Errorf("%T behind an unexported pointer is %s", v, out)
 		}
 		if out := fmt.Sprint(v) + fmt.Errorf("%w: %v", auth.ErrClosed, v).Error(); leaks(out) {
@@ -55,7 +55,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	}
 }
 
-func TestNothingSecretIsLoggedOrEncoded(t *testing.T) {
+func TestLoggedAndEncodedValuesContainNoSecret(t *testing.T) {
 	token, credentials, record, request, back := secrets()
 	for _, v := range []any{
 		token, &token, credentials, &credentials, record, &record, request, &request, back, &back,
@@ -74,12 +74,12 @@ func TestNothingSecretIsLoggedOrEncoded(t *testing.T) {
 			t.Errorf("%T is logged or encoded as %s", v, &out)
 		}
 		if !strings.Contains(out.String(), "shown") {
-			t.Errorf("%T is logged as %s, want what is not secret", v, &out)
+			t.Errorf("%T is logged as %s, want the fields that are not secret", v, &out)
 		}
 	}
 }
 
-func TestWhatIsNotThereIsNotRedacted(t *testing.T) {
+func TestEmptyValuesAreNotRedacted(t *testing.T) {
 	if out := fmt.Sprint(auth.Token{AccessToken: "x"}); strings.Count(out, "[redacted]") != 1 {
 		t.Errorf("a token without refresh token is %s, want one secret in it", out)
 	}
@@ -88,10 +88,10 @@ func TestWhatIsNotThereIsNotRedacted(t *testing.T) {
 	}
 }
 
-// leaks reports whether out has a secret, in whatever notation a verb may give it.
+// leaks reports whether out contains a secret, in any notation of a verb.
 func leaks(out string) bool {
-	for _, form := range []string{hush, fmt.Sprintf("%x", hush), fmt.Sprintf("%X", hush),
-		strings.Trim(fmt.Sprint([]byte(hush)), "[]"), "aHVzaC1odXNo"} {
+	for _, form := range []string{secretMark, fmt.Sprintf("%x", secretMark), fmt.Sprintf("%X", secretMark),
+		strings.Trim(fmt.Sprint([]byte(secretMark)), "[]"), "aHVzaC1odXNo"} {
 		if strings.Contains(out, form) {
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// refreshes returns how many token requests were refreshes.
+// refreshes returns the number of refresh requests.
 func (b *bench) refreshes() int {
 	n := 0
 	for _, r := range b.requests(asHost, "/token") {
@@ -24,12 +24,12 @@ func hourly(b *bench) {
 	b.as.lifetime, b.as.refreshTokens, b.as.rotate = time.Hour, true, true
 }
 
-func TestATokenIsRefreshedShortlyBeforeItExpires(t *testing.T) {
+func TestTokenIsRefreshedShortlyBeforeItExpires(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		lifetime time.Duration
 		options  func(*auth.Options)
-		not, due time.Duration // after the authorization
+		not, due time.Duration // time after the authorization
 	}{
 		{"a minute by default", time.Hour, nil, 59*time.Minute - time.Second, 59 * time.Minute},
 		{"a tenth of a short life", 100 * time.Second, nil, 89 * time.Second, 90 * time.Second},
@@ -88,7 +88,7 @@ func TestRotatedRefreshTokensAreUsedOnce(t *testing.T) {
 	})
 }
 
-func TestARefreshTokenThatIsNotRotatedStays(t *testing.T) {
+func TestRefreshTokenWithoutRotationIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -122,7 +122,7 @@ func TestInvalidGrantLeadsToANewAuthorization(t *testing.T) {
 	})
 }
 
-func TestATokenRefusedBeforeItExpiresIsRefreshed(t *testing.T) {
+func TestTokenRefusedBeforeItExpiresIsRefreshed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -136,7 +136,7 @@ func TestATokenRefusedBeforeItExpiresIsRefreshed(t *testing.T) {
 	})
 }
 
-func TestARefreshedTokenThatIsRefusedLeadsToANewAuthorization(t *testing.T) {
+func TestRefusedRefreshedTokenLeadsToANewAuthorization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -152,7 +152,7 @@ func TestARefreshedTokenThatIsRefusedLeadsToANewAuthorization(t *testing.T) {
 	})
 }
 
-func TestNetworkTroubleIsNoRevocation(t *testing.T) {
+func TestNetworkErrorsDoNotInvalidateTheToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -180,7 +180,7 @@ func TestNetworkTroubleIsNoRevocation(t *testing.T) {
 	})
 }
 
-func TestARefreshTokenRefusedEarlyLeavesTheTokenInUse(t *testing.T) {
+func TestTokenStaysInUseAfterARefusedEarlyRefresh(t *testing.T) {
 	for name, end := range map[string]func(*bench){
 		"until it expires":    func(*bench) { time.Sleep(time.Minute) },
 		"until it is refused": func(b *bench) { b.as.revoke(false) },
@@ -198,7 +198,8 @@ func TestARefreshTokenRefusedEarlyLeavesTheTokenInUse(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				if b.refreshes() != 1 || b.person.times() != 1 {
-					t.Errorf("want one try and nobody asked while the token is good, got %d and %d", b.refreshes(), b.person.times())
+					t.Errorf("want one refresh and no prompts while the token is valid, got %d and %d", b.refreshes(),
+						b.person.times())
 				}
 				if n := len(b.requests(mcpHost, "/mcp")); n != 5 {
 					t.Errorf("want no request without the token, got %d requests", n)
@@ -213,7 +214,7 @@ func TestARefreshTokenRefusedEarlyLeavesTheTokenInUse(t *testing.T) {
 	}
 }
 
-func TestATokenThatExpiresBeforeItsFirstUseIsReplaced(t *testing.T) {
+func TestTokenThatExpiresBeforeItsFirstUseIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.lifetime = time.Hour
@@ -231,7 +232,7 @@ func TestATokenThatExpiresBeforeItsFirstUseIsReplaced(t *testing.T) {
 	})
 }
 
-func TestATokenWithoutRefreshTokenIsSentUntilItIsRefused(t *testing.T) {
+func TestTokenWithoutRefreshTokenIsSentUntilItIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.lifetime = time.Hour
@@ -245,7 +246,7 @@ func TestATokenWithoutRefreshTokenIsSentUntilItIsRefused(t *testing.T) {
 	})
 }
 
-func TestARefusedTokenIsKeptWhileItsRefreshCannotBeTried(t *testing.T) {
+func TestRefusedTokenIsKeptWhileTheRefreshFailsTemporarily(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -260,12 +261,12 @@ func TestARefusedTokenIsKeptWhileItsRefreshCannotBeTried(t *testing.T) {
 		time.Sleep(time.Second)
 		b.ok(a, "tools/list")
 		if n := b.person.times(); n != 1 {
-			t.Errorf("want nobody asked again, got %d times in all", n)
+			t.Errorf("want no further prompt, got %d in all", n)
 		}
 	})
 }
 
-func TestARefreshThatNamesNoScopesKeepsThem(t *testing.T) {
+func TestRefreshWithoutScopesKeepsTheScopes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -288,7 +289,7 @@ func TestARefreshThatNamesNoScopesKeepsThem(t *testing.T) {
 	})
 }
 
-func TestATokenThatExpiredUnusedIsRefreshedOnce(t *testing.T) {
+func TestTokenThatExpiredUnusedIsRefreshedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.lifetime, b.as.refreshTokens = time.Hour, true

@@ -21,30 +21,30 @@ const (
 	applicationWeb    = "web"
 )
 
-// identify settles as which client the flow goes on, by the order of the specification: registered beforehand, a
-// metadata document, registered dynamically before. If it is none of these f.client stays nil until [flow.register]. It
-// also finds the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
+// identify chooses the client of the flow in the order of the specification: registered beforehand, metadata
+// document, registered dynamically before. If there is none, f.client stays nil until [flow.register]. It also finds
+// the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
 func (f *flow) identify(ctx context.Context) error {
 	f.key = StoreKey{Resource: own(f.url), Issuer: f.server.Issuer}
 	switch {
 	case f.a.o.Credentials != nil:
 		f.key.Client = f.a.o.Credentials.ClientID
-		if err := f.as(f.a.o.Credentials); err != nil {
+		if err := f.useClient(f.a.o.Credentials); err != nil {
 			return err
 		}
 	case f.a.o.ClientMetadataURL != "" && f.server.ClientIDMetadataDocuments:
 		f.key.Client = f.a.o.ClientMetadataURL
-		if err := f.as(&Credentials{ClientID: f.a.o.ClientMetadataURL}); err != nil {
+		if err := f.useClient(&Credentials{ClientID: f.a.o.ClientMetadataURL}); err != nil {
 			return err
 		}
 	default:
 		f.key.Client = "dynamic:" + f.a.o.Registration.ClientName
 	}
-	return f.recall(ctx)
+	return f.loadPrevious(ctx)
 }
 
-// as settles that the flow goes on as the client with these credentials.
-func (f *flow) as(c *Credentials) error {
+// useClient sets the client of the flow to the client with these credentials.
+func (f *flow) useClient(c *Credentials) error {
 	client, err := newClient(c, f.a.o.signer, f.server)
 	if err != nil {
 		return refuse(StepRegister, "%w", err)
@@ -53,10 +53,10 @@ func (f *flow) as(c *Credentials) error {
 	return nil
 }
 
-// recall finds the client and the session of before: in the store, to which other processes may have written since, or
-// else in memory. Tokens of grants that need no person are not taken from the store, which may be shared by others they
-// are not for.
-func (f *flow) recall(ctx context.Context) error {
+// loadPrevious finds the client and the session of earlier flows: in the store, to which other processes may have
+// written, or else in memory. For grants that need no person, it takes no tokens from the store, which may be shared
+// by others.
+func (f *flow) loadPrevious(ctx context.Context) error {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil {
 		f.a.o.Logger.WarnContext(ctx, "stored token cannot be read", "resource", withoutQuery(f.id), "error", err)
@@ -68,12 +68,12 @@ func (f *flow) recall(ctx context.Context) error {
 	if last != nil && last.key != f.key {
 		last = nil
 	}
-	f.asked = r.RequestedScopes
+	f.requestedBefore = r.RequestedScopes
 	if last != nil {
-		f.asked = union(last.requested, f.asked)
+		f.requestedBefore = union(last.requested, f.requestedBefore)
 	}
 	if f.client == nil {
-		if err := f.rejoin(r.Credentials, last); err != nil || f.client == nil {
+		if err := f.reuseRegistration(r.Credentials, last); err != nil || f.client == nil {
 			return err
 		}
 	}
@@ -90,8 +90,8 @@ func (f *flow) recall(ctx context.Context) error {
 	return nil
 }
 
-// rejoin settles that the flow goes on as a client that was registered dynamically before, if there is one.
-func (f *flow) rejoin(c *Credentials, last *session) error {
+// reuseRegistration sets the client of the flow to a client that was registered dynamically before, if there is one.
+func (f *flow) reuseRegistration(c *Credentials, last *session) error {
 	if c == nil && last != nil {
 		c = last.client.registered
 	}
@@ -99,15 +99,15 @@ func (f *flow) rejoin(c *Credentials, last *session) error {
 		!c.SecretExpiry.IsZero() && !time.Now().Before(c.SecretExpiry) {
 		return nil
 	}
-	f.recalled = true
-	return f.asRegistered(c)
+	f.reused = true
+	return f.useRegistration(c)
 }
 
-// restore makes a session of a record, nil if the record makes no sense.
+// restore returns a session for a record, nil if the record is invalid.
 func (f *flow) restore(r *Record) *session {
 	s := &session{
 		resource: f.id, server: f.server, client: f.client, key: f.key, token: r.Token, requested: r.RequestedScopes,
-		source: stored, lapses: lapse(time.Now(), r.Token.Expiry, f.a.o.RefreshEarly),
+		source: stored, refreshAt: refreshTime(time.Now(), r.Token.Expiry, f.a.o.RefreshEarly),
 	}
 	if r.DPoPKey != nil {
 		key, err := dpop.ParseKey(r.DPoPKey)
@@ -122,16 +122,16 @@ func (f *flow) restore(r *Record) *session {
 	return s
 }
 
-// asRegistered settles that the flow goes on as a client that dynamic registration gave.
-func (f *flow) asRegistered(c *Credentials) error {
-	if err := f.as(c); err != nil {
+// useRegistration sets the client of the flow to a dynamically registered client.
+func (f *flow) useRegistration(c *Credentials) error {
+	if err := f.useClient(c); err != nil {
 		return err
 	}
 	f.client.registered = c
 	return nil
 }
 
-// registrationRequest is what a client says about itself (RFC 7591 §2).
+// registrationRequest is the request of a client registration (RFC 7591 §2).
 type registrationRequest struct {
 	ClientName      string   `json:"client_name"`
 	ClientURI       string   `json:"client_uri,omitempty"`
@@ -145,7 +145,7 @@ type registrationRequest struct {
 	SoftwareVersion string   `json:"software_version,omitempty"`
 }
 
-// registrationResponse is what the server makes of it (RFC 7591 §3.2).
+// registrationResponse is the response of a client registration (RFC 7591 §3.2).
 type registrationResponse struct {
 	ClientID         string   `json:"client_id"`
 	ClientSecret     string   `json:"client_secret"`
@@ -156,8 +156,8 @@ type registrationResponse struct {
 	ErrorDescription string   `json:"error_description"`
 }
 
-// register makes sure that there is a client that may use redirectURI, empty if the grant has none. A registration that
-// does not name exactly this URI is not used for it: servers differ in what they take for the same.
+// register ensures that the flow has a client that may use redirectURI, which is empty if the grant has none. It does
+// not use a registration without exactly this URI, because servers differ in which URIs they treat as equal.
 func (f *flow) register(ctx context.Context, redirectURI string) error {
 	if f.client != nil {
 		if r := f.client.registered; r == nil || redirectURI == "" || slices.Contains(r.RedirectURIs, redirectURI) {
@@ -167,12 +167,12 @@ func (f *flow) register(ctx context.Context, redirectURI string) error {
 	ctx, end := instrument.StartAuthStep(ctx, string(StepRegister))
 	c, err := f.registerAnew(ctx, redirectURI)
 	if err == nil {
-		err = f.asRegistered(c)
+		err = f.useRegistration(c)
 	}
 	if err == nil {
-		f.recalled = false
-		if f.previous == nil { // whose token is worth more than this registration
-			f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.asked})
+		f.reused = false
+		if f.previous == nil { // do not overwrite a stored token with the registration alone
+			f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.requestedBefore})
 		}
 	}
 	end(err)
@@ -182,7 +182,7 @@ func (f *flow) register(ctx context.Context, redirectURI string) error {
 func (f *flow) registerAnew(ctx context.Context, redirectURI string) (*Credentials, error) {
 	if f.server.RegistrationEndpoint == "" || f.a.o.Registration.Disabled {
 		return nil, refuse(StepRegister,
-			"authorization server %s knows no way to register this client: set Options.Credentials%s",
+			"authorization server %s cannot register this client: set Options.Credentials%s",
 			quoteShort(f.server.Issuer), f.hintDocument())
 	}
 	body, err := json.Marshal(f.registration(redirectURI))
@@ -209,7 +209,7 @@ func (f *flow) registerAnew(ctx context.Context, redirectURI string) (*Credentia
 		return nil, answered(StepRegister, r.Error, r.ErrorDescription, resp.StatusCode, []string{r.ClientSecret})
 	}
 	if malformed || r.ClientID == "" {
-		return nil, refuse(StepRegister, "answer of the registration endpoint is no client")
+		return nil, refuse(StepRegister, "response of the registration endpoint contains no client")
 	}
 	return r.credentials(f.server.Issuer, redirectURI), nil
 }
@@ -227,7 +227,7 @@ func (r *registrationResponse) credentials(issuer, redirectURI string) *Credenti
 		RedirectURIs: r.RedirectURIs,
 	}
 	if redirectURI != "" && !slices.Contains(c.RedirectURIs, redirectURI) {
-		c.RedirectURIs = append(c.RedirectURIs, redirectURI) // servers that do not repeat it
+		c.RedirectURIs = append(c.RedirectURIs, redirectURI) // some servers do not repeat it
 	}
 	if n := number(r.SecretExpiresAt); n > 0 {
 		c.SecretExpiry = time.Unix(int64(min(n, 1<<40)), 0)
@@ -235,7 +235,7 @@ func (r *registrationResponse) credentials(issuer, redirectURI string) *Credenti
 	return c
 }
 
-// registration is what this client says about itself for this flow.
+// registration returns the registration request for this flow.
 func (f *flow) registration(redirectURI string) *registrationRequest {
 	o := &f.a.o.Registration
 	r := &registrationRequest{
@@ -251,7 +251,8 @@ func (f *flow) registration(redirectURI string) *registrationRequest {
 		r.ResponseTypes = []string{"code"}
 		r.GrantTypes = append(r.GrantTypes, "refresh_token")
 		if r.ApplicationType == applicationNative {
-			preferred = []string{methodNone, methodBasic, methodPost} // it could keep no secret (RFC 8252 §8.4)
+			// a native application cannot keep a secret (RFC 8252 §8.4)
+			preferred = []string{methodNone, methodBasic, methodPost}
 		}
 	}
 	for _, m := range preferred {
@@ -263,7 +264,7 @@ func (f *flow) registration(redirectURI string) *registrationRequest {
 	return r
 }
 
-// applicationType returns the type that fits a redirect URI (specification 2026-07-28,
+// applicationType returns the application type for a redirect URI (specification 2026-07-28,
 // basic/authorization/client-registration, "Application Type and Redirect URI Constraints").
 func applicationType(redirectURI string) string {
 	u, err := url.Parse(redirectURI)

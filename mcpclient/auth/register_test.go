@@ -16,7 +16,7 @@ import (
 
 const document = "https://client.example/metadata.json"
 
-func TestTheClientIsRegisteredInTheOrderOfTheSpecification(t *testing.T) {
+func TestClientIsChosenInTheOrderOfTheSpecification(t *testing.T) {
 	supportsDocuments := func(b *bench) {
 		b.as.noDescription = true
 		b.as.metadata = func(doc object) { doc["client_id_metadata_document_supported"] = true }
@@ -30,7 +30,7 @@ func TestTheClientIsRegisteredInTheOrderOfTheSpecification(t *testing.T) {
 		name    string
 		arrange func(*bench)
 		options func(*auth.Options)
-		want    string // client id; empty: a registered one
+		want    string // client id; empty: a registered client
 	}{
 		{"dynamic", func(*bench) {}, func(*auth.Options) {}, ""},
 		{"basic-cimd", supportsDocuments, withDocument, document},
@@ -55,7 +55,7 @@ func TestTheClientIsRegisteredInTheOrderOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestNoWayToRegisterIsAClearError(t *testing.T) {
+func TestServerWithoutRegistrationIsAnError(t *testing.T) {
 	for name, options := range map[string]func(*auth.Options){
 		"no endpoint": func(*auth.Options) {},
 		"disabled":    func(o *auth.Options) { o.Registration.Disabled = true },
@@ -69,15 +69,15 @@ func TestNoWayToRegisterIsAClearError(t *testing.T) {
 		}
 		e := b.fails(b.authorizer(options), "tools/list")
 		if e.Step != auth.StepRegister || !e.Permanent() || !strings.Contains(e.Error(), "Options.Credentials") {
-			t.Errorf("%s: want a permanent error that says what to set, got %v", name, e)
+			t.Errorf("%s: want a permanent error that names the option, got %v", name, e)
 		}
 		if b.person.times() != 0 {
-			t.Errorf("%s: want nobody asked", name)
+			t.Errorf("%s: want no prompt", name)
 		}
 	}
 }
 
-func TestRegistrationSaysWhatKindOfClientThisIs(t *testing.T) {
+func TestRegistrationDescribesTheClient(t *testing.T) {
 	for _, c := range []struct {
 		name, uri string
 		options   func(*auth.Options)
@@ -95,7 +95,7 @@ func TestRegistrationSaysWhatKindOfClientThisIs(t *testing.T) {
 			object{"application_type": "web", "token_endpoint_auth_method": "client_secret_basic"},
 		},
 		{
-			"as the user says", "https://app.example/callback", func(o *auth.Options) {
+			"set by the user", "https://app.example/callback", func(o *auth.Options) {
 				o.Registration = auth.Registration{ApplicationType: "native", ClientName: "mine", ClientURI: "https://app.example",
 					SoftwareID: "s", SoftwareVersion: "1"}
 			}, []string{"none"},
@@ -142,7 +142,7 @@ func TestRegistrationSaysWhatKindOfClientThisIs(t *testing.T) {
 	}
 }
 
-func TestARefusedRegistrationSaysWhy(t *testing.T) {
+func TestRefusedRegistrationReturnsTheServersError(t *testing.T) {
 	b := newBench(t)
 	b.as.registration = func(_, out object) {
 		out["error"], out["error_description"] = "invalid_redirect_uri", "web clients need https"
@@ -150,11 +150,11 @@ func TestARefusedRegistrationSaysWhy(t *testing.T) {
 	e := b.fails(b.authorizer(), "tools/list")
 	if e.Code != "invalid_redirect_uri" || e.Description != "web clients need https" ||
 		e.Status != http.StatusBadRequest || !e.Permanent() {
-		t.Errorf("want the server's code and words, got %v", e)
+		t.Errorf("want the server's code and description, got %v", e)
 	}
 }
 
-func TestAnAnswerThatIsNoClientIsAnError(t *testing.T) {
+func TestRegistrationResponseWithoutClientIsAnError(t *testing.T) {
 	b := newBench(t)
 	b.as.registration = func(_, out object) { out["client_id"] = nil }
 	if e := b.fails(b.authorizer(), "tools/list"); !e.Permanent() || e.Step != auth.StepRegister {
@@ -162,7 +162,7 @@ func TestAnAnswerThatIsNoClientIsAnError(t *testing.T) {
 	}
 }
 
-func TestAClientThatCannotAuthenticateAsTheServerWantsIsRefused(t *testing.T) {
+func TestUnsupportedClientAuthenticationIsRejected(t *testing.T) {
 	for name, c := range map[string]auth.Credentials{
 		"has no secret": {ClientID: "pre"},
 		"has no key": {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost,
@@ -179,7 +179,7 @@ func TestAClientThatCannotAuthenticateAsTheServerWantsIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheTokenEndpointDecidesHowTheClientAuthenticates(t *testing.T) {
+func TestTokenEndpointDeterminesClientAuthentication(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		supported  any // nil: not in the metadata
@@ -228,7 +228,7 @@ func TestTheTokenEndpointDecidesHowTheClientAuthenticates(t *testing.T) {
 	}
 }
 
-func TestCredentialsAreNeverShownToAnotherAuthorizationServer(t *testing.T) {
+func TestCredentialsAreNotSentToAnotherAuthorizationServer(t *testing.T) {
 	for name, options := range map[string]func(*auth.Options){
 		"bound by the user": func(o *auth.Options) {
 			o.Credentials = &auth.Credentials{ClientID: "pre", ClientSecret: "pre-secret", Issuer: "http://" + asHost}
@@ -246,7 +246,7 @@ func TestCredentialsAreNeverShownToAnotherAuthorizationServer(t *testing.T) {
 			b.mcp.set(func(s *mcpServer) { s.as = second })
 			e := b.fails(a, "tools/list")
 			if !e.Permanent() || !strings.Contains(e.Error(), "registered with") {
-				t.Errorf("want a permanent error that says where the client is registered, got %v", e)
+				t.Errorf("want a permanent error with the client's issuer, got %v", e)
 			}
 			for _, path := range []string{"/authorize", "/token", "/register"} {
 				if n := len(b.requests(as2Host, path)); n != 0 {
@@ -257,7 +257,7 @@ func TestCredentialsAreNeverShownToAnotherAuthorizationServer(t *testing.T) {
 	}
 }
 
-func TestAMovedAuthorizationServerGetsNothingOfTheOldOne(t *testing.T) {
+func TestNewAuthorizationServerGetsNothingOfTheOldOne(t *testing.T) {
 	b := newBench(t)
 	b.as.refreshTokens = true
 	a := b.authorizer()
@@ -278,7 +278,7 @@ func TestAMovedAuthorizationServerGetsNothingOfTheOldOne(t *testing.T) {
 	}
 }
 
-func TestARegistrationIsUsedAgainForTheSameRedirectURIOnly(t *testing.T) {
+func TestRegistrationIsReusedOnlyForTheSameRedirectURI(t *testing.T) {
 	b := newBench(t)
 	store := auth.NewMemoryStore()
 	shared := func(o *auth.Options) { o.Store = store }
@@ -296,7 +296,7 @@ func TestARegistrationIsUsedAgainForTheSameRedirectURIOnly(t *testing.T) {
 	}
 }
 
-func TestARegistrationWhoseSecretExpiredIsMadeAgain(t *testing.T) {
+func TestClientWithExpiredSecretIsRegisteredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.registration = func(_, out object) { out["client_secret_expires_at"] = time.Now().Add(time.Hour).Unix() }
@@ -312,7 +312,7 @@ func TestARegistrationWhoseSecretExpiredIsMadeAgain(t *testing.T) {
 	})
 }
 
-func TestAClientTheServerForgotIsRegisteredAgain(t *testing.T) {
+func TestClientUnknownToTheServerIsRegisteredAgain(t *testing.T) {
 	b := newBench(t)
 	b.as.refreshTokens = true
 	a := b.authorizer()
@@ -328,7 +328,7 @@ func TestAClientTheServerForgotIsRegisteredAgain(t *testing.T) {
 	}
 }
 
-func TestConfiguredCredentialsServeAnMCPServerWithoutMetadata(t *testing.T) {
+func TestConfiguredCredentialsWorkWithoutResourceMetadata(t *testing.T) {
 	b := newBench(t)
 	b.mcp.metadataPath = ""
 	b.as.clients["pre"] = object{"client_secret": "pre-secret"}
@@ -340,7 +340,7 @@ func TestConfiguredCredentialsServeAnMCPServerWithoutMetadata(t *testing.T) {
 	}
 }
 
-func TestARecordOfAnotherAuthorizationServerIsNotUsed(t *testing.T) {
+func TestRecordOfAnotherAuthorizationServerIsNotUsed(t *testing.T) {
 	b := newBench(t)
 	store := auth.NewMemoryStore()
 	err := store.Save(t.Context(), auth.StoreKey{Resource: mcpURL, Issuer: b.as.issuer, Client: "dynamic:mcpotel"},
@@ -360,7 +360,7 @@ func TestARecordOfAnotherAuthorizationServerIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestADeclinedAuthorizationLosesNothing(t *testing.T) {
+func TestDeclinedAuthorizationKeepsTheRecord(t *testing.T) {
 	b := newBench(t)
 	store := auth.NewMemoryStore()
 	shared := func(o *auth.Options) { o.Store = store }

@@ -12,9 +12,9 @@ import (
 
 const evilURL = "http://" + mcpHost + "/evil"
 
-// squat puts a hostile server beside the honest one of the bench: at another path of the same origin. It refuses
-// everything, and publishes that it is resource.
-func squat(b *bench, resource string) {
+// addHostileServer adds a hostile server beside the honest server of the bench, at another path of the same origin. It refuses
+// every request, and publishes resource as its identifier.
+func addHostileServer(b *bench, resource string) {
 	honest := b.hosts[mcpHost]
 	b.hosts[mcpHost] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -30,8 +30,9 @@ func squat(b *bench, resource string) {
 	})
 }
 
-// visitEvil does what a transport does that is sent to the hostile server, and returns the tokens that it got.
-func visitEvil(b *bench, a *auth.Authorizer) (tokens []string, err error) {
+// callHostileServer sends a request to the hostile server as a transport does, and returns the tokens that the server
+// received.
+func callHostileServer(b *bench, a *auth.Authorizer) (tokens []string, err error) {
 	for attempt := 1; attempt <= 5; attempt++ {
 		req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, evilURL, strings.NewReader("tools/list"))
 		if err != nil {
@@ -55,15 +56,15 @@ func visitEvil(b *bench, a *auth.Authorizer) (tokens []string, err error) {
 	return tokens, nil
 }
 
-// A server that publishes a resource above itself, or another's, gets no token of that resource.
-func TestAServerAtAnotherPathGetsNoTokenOfTheHonestOne(t *testing.T) {
+// A server that publishes a resource above itself, or the resource of another server, gets no token for it.
+func TestServerAtAnotherPathGetsNoForeignToken(t *testing.T) {
 	for _, resource := range []string{"http://" + mcpHost, "http://" + mcpHost + "/", mcpURL, evilURL + "?x",
 		evilURL + "/more", evilURL + "/.."} {
 		b := newBench(t)
 		store := auth.NewMemoryStore()
 		b.ok(b.authorizer(func(o *auth.Options) { o.Store = store }), "tools/list")
-		squat(b, resource)
-		tokens, err := visitEvil(b, b.authorizer(func(o *auth.Options) { o.Store = store }))
+		addHostileServer(b, resource)
+		tokens, err := callHostileServer(b, b.authorizer(func(o *auth.Options) { o.Store = store }))
 		if len(tokens) != 0 || b.person.times() != 1 {
 			t.Errorf("resource %s: the server got %d tokens, the person was asked %d times, want none and once", resource,
 				len(tokens), b.person.times())
@@ -74,9 +75,9 @@ func TestAServerAtAnotherPathGetsNoTokenOfTheHonestOne(t *testing.T) {
 	}
 }
 
-// Servers that share a resource above them, as the user says that they do, still share no stored token: one that is got
-// for another path takes a person.
-func TestTheStoredTokenIsOfTheServersOwnURL(t *testing.T) {
+// Servers with a common parent resource, which the user allows, still share no stored token: each path needs its own
+// authorization.
+func TestStoredTokenBelongsToOneServerURL(t *testing.T) {
 	b := newBench(t)
 	parent := "http://" + mcpHost
 	b.mcp.resource = parent
@@ -87,14 +88,14 @@ func TestTheStoredTokenIsOfTheServersOwnURL(t *testing.T) {
 		t.Errorf("the token is for %q, want the resource as it was published, %q", got, parent)
 	}
 	b.ok(b.authorizer(options, func(o *auth.Options) { o.Interact = nil }), "tools/list")
-	squat(b, parent)
-	tokens, err := visitEvil(b, b.authorizer(options, func(o *auth.Options) { o.Interact = nil }))
+	addHostileServer(b, parent)
+	tokens, err := callHostileServer(b, b.authorizer(options, func(o *auth.Options) { o.Interact = nil }))
 	if len(tokens) != 0 || err == nil {
 		t.Errorf("the other server got %d tokens, error %v, want none without a person", len(tokens), err)
 	}
 }
 
-func TestTheParentHasToBeOne(t *testing.T) {
+func TestResourceOptionMustBeAParentURL(t *testing.T) {
 	for _, resource := range []string{"http://" + asHost, mcpURL + "/below", "http://" + mcpHost + "/mc",
 		"https://" + mcpHost} {
 		b := newBench(t)
@@ -112,8 +113,8 @@ func TestTheParentHasToBeOne(t *testing.T) {
 	}
 }
 
-// A server that publishes its own URL needs no option, and is good with one.
-func TestTheServersOwnURLIsAlwaysGood(t *testing.T) {
+// A server that publishes its own URL is accepted with and without the option.
+func TestServersOwnURLIsAlwaysAccepted(t *testing.T) {
 	for _, resource := range []string{mcpURL, mcpURL + "/", "HTTP://" + mcpHost + "/mcp"} {
 		for _, parent := range []string{"", "http://" + mcpHost} {
 			b := newBench(t)

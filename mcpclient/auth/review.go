@@ -9,24 +9,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/challenge"
 )
 
-// maxAttempts is how often one message is sent at most: without a token, with a stored one, with a refreshed one and
-// with a new one. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+// maxAttempts bounds how often one message is sent: without a token, with a stored token, with a refreshed token and
+// with a new token. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 const maxAttempts = 4
 
-// askedPause is how long a scope is not asked for again because the MCP server says that it is missing: it was asked
-// for in vain.
-const askedPause = 5 * time.Minute
+// scopePause is the time after a request for a scope during which the scope is not requested again, even if the MCP
+// server reports it as missing.
+const scopePause = 5 * time.Minute
 
-// demand is what a refusal of the MCP server asks for.
+// demand holds the requirements of a refusal of the MCP server.
 type demand struct {
-	used        string   // the token that was refused; empty if none was sent
+	used        string   // the refused token; empty if the request had no token
 	metadataURL string   // resource_metadata of the challenge (RFC 9728 §5.1); may be empty
-	scopes      []string // scope of the challenge
-	stepUp      bool     // the token is good, but for its scopes
+	scopes      []string // scopes of the challenge
+	stepUp      bool     // the token is valid but lacks scopes
 	proof       proofDemand
 }
 
-// proofDemand is what a challenge says about DPoP.
+// proofDemand is the requirement of a challenge for DPoP.
 type proofDemand int
 
 const (
@@ -35,15 +35,15 @@ const (
 	proofRequired
 )
 
-// covered reports whether the outcome of a run for o is the outcome for d too.
+// covered reports whether the outcome of a run for o is also valid for d.
 func (d demand) covered(o demand) bool {
 	return d.used == o.used && d.stepUp == o.stepUp && covers(o.scopes, d.scopes)
 }
 
-// Review deals with what the MCP server answered. After HTTP 401, and 403 with insufficient_scope, it gets another
-// token, for which it may have to wait for a person, within the context of the request: if that ends the authorization
-// goes on, and serves the next request. All other refusals are errors, as are those that an authorization has not
-// helped against.
+// Review handles the MCP server's answer to a request. After HTTP 401, and after 403 with insufficient_scope, it gets
+// another token, and waits for a person if necessary, within the context of the request. If that context ends, the
+// authorization continues and serves the next request. All other refusals are errors, and so are refusals that a new
+// token did not resolve.
 func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err error) {
 	req := resp.Request
 	nonce, used := resp.Header.Get("DPoP-Nonce"), sentToken(req)
@@ -53,7 +53,7 @@ func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err e
 		return false, nil
 	}
 	a.mu.Lock()
-	err = a.serve(req.URL)
+	err = a.checkServer(req.URL)
 	a.mu.Unlock()
 	if err != nil {
 		return false, err
@@ -63,7 +63,7 @@ func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err e
 	case attempt >= maxAttempts:
 		return false, refusal.error("refused %d times", attempt)
 	case req.Method == http.MethodDelete:
-		return false, refusal.error("the end of a session is not worth an authorization")
+		return false, refusal.error("the client does not authorize only to delete a session")
 	case resp.StatusCode == http.StatusUnauthorized && refusal.code == "use_dpop_nonce" && nonce != "" && used != "":
 		return true, nil
 	case resp.StatusCode == http.StatusForbidden && refusal.code != "insufficient_scope":
@@ -73,7 +73,7 @@ func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err e
 	return err == nil, err
 }
 
-// accept notes that the MCP server has taken a token.
+// accept records that the MCP server has accepted a token.
 func (a *Authorizer) accept(used string) {
 	if used == "" {
 		return
@@ -89,15 +89,15 @@ func (a *Authorizer) accept(used string) {
 	}
 }
 
-// refusal is an answer of the MCP server that asks for authorization.
+// refusal is an answer of the MCP server that requires authorization.
 type refusal struct {
 	demand
 	status int
-	code   string // the parameter error of the challenge
-	text   string // its error_description
+	code   string // parameter error of the challenge
+	text   string // parameter error_description of the challenge
 }
 
-// readRefusal reads the challenges of the schemes we know.
+// readRefusal parses the challenges of the schemes Bearer and DPoP.
 func readRefusal(resp *http.Response, used string) *refusal {
 	r := &refusal{status: resp.StatusCode, demand: demand{used: used}}
 	all := challenge.Parse(resp.Header)
@@ -124,7 +124,7 @@ func readRefusal(resp *http.Response, used string) *refusal {
 	return r
 }
 
-// error makes the permanent error of a refusal that nothing more is done about.
+// error returns the permanent error for a refusal that the Authorizer does not resolve.
 func (r *refusal) error(format string, args ...any) *Error {
 	e := refuse(StepResource, format, args...)
 	e.Status, e.Code, e.Description = r.status, quotable(r.code, 64, []string{r.used}),
@@ -132,8 +132,7 @@ func (r *refusal) error(format string, args ...any) *Error {
 	return e
 }
 
-// satisfy waits until there is another token than the one refused: it joins the run that is under way, or starts
-// one.
+// satisfy waits until there is a token other than the refused token. It joins the run in progress or starts a run.
 func (a *Authorizer) satisfy(ctx context.Context, r *refusal) error {
 	for {
 		f, err := a.join(ctx, r)
@@ -144,7 +143,7 @@ func (a *Authorizer) satisfy(ctx context.Context, r *refusal) error {
 		select {
 		case <-f.done:
 		default:
-			return err // the caller has left
+			return err // the caller stopped waiting
 		}
 		if !f.renew && r.demand.covered(f.demand) {
 			return err
@@ -152,12 +151,12 @@ func (a *Authorizer) satisfy(ctx context.Context, r *refusal) error {
 	}
 }
 
-// join returns the run to wait for, nil if there is another token already.
+// join returns the run to wait for, nil if there is already another token.
 func (a *Authorizer) join(ctx context.Context, r *refusal) (*run, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.session
-	if a.life.Err() != nil {
+	if a.ctx.Err() != nil {
 		return nil, refuse(StepResource, "%w", ErrClosed)
 	}
 	if s != nil && s.token != nil && s.token.AccessToken != r.used {
@@ -166,18 +165,18 @@ func (a *Authorizer) join(ctx context.Context, r *refusal) (*run, error) {
 	if a.running != nil {
 		return a.running, nil
 	}
-	if f := a.failed; f != nil && !f.renew && r.demand.covered(f.demand) && time.Now().Before(a.pause) {
+	if f := a.failed; f != nil && !f.renew && r.demand.covered(f.demand) && time.Now().Before(a.pauseEnd) {
 		return nil, f.err
 	}
-	if err := a.hopeless(s, r); err != nil {
+	if err := a.checkHopeless(s, r); err != nil {
 		return nil, err
 	}
 	return a.start(ctx, &run{demand: r.demand}), nil
 }
 
-// hopeless says why no authorization would help: the token is a new one that was never accepted, or the scopes have
-// been asked for lately. It is called with mu.
-func (a *Authorizer) hopeless(s *session, r *refusal) error {
+// checkHopeless returns an error if no authorization would help: the server refused a token that was just issued, or
+// the scopes were requested recently. The caller holds mu.
+func (a *Authorizer) checkHopeless(s *session, r *refusal) error {
 	now := time.Now()
 	switch {
 	case s == nil:
@@ -188,36 +187,36 @@ func (a *Authorizer) hopeless(s *session, r *refusal) error {
 		}
 		return nil
 	case r.stepUp:
-		return a.inVain(s, r, now)
+		return a.checkStepUp(s, r, now)
 	case s.source == granted && !s.accepted.Load() && !s.expired(now):
 		err := r.error("the token just issued is refused")
-		a.session = s.spent()
+		a.session = s.withoutToken()
 		a.session.refused = r.used
-		a.failed, a.pause = &run{err: err}, now.Add(failurePause)
+		a.failed, a.pauseEnd = &run{err: err}, now.Add(failurePause)
 		return err
 	default:
 		return nil
 	}
 }
 
-// inVain says why a step-up would not help: each of the scopes has been asked for within [askedPause]. It is called
-// with mu.
-func (a *Authorizer) inVain(s *session, r *refusal, now time.Time) error {
+// checkStepUp returns an error if a step-up would not help, because all scopes were requested within [scopePause]. The
+// caller holds mu.
+func (a *Authorizer) checkStepUp(s *session, r *refusal, now time.Time) error {
 	for _, scope := range r.scopes {
-		if t, ok := a.asked[scope]; !ok || now.Sub(t) >= askedPause {
+		if t, ok := a.requestedAt[scope]; !ok || now.Sub(t) >= scopePause {
 			return nil
 		}
 	}
 	if covers(s.scopes(), r.scopes) {
-		return r.error("the token has the scopes that the server wants")
+		return r.error("the token already has the required scopes")
 	}
-	return r.error("the scopes that the server wants have been asked for and not granted")
+	return r.error("the required scopes were requested and not granted")
 }
 
-// noteAsked remembers that scopes have been asked for. It is called with mu.
-func (a *Authorizer) noteAsked(scopes []string, now time.Time) {
-	maps.DeleteFunc(a.asked, func(_ string, t time.Time) bool { return now.Sub(t) >= askedPause })
+// recordRequested records the time of a request for scopes. The caller holds mu.
+func (a *Authorizer) recordRequested(scopes []string, now time.Time) {
+	maps.DeleteFunc(a.requestedAt, func(_ string, t time.Time) bool { return now.Sub(t) >= scopePause })
 	for _, scope := range scopes {
-		a.asked[scope] = now
+		a.requestedAt[scope] = now
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-func TestStepUpAsksForTheUnionOfTheScopes(t *testing.T) {
+func TestStepUpRequestsTheUnionOfTheScopes(t *testing.T) {
 	b := newBench(t)
 	b.mcp.scope = "mcp:basic"
 	b.mcp.needs = map[string][]string{"tools/list": {"mcp:basic"}, "tools/call": {"mcp:write"},
@@ -36,7 +36,7 @@ func TestStepUpAsksForTheUnionOfTheScopes(t *testing.T) {
 	}
 }
 
-func TestScopesAskedForBeforeAreAskedForAgain(t *testing.T) {
+func TestScopesRequestedBeforeAreRequestedAgain(t *testing.T) {
 	b := newBench(t)
 	b.mcp.scope = "mcp:basic"
 	b.mcp.needs = map[string][]string{"tools/call": {"mcp:write"}}
@@ -49,17 +49,17 @@ func TestScopesAskedForBeforeAreAskedForAgain(t *testing.T) {
 	b.ok(b.authorizer(func(o *auth.Options) { o.Store = store }), "tools/list")
 	for i, r := range b.requests(asHost, "/authorize")[1:] {
 		if got := r.form.Get("scope"); got != "mcp:basic mcp:write" {
-			t.Errorf("authorization %d: want what has been asked for before, got %q", i+2, got)
+			t.Errorf("authorization %d: want the scopes requested before, got %q", i+2, got)
 		}
 	}
 }
 
-func TestStepUpsEnd(t *testing.T) {
+func TestStepUpsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		arrange func(*bench)
-		want    string // in the error
-		most    int    // how often the person is asked
+		want    string // part of the error
+		most    int    // largest number of prompts
 	}{
 		{"scope-retry-limit", func(b *bench) {
 			b.mcp.scope = "mcp:admin"
@@ -79,7 +79,7 @@ func TestStepUpsEnd(t *testing.T) {
 				})
 			}
 		}, "refused 4 times", 3},
-		{"no scope said", func(b *bench) { b.mcp.needs["tools/list"] = []string{""} }, "", 1},
+		{"no scope", func(b *bench) { b.mcp.needs["tools/list"] = []string{""} }, "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
@@ -97,7 +97,7 @@ func TestStepUpsEnd(t *testing.T) {
 	}
 }
 
-func TestAScopeAskedForInVainIsNotAskedForAgainForAWhile(t *testing.T) {
+func TestScopeThatWasNotGrantedIsNotRequestedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.grants = func([]string) []string { return []string{"mcp:basic"} }
@@ -121,7 +121,7 @@ func TestAScopeAskedForInVainIsNotAskedForAgainForAWhile(t *testing.T) {
 	})
 }
 
-func TestAScopeThePersonDeniedIsNotAskedForAgainForAWhile(t *testing.T) {
+func TestDeniedScopeIsNotRequestedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.mcp.needs = map[string][]string{"tools/call": {"mcp:write"}}
@@ -144,7 +144,7 @@ func TestAScopeThePersonDeniedIsNotAskedForAgainForAWhile(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNeverContentDoesNotKeepThePersonBusy(t *testing.T) {
+func TestServerThatRefusesEveryTokenPromptsABoundedNumberOfTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		a := b.authorizer()
@@ -158,14 +158,14 @@ func TestAServerThatIsNeverContentDoesNotKeepThePersonBusy(t *testing.T) {
 		}
 		e := b.fails(a, "tools/list")
 		if !e.Permanent() || !strings.Contains(e.Error(), "8 authorizations") {
-			t.Errorf("want a permanent error that says so, got %v", e)
+			t.Errorf("want a permanent error about the budget, got %v", e)
 		}
 		time.Sleep(10 * time.Minute)
 		b.ok(a, "tools/list")
 	})
 }
 
-func TestANewTokenThatIsRefusedIsAPermanentError(t *testing.T) {
+func TestRefusedNewTokenIsAPermanentError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		var first string
@@ -186,31 +186,31 @@ func TestANewTokenThatIsRefusedIsAPermanentError(t *testing.T) {
 	})
 }
 
-func TestForbiddenIsForbidden(t *testing.T) {
+func TestForbiddenIsAPermanentError(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	b.ok(a, "tools/list")
 	b.mcp.set(func(s *mcpServer) { s.forbids = true })
 	e := b.fails(a, "tools/list")
 	if e.Status != http.StatusForbidden || e.Step != auth.StepResource || !e.Permanent() || b.person.times() != 1 {
-		t.Errorf("want a permanent error with HTTP 403 and nobody asked, got %v", e)
+		t.Errorf("want a permanent error with HTTP 403 and no prompt, got %v", e)
 	}
 }
 
-func TestTheFirstRefusalMayComeOnAnyMessage(t *testing.T) {
+func TestFirstRefusalMayAnswerAnyMessage(t *testing.T) {
 	b := newBench(t)
 	b.mcp.anonymous = []string{"server/discover", "initialize"}
 	a := b.authorizer()
 	b.ok(a, "server/discover")
 	b.ok(a, "initialize")
 	if b.person.times() != 0 {
-		t.Error("want nobody asked before the server refuses")
+		t.Error("want no prompt before the server refuses")
 	}
 	b.ok(a, "tools/list")
 	b.ok(a, "initialize")
 }
 
-func TestOtherAnswersAreNoneOfItsBusiness(t *testing.T) {
+func TestReviewIgnoresOtherResponses(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	for _, status := range []int{200, 202, 204, 301, 400, 404, 405, 429, 500, 503} {
@@ -225,13 +225,13 @@ func TestOtherAnswersAreNoneOfItsBusiness(t *testing.T) {
 	}
 }
 
-func TestARefusalWithoutAChallengeStillLeadsToAuthorization(t *testing.T) {
+func TestRefusalWithoutAChallengeLeadsToAuthorization(t *testing.T) {
 	b := newBench(t)
 	b.mcp.schemes = nil
 	b.ok(b.authorizer(), "tools/list")
 }
 
-func TestTheEndOfASessionAsksNobody(t *testing.T) {
+func TestDeletingASessionDoesNotPrompt(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	b.ok(a, "tools/list")
@@ -248,11 +248,11 @@ func TestTheEndOfASessionAsksNobody(t *testing.T) {
 		t.Errorf("want an error and no second try, got %t, %v", again, err)
 	}
 	if n := b.person.times(); n != 1 {
-		t.Errorf("want nobody asked, got %d times in all", n)
+		t.Errorf("want no prompt, got %d in all", n)
 	}
 }
 
-func TestAnswersThatComeAfterCloseAreStillAnswers(t *testing.T) {
+func TestReviewAcceptsResponsesAfterClose(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	req, err := http.NewRequest(http.MethodPost, mcpURL, nil)

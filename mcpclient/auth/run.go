@@ -10,37 +10,37 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// errTooLong is the cause that ends a run when its time is up.
+// errTooLong is the cancellation cause of a run that timed out.
 var errTooLong = errors.New("the user did not authorize in time")
 
-// run is an authorization or a renewal under way, at most one per Authorizer. It goes on when those who wait for it
-// have left: a person may be half-way through.
+// run is an authorization or a renewal in progress. An Authorizer has at most one. It continues after its waiters
+// have left, because a person may be in the middle of it.
 type run struct {
 	demand demand
-	renew  bool // get a token like the last one, as it has expired
+	renew  bool // renew an expired or expiring token with a token like it
 	done   chan struct{}
-	err    error // how it ended; to be read when done is closed
+	err    error // outcome; read it only after done is closed
 }
 
-// start begins r in a goroutine that ends with the flow, with [Options.InteractionTimeout] or with Close. It is called
-// with mu.
+// start runs r in a goroutine, which ends with the flow, after [Options.InteractionTimeout] or on Close. The caller
+// holds mu.
 func (a *Authorizer) start(ctx context.Context, r *run) *run {
 	r.done = make(chan struct{})
 	a.running = r
 	flow := &flow{a: a, fetch: a.fetcher.For(a.server), url: a.server, demand: r.demand, last: a.session}
-	a.going.Go(func() {
+	a.runs.Go(func() {
 		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(untraced{ctx}), a.o.InteractionTimeout, errTooLong)
 		defer cancel()
-		defer context.AfterFunc(a.life, cancel)()
+		defer context.AfterFunc(a.ctx, cancel)()
 		s, err := (*session)(nil), error(refuse(StepAuthorize, "%w", usercode.ErrExited))
-		defer func() { a.finish(r, s, err) }() // even if code of the user's ends the goroutine
+		defer func() { a.finish(r, s, err) }() // also if user code calls runtime.Goexit
 		s, err = a.execute(ctx, flow, r.renew)
 	})
 	return r
 }
 
-// untraced is the context of a request without its [httptrace.ClientTrace], which is to see the request's own
-// connection and none of the flow's.
+// untraced is the context of a request without its [httptrace.ClientTrace], which must not see the connections of the
+// flow.
 type untraced struct{ context.Context }
 
 // Value implements [context.Context].
@@ -52,7 +52,7 @@ func (u untraced) Value(key any) any {
 	return v
 }
 
-// execute runs a flow, in which code of the user may panic.
+// execute runs a flow and recovers from panics of user code.
 func (a *Authorizer) execute(ctx context.Context, f *flow, renew bool) (s *session, err error) {
 	usercode.Run(func() {
 		if renew {
@@ -65,13 +65,13 @@ func (a *Authorizer) execute(ctx context.Context, f *flow, renew bool) (s *sessi
 			string(failed.Stack))
 		s, err = nil, refuse(StepAuthorize, "%w", failed)
 	})
-	if err != nil && a.life.Err() != nil {
+	if err != nil && a.ctx.Err() != nil {
 		err = refuse(StepAuthorize, "%w", ErrClosed)
 	}
 	return s, err
 }
 
-// finish makes known how r ended.
+// finish records the outcome of r and wakes its waiters.
 func (a *Authorizer) finish(r *run, s *session, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,22 +79,22 @@ func (a *Authorizer) finish(r *run, s *session, err error) {
 	if err == nil {
 		a.session, a.failed = s, nil
 	} else {
-		a.failed, a.pause = r, now.Add(failurePause)
+		a.failed, a.pauseEnd = r, now.Add(failurePause)
 	}
 	if r.renew && permanent(err) {
 		a.session = a.session.afterRefusal(now)
 	}
 	switch {
 	case err == nil && s.source == granted:
-		a.noteAsked(s.requested, now)
+		a.recordRequested(s.requested, now)
 	case r.demand.stepUp && permanent(err):
-		a.noteAsked(r.demand.scopes, now)
+		a.recordRequested(r.demand.scopes, now)
 	}
 	a.running, r.err = nil, err
 	close(r.done)
 }
 
-// wait waits for the end of r within ctx.
+// wait waits for the end of r, within ctx.
 func (r *run) wait(ctx context.Context, step Step) error {
 	select {
 	case <-r.done:

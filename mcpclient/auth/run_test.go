@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-func TestManyCallersMakeOneRefresh(t *testing.T) {
+func TestConcurrentCallersShareOneRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -41,7 +41,7 @@ func TestManyCallersMakeOneRefresh(t *testing.T) {
 	})
 }
 
-func TestManyRefusedCallersMakeOneAuthorization(t *testing.T) {
+func TestConcurrentRefusalsShareOneAuthorization(t *testing.T) {
 	for _, expired := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
@@ -78,7 +78,7 @@ func TestManyRefusedCallersMakeOneAuthorization(t *testing.T) {
 	}
 }
 
-func TestAllWhoAreRefusedANewTokenGetTheSameError(t *testing.T) {
+func TestConcurrentRefusalsOfANewTokenGetTheSameError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.mcp.rejects = func(string) bool { return true }
@@ -99,7 +99,7 @@ func TestAllWhoAreRefusedANewTokenGetTheSameError(t *testing.T) {
 	})
 }
 
-func TestARefusedCallerDoesNotSufferFromARenewalThatFails(t *testing.T) {
+func TestRefusedCallerIsNotAffectedByAFailedRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -118,12 +118,12 @@ func TestARefusedCallerDoesNotSufferFromARenewalThatFails(t *testing.T) {
 		}
 		b.ok(a, "tools/list")
 		if b.refreshes() != 2 || b.person.times() != 1 {
-			t.Errorf("want the refresh tried again and nobody asked, got %d and %d", b.refreshes(), b.person.times())
+			t.Errorf("want another refresh and no prompt, got %d and %d", b.refreshes(), b.person.times())
 		}
 	})
 }
 
-func TestACallerWhoLeavesLeavesTheAuthorizationGoingOn(t *testing.T) {
+func TestAuthorizationContinuesAfterItsCallerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.person.wait = make(chan struct{})
@@ -144,7 +144,7 @@ func TestACallerWhoLeavesLeavesTheAuthorizationGoingOn(t *testing.T) {
 	})
 }
 
-func TestAFlowHasTheValuesOfTheRequestButNotItsClientTrace(t *testing.T) {
+func TestFlowHasTheRequestsValuesWithoutItsClientTrace(t *testing.T) {
 	b := newBench(t)
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "value")
@@ -158,7 +158,7 @@ func TestAFlowHasTheValuesOfTheRequestButNotItsClientTrace(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoDoesNotAnswerIsWaitedForSoLong(t *testing.T) {
+func TestInteractionTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.person.wait = make(chan struct{})
@@ -172,7 +172,7 @@ func TestAPersonWhoDoesNotAnswerIsWaitedForSoLong(t *testing.T) {
 	})
 }
 
-func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+func TestCloseStopsRunningAuthorizations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.person.wait = make(chan struct{})
@@ -199,7 +199,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	})
 }
 
-func TestAPanicOfTheUsersCodeIsAnError(t *testing.T) {
+func TestPanicOfUserCodeIsReturnedAsError(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
 		fail       func()
@@ -212,7 +212,7 @@ func TestAPanicOfTheUsersCodeIsAnError(t *testing.T) {
 			b.person.edit = func(*auth.Redirect) { tt.fail() }
 			e := b.fails(b.authorizer(), "tools/list")
 			if !e.Permanent() || e.Error() != "authorization: authorize: "+tt.want {
-				t.Errorf("want a permanent error that says %q, got %v", tt.want, e)
+				t.Errorf("want a permanent error with %q, got %v", tt.want, e)
 			}
 		})
 	}

@@ -7,21 +7,20 @@ import (
 
 const scopeOffline = "offline_access"
 
-// scopeRequest is what a choice of scopes depends on.
+// scopeRequest holds the inputs for the choice of scopes.
 type scopeRequest struct {
 	configured []string // Options.Scopes
-	challenged []string // the scope of the WWW-Authenticate header
-	supported  []string // scopes_supported of the MCP server; nil if it does not say
-	previous   []string // asked for or granted before, at the same authorization server
+	challenged []string // scopes of the WWW-Authenticate header
+	supported  []string // scopes_supported of the MCP server; nil if unknown
+	previous   []string // scopes requested or granted before, at the same authorization server
 	server     []string // scopes_supported of the authorization server
-	offline    bool     // whether a refresh token is wanted
+	offline    bool     // whether to request a refresh token
 }
 
-// choose returns the scopes to ask for, nil meaning that the parameter is left out: what is configured and what the
-// server challenges for, else what the MCP server lists; in addition to what has been asked for before. offline_access
-// is not the MCP server's business: it is asked for where the authorization server lists it, or where it is configured.
-// (specification 2026-07-28, basic/authorization, "Scope Selection Strategy", "Step-Up Authorization Flow" and "Refresh
-// Tokens")
+// choose returns the scopes to request; nil omits the parameter. It takes the configured and the challenged scopes,
+// or else the scopes that the MCP server lists, and adds all scopes requested before. The MCP server cannot demand
+// offline_access: it is requested if the authorization server lists it or if it is configured. (specification
+// 2026-07-28, basic/authorization, "Scope Selection Strategy", "Step-Up Authorization Flow" and "Refresh Tokens")
 func (r scopeRequest) choose() []string {
 	wanted := union(r.configured, r.challenged)
 	if len(wanted) == 0 {
@@ -41,7 +40,7 @@ func (r scopeRequest) choose() []string {
 	return wanted
 }
 
-// union returns what is in a or b, in their order, each once. It shares no memory with them.
+// union returns the elements of a and b in their order, each once. The result shares no memory with them.
 func union(a, b []string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {
@@ -52,12 +51,13 @@ func union(a, b []string) []string {
 	return all
 }
 
-// covers reports whether have holds all of want.
+// covers reports whether have contains all elements of want.
 func covers(have, want []string) bool {
 	return !slices.ContainsFunc(want, func(s string) bool { return !slices.Contains(have, s) })
 }
 
-// parseScopes splits a scope parameter. It drops what cannot be a scope (RFC 6749 §3.3), and all after the hundredth.
+// parseScopes splits a scope parameter. It drops invalid scopes (RFC 6749 §3.3) and all scopes after the first
+// hundred.
 func parseScopes(s string) []string {
 	var scopes []string
 	for f := range strings.FieldsSeq(s) {

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 )
 
-// secret keeps a text from everything that prints what it is given, package fmt with any verb included. The text is
-// behind a pointer because fmt calls no method of a value in an unexported field: it prints what it finds, and of a
-// pointer there it prints the address. The zero secret is empty.
+// secret hides a text from all code that prints values, including package fmt with any verb. The text is behind a
+// pointer because fmt does not call methods of unexported fields: it prints their contents, but prints only the
+// address of a pointer. The zero secret is empty.
 type secret struct{ text *string }
 
 func newSecret(s string) secret {
@@ -17,7 +17,7 @@ func newSecret(s string) secret {
 	return secret{&s}
 }
 
-// reveal returns the text, for a request's body or header and nothing else.
+// reveal returns the text, only for the body or header of a request.
 func (s secret) reveal() string {
 	if s.text == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestSecretIsPrintedNowhere(t *testing.T) {
+func TestSecretIsNotPrinted(t *testing.T) {
 	s := newSecret("hush-hush")
 	type holder struct {
 		Seen   secret

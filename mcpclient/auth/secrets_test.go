@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// printout collects all that a program could print.
+// printout collects all output that a program could print.
 type printout struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -37,15 +37,15 @@ func (l *printout) logger() *slog.Logger {
 	))
 }
 
-// print prints v in all the ways there are, also from within an unexported field, where fmt asks no method.
+// print prints v in every way, also from within an unexported field, where fmt calls no methods.
 func (l *printout) print(v any) {
-	type hidden struct{ inside any }
+	type secretParameters struct{ inside any }
 	l.printOpen(v)
-	l.printOpen(hidden{v})
-	l.printOpen(&hidden{v})
+	l.printOpen(secretParameters{v})
+	l.printOpen(&secretParameters{v})
 }
 
-// printOpen prints v, also from within another value that lets fmt ask its methods.
+// printOpen prints v, also from within another value whose fields fmt may call methods on.
 func (l *printout) printOpen(v any) {
 	type open struct{ Inside any }
 	for _, v := range []any{v, open{v}, []any{v}, map[string]any{"a": v}} {
@@ -56,8 +56,7 @@ func (l *printout) printOpen(v any) {
 	}
 }
 
-// secrets returns everything that must not be in what was printed: what went over the wire as a secret in either
-// direction.
+// secrets returns all strings that must not appear in the output: the secrets that were sent or received.
 func (b *bench) secrets() []string {
 	var all []string
 	for _, r := range b.seen {
@@ -87,12 +86,12 @@ func (b *bench) secrets() []string {
 	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
-// echo makes a server repeat all it has been told in its errors, in whatever form.
+// echo returns an error text that repeats the whole request of the client, in several encodings.
 func echo(form url.Values, header http.Header) string {
 	return form.Encode() + " " + fmt.Sprint(form) + " " + fmt.Sprint(header)
 }
 
-func TestNoSecretIsEverPrinted(t *testing.T) {
+func TestNoOutputContainsASecret(t *testing.T) {
 	key := newKey(t)
 	for _, c := range []struct {
 		name    string
@@ -209,7 +208,7 @@ func TestNoSecretIsEverPrinted(t *testing.T) {
 	}
 }
 
-func TestEveryStepHasASpanThatSaysHowItEnded(t *testing.T) {
+func TestEveryStepHasASpanWithItsOutcome(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -254,7 +253,7 @@ func TestEveryStepHasASpanThatSaysHowItEnded(t *testing.T) {
 	}
 }
 
-func TestTheFlowKeepsTheCallersSpanButNotTheCallersEnd(t *testing.T) {
+func TestFlowKeepsTheCallersSpanAfterTheCallerLeaves(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// source is where a token came from.
+// source is the origin of a token.
 type source string
 
 const (
@@ -19,24 +19,23 @@ const (
 	granted   source = "granted"
 )
 
-// session is what the Authorizer knows after an authorization. But for accepted it never changes: a refresh makes
-// another.
+// session is the state after an authorization. It is immutable except for accepted: a refresh creates a new session.
 type session struct {
-	resource  string           // the MCP server's identifier, as it is sent to authorization servers
-	server    *metadata.Server // the one that issued the token
-	client    *client          // as which it was issued
+	resource  string           // identifier of the MCP server, as sent to authorization servers
+	server    *metadata.Server // authorization server that issued the token
+	client    *client          // client to which the token was issued
 	key       StoreKey
-	token     *Token    // nil if it is of no use any more
-	refused   string    // the token there was if the MCP server refused it from the start
-	requested []string  // all scopes asked for so far
-	dpop      *dpop.Key // that the token is bound to; nil if it is a bearer token
+	token     *Token    // nil if the token is no longer usable
+	refused   string    // access token that the MCP server refused immediately after it was issued; else empty
+	requested []string  // all scopes requested so far
+	dpop      *dpop.Key // key that the token is bound to; nil for a bearer token
 	source    source
-	lapses    time.Time // when early refresh is due; zero if the expiry is not known
+	refreshAt time.Time // time of the early refresh; zero if the expiry is unknown
 
-	accepted atomic.Bool // the MCP server has taken the token
+	accepted atomic.Bool // the MCP server has accepted the token
 }
 
-// scopes returns what the token allows, as far as is known.
+// scopes returns the scopes of the token, as far as they are known.
 func (s *session) scopes() []string {
 	if s.token.Scopes != nil {
 		return s.token.Scopes
@@ -44,7 +43,7 @@ func (s *session) scopes() []string {
 	return s.requested
 }
 
-// renewable reports whether a new token can be had without a person.
+// renewable reports whether a new token can be obtained without a person.
 func (s *session) renewable(g Grant) bool {
 	return s.token.RefreshToken != "" || !g.interactive()
 }
@@ -54,24 +53,24 @@ func (s *session) expired(now time.Time) bool {
 	return !s.token.Expiry.IsZero() && !now.Before(s.token.Expiry)
 }
 
-// due reports whether it is time to get a new token.
+// due reports whether it is time to renew the token.
 func (s *session) due(now time.Time) bool {
-	return !s.lapses.IsZero() && !now.Before(s.lapses)
+	return !s.refreshAt.IsZero() && !now.Before(s.refreshAt)
 }
 
-// lapse returns when a token got at now and valid until expiry is to be refreshed: early before it expires, and not
-// before nine tenths of its life.
-func lapse(now, expiry time.Time, early time.Duration) time.Time {
+// refreshTime returns the time at which to refresh a token that was issued at now and is valid until expiry: early
+// before its expiry, but not before nine tenths of its lifetime.
+func refreshTime(now, expiry time.Time, early time.Duration) time.Time {
 	if expiry.IsZero() {
 		return time.Time{}
 	}
 	return expiry.Add(-max(0, min(early, expiry.Sub(now)/10)))
 }
 
-// bound reports whether the token is of no use without a proof, or was when there was one.
+// bound reports whether the token needs a proof, or needed a proof while it was usable.
 func (s *session) bound() bool { return s.dpop != nil }
 
-// attach puts the token into a request, and with DPoP a proof made for this request alone.
+// attach adds the token to a request, and for DPoP a proof for this request.
 func (s *session) attach(req *http.Request, nonces *dpop.Nonces, now time.Time) error {
 	if !s.bound() {
 		req.Header.Set("Authorization", schemeBearer+" "+s.token.AccessToken)
@@ -87,34 +86,34 @@ func (s *session) attach(req *http.Request, nonces *dpop.Nonces, now time.Time) 
 	return nil
 }
 
-// sentToken returns the token a request carried, empty if it carried none.
+// sentToken returns the token of a request, or the empty string.
 func sentToken(req *http.Request) string {
 	_, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	return token
 }
 
-// same reports whether t and o are one token.
+// same reports whether t and o are the same token.
 func (t *Token) same(o *Token) bool {
 	return t.AccessToken == o.AccessToken && t.RefreshToken == o.RefreshToken
 }
 
-// afterRefusal returns s when no other token is to be had for it.
+// afterRefusal returns the session after a permanently failed renewal.
 func (s *session) afterRefusal(now time.Time) *session {
 	if s.expired(now) {
-		return s.spent()
+		return s.withoutToken()
 	}
-	return s.unrenewable()
+	return s.withoutRefreshToken()
 }
 
-// spent returns what is left of s when its token is of no use.
-func (s *session) spent() *session { return s.with(nil) }
+// withoutToken returns s without its token.
+func (s *session) withoutToken() *session { return s.with(nil) }
 
-// unrenewable returns s when its refresh token is of no use, to be sent as it is until it expires.
-func (s *session) unrenewable() *session {
+// withoutRefreshToken returns s without its refresh token. Requests use the access token until it expires.
+func (s *session) withoutRefreshToken() *session {
 	t := new(*s.token)
 	t.RefreshToken = ""
 	n := s.with(t)
-	n.lapses = t.Expiry
+	n.refreshAt = t.Expiry
 	n.accepted.Store(s.accepted.Load())
 	return n
 }
@@ -126,7 +125,7 @@ func (s *session) with(t *Token) *session {
 	}
 }
 
-// Authorization schemes and token types (RFC 6750, RFC 9449), compared without regard to case.
+// Authorization schemes and token types (RFC 6750, RFC 9449). They are case-insensitive.
 const (
 	schemeBearer = "Bearer"
 	schemeDPoP   = "DPoP"

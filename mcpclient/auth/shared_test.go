@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-func TestAStoredTokenServesTheNextProcess(t *testing.T) {
+func TestStoredTokenServesTheNextProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -24,12 +24,12 @@ func TestAStoredTokenServesTheNextProcess(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		b.ok(b.authorizer(shared, func(o *auth.Options) { o.Interact = nil }), "tools/list")
 		if b.refreshes() != 1 || b.person.times() != 1 {
-			t.Errorf("want the stored token refreshed and nobody asked, got %d and %d", b.refreshes(), b.person.times())
+			t.Errorf("want the stored token refreshed and no prompt, got %d and %d", b.refreshes(), b.person.times())
 		}
 	})
 }
 
-func TestWhatAnotherProcessRotatedIsPickedUp(t *testing.T) {
+func TestTokenRotatedByAnotherProcessIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
@@ -44,12 +44,12 @@ func TestWhatAnotherProcessRotatedIsPickedUp(t *testing.T) {
 			b.ok(second, "tools/list")
 		}
 		if n := b.person.times(); n != 1 {
-			t.Errorf("want nobody asked again, got %d times", n)
+			t.Errorf("want no further prompt, got %d", n)
 		}
 	})
 }
 
-func TestWhatAnotherProcessRefreshedEarlyIsPickedUp(t *testing.T) {
+func TestTokenRefreshedEarlyByAnotherProcessIsUsed(t *testing.T) {
 	b := newBench(t)
 	hourly(b)
 	store := auth.NewMemoryStore()
@@ -65,7 +65,7 @@ func TestWhatAnotherProcessRefreshedEarlyIsPickedUp(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerHasGivenUpIsForgotten(t *testing.T) {
+func TestRefusedTokenAndClientAreRemovedFromTheStore(t *testing.T) {
 	for _, clientToo := range []bool{false, true} {
 		b := newBench(t)
 		hourly(b)
@@ -92,7 +92,7 @@ func TestWhatTheServerHasGivenUpIsForgotten(t *testing.T) {
 	}
 }
 
-func TestABrokenStoreHurtsNoRequest(t *testing.T) {
+func TestFailingStoreDoesNotFailRequests(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer(func(o *auth.Options) { o.Store = brokenStore{} })
 	b.ok(a, "tools/list")

@@ -7,53 +7,59 @@ import (
 	"time"
 )
 
-// Token is what a token endpoint gave. Printed, logged or encoded as JSON it hides its secrets; [EncodeRecord] does
-// not.
+// Token is the response of a token endpoint. Printed, logged or encoded as JSON, it hides its secrets; [EncodeRecord]
+// includes them.
 type Token struct {
 	AccessToken  string
-	RefreshToken string    // empty if there is none
-	TokenType    string    // as the server wrote it: Bearer, DPoP
-	Expiry       time.Time // of the access token; zero if the server did not say
-	Scopes       []string  // granted; nil if the server did not say, which means those asked for
-	IDToken      string    // empty if there is none
+	RefreshToken string    // empty if there is no refresh token
+	TokenType    string    // as in the response: Bearer, DPoP
+	Expiry       time.Time // expiry of the access token; zero if unknown
+	Scopes       []string  // granted scopes; nil if unknown, which means the requested scopes
+	IDToken      string    // empty if there is no ID token
 }
 
-// Credentials are what a client is known by at one authorization server: what dynamic registration gave, or what was
-// registered beforehand. Printed, logged or encoded as JSON they hide their secrets; [EncodeRecord] does not.
+// Credentials identify a client at one authorization server, after dynamic registration or registration beforehand.
+// Printed, logged or encoded as JSON, they hide their secrets; [EncodeRecord] includes them.
 type Credentials struct {
-	Issuer          string // of the authorization server that knows this client; no other may see the credentials
-	ClientID        string
-	ClientSecret    string    // empty for a public client
-	SecretExpiry    time.Time // zero if the secret does not expire
-	TokenAuthMethod string    // how the client authenticates at the token endpoint, such as client_secret_basic or none
-	RedirectURIs    []string  // those registered
+	// Issuer is the authorization server at which the client is registered. No other server may receive the
+	// credentials.
+	Issuer       string
+	ClientID     string
+	ClientSecret string    // empty for a public client
+	SecretExpiry time.Time // zero if the secret does not expire
+	// TokenAuthMethod is the client's authentication method for the token endpoint, such as client_secret_basic or
+	// none.
+	TokenAuthMethod string
+	RedirectURIs    []string // registered redirect URIs
 }
 
-// Record is what a [TokenStore] keeps under one key. Printed, logged or encoded as JSON it hides its secrets.
+// Record is the value of one key in a [TokenStore]. Printed, logged or encoded as JSON, it hides its secrets.
 type Record struct {
-	Credentials     *Credentials // nil if the client is not one that had to be registered
-	Token           *Token       // nil if there is none (any more)
-	RequestedScopes []string     // all that have been asked for, the set that a later step-up adds to
-	DPoPKey         []byte       // the private key the token is bound to, PKCS #8; nil if it is a bearer token
+	Credentials     *Credentials // nil if the client was not registered dynamically
+	Token           *Token       // nil if there is no usable token
+	RequestedScopes []string     // all scopes requested so far; a later step-up adds to them
+	DPoPKey         []byte       // private key of the token, PKCS #8; nil for a bearer token
 }
 
-// StoreKey says for what a [Record] is of use: one client of one authorization server at one MCP server.
+// StoreKey identifies a [Record]: one client of one authorization server at one MCP server.
 type StoreKey struct {
-	// the MCP server's URL, as this client calls it and with its query, no matter which URL the server says is its own
+	// Resource is the MCP server's URL as this client uses it, including its query. It does not depend on the
+	// server's metadata.
 	Resource string
-	Issuer   string // of the authorization server, byte for byte
-	Client   string // the client id if it was known beforehand, else whatever tells registrations apart
+	Issuer   string // issuer of the authorization server, byte for byte
+	Client   string // client id if it was registered beforehand, else a name that distinguishes registrations
 }
 
-// TokenStore keeps what an [Authorizer] has been given, so that a person need not be asked again. Its methods may be
-// called from any goroutine, and several processes may share what it keeps. [NewMemoryStore] and [NewFileStore] are
-// two; others write what [EncodeRecord] gives, to a place only the user can read.
+// TokenStore stores the tokens and registrations of an [Authorizer], so that it need not prompt a person again. Its
+// methods may be called from any goroutine, and several processes may share the stored data. [NewMemoryStore] and
+// [NewFileStore] return stores. Other stores write the output of [EncodeRecord] to a place that only the user can
+// read.
 type TokenStore interface {
-	// Load returns the record of key, which the caller may change; nil and no error if there is none.
+	// Load returns the record of key, which the caller may change. It returns nil and no error if there is no record.
 	Load(ctx context.Context, key StoreKey) (*Record, error)
-	// Save replaces the record of key as a whole. The store keeps no reference to r.
+	// Save replaces the whole record of key. The store keeps no reference to r.
 	Save(ctx context.Context, key StoreKey, r *Record) error
-	// Delete removes the record of key. That there is none is no error.
+	// Delete removes the record of key. It returns no error if there is no record.
 	Delete(ctx context.Context, key StoreKey) error
 }
 

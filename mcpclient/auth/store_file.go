@@ -21,16 +21,16 @@ import (
 const (
 	recordSuffix = ".json"
 
-	recordLimit = 1 << 20   // bytes of a file: far more than any record
-	abandoned   = time.Hour // age of a half-written file that will not be finished
+	recordLimit = 1 << 20   // bytes of a file; far more than any record needs
+	abandoned   = time.Hour // age after which a partly written file is removed
 )
 
-// FileStore is a [TokenStore] of one file per key, in a directory that only the user can read. The files are not
-// encrypted. They are replaced as a whole and never half written, so several goroutines and several processes may share
-// the directory; of two that save the same key the last one stays.
+// FileStore is a [TokenStore] with one file per key, in a directory that only the user can read. The files are not
+// encrypted. Each write replaces the whole file atomically, so several goroutines and processes may share the
+// directory. If two save the same key, the last write wins.
 type FileStore struct{ dir string }
 
-// storedFile is the content of a file. The key is there for a person who wants to know whose it is: the file's name is
+// storedFile is the content of a file. It contains the key for people who inspect the file, because the file name is
 // a hash.
 type storedFile struct {
 	Resource string          `json:"resource"`
@@ -39,24 +39,24 @@ type storedFile struct {
 	Record   json.RawMessage `json:"record"`
 }
 
-// CorruptError says that a file of a [FileStore] cannot be understood. Saving the same key replaces the file, and
-// Delete removes it: nothing is lost by either but an authorization that could not be used.
+// CorruptError reports a file of a [FileStore] that cannot be decoded. Save with the same key replaces the file;
+// Delete removes it. Both lose only an authorization that cannot be used.
 type CorruptError struct {
 	Path string
-	Err  error // quotes nothing of the file
+	Err  error // contains no text of the file
 }
 
-// Error names the file, and says that it may be deleted: its user signs in again.
+// Error names the file and states that it may be deleted. The user then signs in again.
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("stored authorization %s is corrupt and may be deleted: %v", e.Path, e.Err)
 }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// NewFileStore returns the store in dir. A directory that does not exist is made, for this user only; one that others
-// can read or write is refused (where the system has such permissions: not on Windows, where a directory in the user's
-// profile is the user's). What a crashed process left half written is removed.
+// NewFileStore returns the store in dir. It creates a missing directory for this user only. It returns an error if
+// others can read or write the directory, except on Windows, which has no such permissions and where a directory in
+// the user's profile belongs to the user. It removes files that a crashed process left partly written.
 func NewFileStore(dir string) (*FileStore, error) {
 	if dir == "" {
 		return nil, errors.New("file store: no directory")
@@ -76,7 +76,8 @@ func NewFileStore(dir string) (*FileStore, error) {
 	return s, nil
 }
 
-// Load returns the record of key, or nil if there is none. A file that cannot be understood is a [*CorruptError].
+// Load returns the record of key, or nil if there is none. It returns a [*CorruptError] if the file cannot be
+// decoded.
 func (s *FileStore) Load(ctx context.Context, key StoreKey) (*Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (s *FileStore) Load(ctx context.Context, key StoreKey) (*Record, error) {
 	return r, nil
 }
 
-// Save writes the record of key to the disk before it returns. A nil r is the same as Delete.
+// Save writes the record of key to disk before it returns. A nil r deletes the record.
 func (s *FileStore) Save(ctx context.Context, key StoreKey, r *Record) error {
 	if r == nil {
 		return s.Delete(ctx, key)
@@ -125,8 +126,8 @@ func (s *FileStore) Delete(ctx context.Context, key StoreKey) error {
 	return nil
 }
 
-// path hashes the key, each part with its length, so that no part can pretend to be more than one and none can name a
-// file.
+// path returns the file of a key. It hashes each part of the key with its length, so that different keys have
+// different hashes and no part can choose the file name.
 func (s *FileStore) path(key StoreKey) string {
 	h := sha256.New()
 	for _, part := range []string{key.Resource, key.Issuer, key.Client} {
@@ -135,7 +136,7 @@ func (s *FileStore) path(key StoreKey) string {
 	return filepath.Join(s.dir, hex.EncodeToString(h.Sum(nil))+recordSuffix)
 }
 
-// sweep removes what was never renamed.
+// sweep removes files that a crashed process did not rename.
 func (s *FileStore) sweep() {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -166,21 +167,21 @@ func encodeFile(key StoreKey, r *Record) ([]byte, error) {
 	}
 	data, err := json.MarshalIndent(storedFile{key.Resource, key.Issuer, key.Client, record}, "", "  ")
 	if err == nil && len(data) > recordLimit {
-		err = fmt.Errorf("record of %d bytes is over the limit of %d", len(data), recordLimit)
+		err = fmt.Errorf("record of %d bytes exceeds the limit of %d", len(data), recordLimit)
 	}
 	return data, err
 }
 
 func decodeFile(data []byte, key StoreKey) (*Record, error) {
 	if len(data) > recordLimit {
-		return nil, fmt.Errorf("it is over the limit of %d bytes", recordLimit)
+		return nil, fmt.Errorf("file exceeds the limit of %d bytes", recordLimit)
 	}
 	var f storedFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, quoteless(err)
+		return nil, jsonErrorWithoutText(err)
 	}
 	if (StoreKey{f.Resource, f.Issuer, f.Client}) != key {
-		return nil, errors.New("it belongs to another server or client")
+		return nil, errors.New("file belongs to another server or client")
 	}
 	return DecodeRecord(f.Record)
 }

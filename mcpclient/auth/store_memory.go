@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// MemoryStore is a [TokenStore] that forgets everything with the process. It is safe for concurrent use.
+// MemoryStore is a [TokenStore] in memory. It is safe for concurrent use.
 type MemoryStore struct {
 	mu      sync.Mutex
-	records map[StoreKey]*Record // guarded by mu; as is what they point to
+	records map[StoreKey]*Record // guarded by mu, including the records
 }
 
 // NewMemoryStore returns an empty store.
@@ -16,14 +16,14 @@ func NewMemoryStore() *MemoryStore {
 	return &MemoryStore{records: map[StoreKey]*Record{}}
 }
 
-// Load returns a copy of what was saved.
+// Load returns a copy of the record of key.
 func (m *MemoryStore) Load(_ context.Context, key StoreKey) (*Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.records[key].clone(), nil
 }
 
-// Save keeps a copy of r. A nil r is the same as Delete.
+// Save stores a copy of r. A nil r deletes the record.
 func (m *MemoryStore) Save(ctx context.Context, key StoreKey, r *Record) error {
 	if r == nil {
 		return m.Delete(ctx, key)
@@ -34,7 +34,7 @@ func (m *MemoryStore) Save(ctx context.Context, key StoreKey, r *Record) error {
 	return nil
 }
 
-// Delete forgets the record of key.
+// Delete removes the record of key.
 func (m *MemoryStore) Delete(_ context.Context, key StoreKey) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// sameRecord compares what records hold: their own methods hide it.
+// sameRecord compares the contents of records, which their own methods hide.
 var sameRecord = cmp.Transformer("plain", func(r *auth.Record) string {
 	if r == nil {
 		return "none"
@@ -59,7 +59,7 @@ func newFileStore(t *testing.T) (*auth.FileStore, string) {
 	return s, dir
 }
 
-// TestStores has the promises of TokenStore kept by both of them.
+// TestStores tests both implementations of TokenStore.
 func TestStores(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T) auth.TokenStore{
 		"memory": func(*testing.T) auth.TokenStore { return auth.NewMemoryStore() },
@@ -120,7 +120,7 @@ func testStore(t *testing.T, s auth.TokenStore) {
 	want("after it was deleted", key, nil)
 }
 
-// testConcurrently has every record that is loaded be one that was saved as a whole.
+// testConcurrently checks that every loaded record was saved as a whole.
 func testConcurrently(t *testing.T, s auth.TokenStore) {
 	key := auth.StoreKey{Resource: "r"}
 	var tasks sync.WaitGroup
@@ -173,7 +173,7 @@ func TestRecordsSurviveEncoding(t *testing.T) {
 	})
 }
 
-func TestDecodeRecordQuotesNothing(t *testing.T) {
+func TestDecodeRecordErrorsContainNoText(t *testing.T) {
 	for name, data := range map[string]string{
 		"no JSON":         `{"token":{"access_token":"hush`,
 		"nothing":         ``,
@@ -196,7 +196,7 @@ func TestDecodeRecordQuotesNothing(t *testing.T) {
 
 func TestOnlyTheUserCanReadTheFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("permissions are those of the user's profile")
+		t.Skip("permissions depend on the user's profile")
 	}
 	s, dir := newFileStore(t)
 	key := auth.StoreKey{Resource: "https://mcp.example/../../etc/passwd", Issuer: "https://as.example"}
@@ -206,7 +206,7 @@ func TestOnlyTheUserCanReadTheFiles(t *testing.T) {
 	checkMode(t, dir, fs.ModeDir|0o700)
 	names := list(t, dir)
 	if len(names) != 1 || len(names[0]) != 64+len(".json") || strings.Contains(names[0], "mcp") {
-		t.Fatalf("files are %q, want one with a hash for its name", names)
+		t.Fatalf("files are %q, want one file named after a hash", names)
 	}
 	checkMode(t, filepath.Join(dir, names[0]), 0o600)
 }
@@ -235,16 +235,16 @@ func list(t *testing.T, dir string) []string {
 	return names
 }
 
-func TestFileStoreRefusesADirectoryThatIsOpenToOthers(t *testing.T) {
+func TestFileStoreRejectsADirectoryOpenToOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("permissions are those of the user's profile")
+		t.Skip("permissions depend on the user's profile")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := auth.NewFileStore(dir); err == nil || !strings.Contains(err.Error(), "0750, want 0700") {
-		t.Errorf("error is %v, want one with the mode", err)
+		t.Errorf("error is %v, want an error with the mode", err)
 	}
 	for _, bad := range []string{"", filepath.Join(dir, "file", "store")} {
 		_ = os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)
@@ -254,7 +254,7 @@ func TestFileStoreRefusesADirectoryThatIsOpenToOthers(t *testing.T) {
 	}
 }
 
-func TestACorruptFileIsToldAndReplaced(t *testing.T) {
+func TestCorruptFileIsReportedAndReplaced(t *testing.T) {
 	s, dir := newFileStore(t)
 	key := auth.StoreKey{Resource: "r"}
 	if err := s.Save(t.Context(), key, fullRecord()); err != nil {
@@ -296,7 +296,7 @@ func TestACorruptFileIsToldAndReplaced(t *testing.T) {
 	}
 }
 
-func TestUnknownMembersOfAFileDoNotMatter(t *testing.T) {
+func TestUnknownMembersOfAFileAreIgnored(t *testing.T) {
 	s, dir := newFileStore(t)
 	key := auth.StoreKey{Resource: "r"}
 	if err := s.Save(t.Context(), key, fullRecord()); err != nil {
@@ -325,7 +325,7 @@ func TestUnknownMembersOfAFileDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestWhatACrashLeftIsSweptAway(t *testing.T) {
+func TestFilesOfACrashedProcessAreRemoved(t *testing.T) {
 	_, dir := newFileStore(t)
 	old, young := filepath.Join(dir, "1.part"), filepath.Join(dir, "2.part")
 	for _, path := range []string{old, young} {
@@ -362,7 +362,7 @@ func TestFileStoreHonoursTheContext(t *testing.T) {
 	}
 }
 
-func TestFileStoreReportsWhatItCannotDo(t *testing.T) {
+func TestFileStoreReturnsErrorsOfTheFileSystem(t *testing.T) {
 	s, dir := newFileStore(t)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
@@ -372,14 +372,15 @@ func TestFileStoreReportsWhatItCannotDo(t *testing.T) {
 	}
 	s, _ = newFileStore(t)
 	big := &auth.Record{Token: &auth.Token{AccessToken: strings.Repeat("x", 2<<20)}}
-	if err := s.Save(t.Context(), auth.StoreKey{}, big); err == nil || !strings.Contains(err.Error(), "over the limit") {
-		t.Errorf("Save of 2 MiB: %v, want that it is over the limit", err)
+	err := s.Save(t.Context(), auth.StoreKey{}, big)
+	if err == nil || !strings.Contains(err.Error(), "exceeds the limit") {
+		t.Errorf("Save of 2 MiB: %v, want that it exceeds the limit", err)
 	}
 }
 
 const storeVariable = "MCPOTEL_TEST_STORE"
 
-// TestProcessesShareAStore has this test run in several processes at once, each a writer and a reader of one key.
+// TestProcessesShareAStore runs this test in several processes at once, each of which writes and reads one key.
 func TestProcessesShareAStore(t *testing.T) {
 	if dir := os.Getenv(storeVariable); dir != "" {
 		s, err := auth.NewFileStore(dir)

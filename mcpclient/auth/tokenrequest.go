@@ -23,22 +23,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// tokenRequest is one request to a token endpoint (RFC 6749 §4), whatever the grant.
+// tokenRequest is one request to a token endpoint (RFC 6749 §4) for any grant.
 type tokenRequest struct {
 	step     Step
 	endpoint string
-	issuer   string // the audience of a client assertion
+	issuer   string // audience of a client assertion
 	client   *client
-	form     url.Values // grant_type and what belongs to it
-	key      *dpop.Key  // nil: no proof
-	trusted  bool       // the endpoint is the user's choice: it may be on a private address
+	form     url.Values // grant_type and its parameters
+	key      *dpop.Key  // nil means no proof
+	trusted  bool       // the user chose the endpoint, so it may be on a private address
 }
 
-// hidden are the parameters of token requests that are secrets.
-var hidden = []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token",
-	"actor_token"}
+// secretParameters lists the secret parameters of token requests.
+var secretParameters = []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion",
+	"subject_token", "actor_token"}
 
-// redeem sends r and checks what comes. If the server wants a nonce in the proof it gets it, once (RFC 9449 §8).
+// redeem sends r and checks the response. If the server requires a nonce in the proof, it retries once with the nonce
+// (RFC 9449 §8).
 func (f *flow) redeem(ctx context.Context, r *tokenRequest) (*Token, error) {
 	ctx, end := instrument.StartAuthStep(ctx, string(r.step))
 	raw, err := f.send(ctx, r)
@@ -57,7 +58,7 @@ func (f *flow) redeem(ctx context.Context, r *tokenRequest) (*Token, error) {
 	return t, nil
 }
 
-// send makes one try and returns the answer as it is.
+// send sends r once and returns the unchecked response.
 func (f *flow) send(ctx context.Context, r *tokenRequest) (*oauth2.Token, error) {
 	if r.endpoint == "" {
 		return nil, refuse(r.step, "authorization server has no token endpoint")
@@ -67,10 +68,10 @@ func (f *flow) send(ctx context.Context, r *tokenRequest) (*oauth2.Token, error)
 	}
 	var secrets []string
 	maps.Copy(conf.EndpointParams, r.form)
-	if err := r.client.identify(&conf, r.issuer, time.Now()); err != nil {
+	if err := r.client.authenticate(&conf, r.issuer, time.Now()); err != nil {
 		return nil, refuse(r.step, "client assertion: %w", err)
 	}
-	for _, name := range hidden {
+	for _, name := range secretParameters {
 		secrets = append(secrets, conf.EndpointParams.Get(name))
 	}
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{
@@ -84,8 +85,8 @@ func (f *flow) send(ctx context.Context, r *tokenRequest) (*oauth2.Token, error)
 	return t, nil
 }
 
-// identify puts into conf how the client authenticates.
-func (c *client) identify(conf *clientcredentials.Config, audience string, now time.Time) error {
+// authenticate adds the client's authentication to conf.
+func (c *client) authenticate(conf *clientcredentials.Config, audience string, now time.Time) error {
 	switch c.method {
 	case methodBasic:
 		conf.AuthStyle, conf.ClientSecret = oauth2.AuthStyleInHeader, c.secret.reveal()
@@ -102,7 +103,7 @@ func (c *client) identify(conf *clientcredentials.Config, audience string, now t
 	return nil
 }
 
-// tokenError makes our error of what package oauth2 returned, whose text may repeat whole bodies.
+// tokenError converts an error of package oauth2, which may contain whole bodies, into an error of this package.
 func tokenError(ctx context.Context, step Step, err error, secrets []string) error {
 	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return answered(step, r.ErrorCode, r.ErrorDescription, r.Response.StatusCode, secrets)
@@ -113,11 +114,11 @@ func tokenError(ctx context.Context, step Step, err error, secrets []string) err
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return failed(step, u.Err)
 	}
-	return refuse(step, "answer of the token endpoint is no token")
+	return refuse(step, "response of the token endpoint contains no token")
 }
 
-// endpointTransport carries the requests of package oauth2: through the guard, with a proof, and with answers read to
-// their end.
+// endpointTransport sends the requests of package oauth2 through the guard, adds the proof, and reads the whole
+// response.
 type endpointTransport struct {
 	fetch  *metadata.Fetcher
 	nonces *dpop.Nonces
@@ -154,7 +155,7 @@ func (t *endpointTransport) RoundTrip(req *http.Request) (*http.Response, error)
 		return nil, err
 	}
 	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) {
-		resp.Header.Set("Content-Type", "application/json") // whatever else the server calls it
+		resp.Header.Set("Content-Type", "application/json") // regardless of the server's Content-Type
 		body = wholeLifetime(body)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -162,7 +163,8 @@ func (t *endpointTransport) RoundTrip(req *http.Request) (*http.Response, error)
 }
 
 // wholeLifetime returns a token response with its expires_in in whole seconds, which package oauth2 requires. Servers
-// also send 3600.0, 3.6e3 and strings. A lifetime that cannot be read becomes 0, unknown: it is a hint (RFC 6749 §5.1).
+// also send 3600.0, 3.6e3 and strings. A lifetime that is not a number becomes 0, which means unknown: it is only a
+// hint (RFC 6749 §5.1).
 func wholeLifetime(body []byte) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil || members["expires_in"] == nil {
@@ -178,13 +180,13 @@ func wholeLifetime(body []byte) []byte {
 	return whole
 }
 
-// readAll reads an answer to its end, within the limit of the Fetcher it came from, and closes it.
+// readAll reads a response body to its end, within the limit of the Fetcher, and closes it.
 func readAll(r io.ReadCloser) ([]byte, error) {
 	defer func() { _ = r.Close() }()
 	return io.ReadAll(r)
 }
 
-// newToken reads a token response (RFC 6749 §5.1) that came at now.
+// newToken converts a token response (RFC 6749 §5.1) that arrived at now.
 func newToken(t *oauth2.Token, now time.Time) *Token {
 	token := &Token{AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, TokenType: t.Type()}
 	if n := lifetime(t.Extra("expires_in")); n > 0 {
@@ -197,13 +199,13 @@ func newToken(t *oauth2.Token, now time.Time) *Token {
 	return token
 }
 
-// lifetime reads expires_in, and ends at ten years. It is zero for what is no time.
+// lifetime parses expires_in, at most ten years. It returns zero if v is not a time.
 func lifetime(v any) time.Duration {
 	const most = 10 * 365 * 24 * 3600
 	return time.Duration(max(0, min(number(v), most)) * float64(time.Second))
 }
 
-// number reads what should be a number of a response and is sometimes a string. It is zero for what is none.
+// number parses a number that some servers send as a string. It returns zero if v is not a number.
 func number(v any) float64 {
 	var n float64
 	switch v := v.(type) {
@@ -220,11 +222,12 @@ func number(v any) float64 {
 	return n
 }
 
-// checkToken holds a new token against whether a proof went with the request. A server that answers a proof with a
-// bearer token would take the binding away, which the server that wanted it does not accept (RFC 9449 §5).
+// checkToken checks a new token. With a proof in the request, the token must be bound to the key: a server that
+// answers with a bearer token would remove the binding, and the MCP server that requires it would refuse the token
+// (RFC 9449 §5).
 func checkToken(step Step, t *Token, key *dpop.Key) error {
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return refuse(step, "authorization server issued a token that fits into no header")
+		return refuse(step, "authorization server issued a token with characters that a header cannot contain")
 	}
 	switch {
 	case key != nil && strings.EqualFold(t.TokenType, schemeDPoP), key == nil &&
@@ -233,6 +236,6 @@ func checkToken(step Step, t *Token, key *dpop.Key) error {
 	case key != nil:
 		return refuse(step, "authorization server issued a token that is not bound to the DPoP key")
 	default:
-		return refuse(step, "authorization server issued a token that is no bearer token")
+		return refuse(step, "authorization server issued a token that is not a bearer token")
 	}
 }

@@ -101,7 +101,7 @@ func TestWhatIsNoSkillIsNotAdded(t *testing.T) {
 		add        func(path string) error
 	}{
 		{"a", "it has no SKILL.md", func(p string) error { return c.Add(p, fstest.MapFS{"a.md": {}}) }},
-		{"b", `and the skill "a"`, func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
+		{"b", `the name "a" differs`, func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
 		{"../a", "not one of names", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
 		{"a", "first line", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": {Data: []byte("# A")}}) }},
 		{"a", "x/SKILL.md", func(p string) error {

@@ -38,7 +38,7 @@ var exceptions = []exception{
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
 		"internal/client/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
 		"mcpclient/transport.recall.ended",
-		"mcpclient/auth.flow.asked", "mcpclient/auth.registrationRequest.GrantTypes",
+		"mcpclient/auth.flow.requestedBefore", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
 		"mcpserver.ReadResourceRequest.Variables", "mcpserver.location.variables",
 		"mcpserver.inputRequired.asks", "mcpserver.urlRequired.elicitations", "mcpserver/bearer.claims.Scope",

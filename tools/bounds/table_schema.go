@@ -30,7 +30,7 @@ var schemaArea = area{
 			where: []string{"mcp.maxObjects"},
 			bound: "{mcp.maxObjects} of each",
 			full:  "the result does not decode",
-			test:  "mcp.TestNoListTakesMuchMoreMemoryThanItsText",
+			test:  "mcp.TestDecodingALongListTakesBoundedMemory",
 		},
 		{
 			what: "A schema", where: []string{"internal/schema.builder.nodes"},

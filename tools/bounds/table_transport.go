@@ -129,13 +129,13 @@ var authArea = area{
 			bound: "{bytes mcpclient/auth/internal/metadata.DefaultSizeLimit}, headers too, " +
 				"{mcpclient/auth/internal/metadata.maxRedirects} redirects, {time " +
 				"mcpclient/auth/internal/metadata.DefaultTimeout}",
-			full: "the step fails", test: "mcpclient/auth/internal/metadata.TestAnswersOverTheLimitAreErrors",
+			full: "the step fails", test: "mcpclient/auth/internal/metadata.TestResponsesOverTheSizeLimitAreErrors",
 			weighs: "2 * mcpclient/auth/internal/metadata.DefaultSizeLimit", holder: ofClient,
 		},
 		{
-			what: "Scopes that were asked for lately", where: []string{"mcpclient/auth.Authorizer.asked"},
-			bound: "those of {mcpclient/auth.budgetSize} authorizations in {time mcpclient/auth.budgetPeriod}, for {time " +
-				"mcpclient/auth.askedPause}",
+			what: "Scopes that were requested recently", where: []string{"mcpclient/auth.Authorizer.requestedAt"},
+			bound: "the scopes of {mcpclient/auth.budgetSize} authorizations in {time mcpclient/auth.budgetPeriod}, for {time " +
+				"mcpclient/auth.scopePause}",
 			full: "no authorization begins", test: "mcpclient/auth.TestTheBudgetHoldsInEveryWindow",
 		},
 		{
@@ -143,14 +143,14 @@ var authArea = area{
 			bound: "{mcpclient/auth/internal/dpop.maxOrigins} origins, each of {bytes " +
 				"mcpclient/auth/internal/dpop.maxNonce}",
 			full:   "an origin is forgotten, which costs it a round trip",
-			test:   "mcpclient/auth/internal/dpop.TestNoncesOfEndlesslyManyOriginsAreForgotten",
+			test:   "mcpclient/auth/internal/dpop.TestNoncesAreKeptForABoundedNumberOfOrigins",
 			weighs: "mcpclient/auth/internal/dpop.maxOrigins * mcpclient/auth/internal/dpop.maxNonce", holder: ofClient,
 		},
 		{
 			what:  "Tokens in files",
 			where: []string{"mcpclient/auth.recordLimit"},
 			bound: "{bytes mcpclient/auth.recordLimit} a record",
-			full:  "the file counts as corrupt", test: "mcpclient/auth.TestACorruptFileIsToldAndReplaced",
+			full:  "the file counts as corrupt", test: "mcpclient/auth.TestCorruptFileIsReportedAndReplaced",
 		},
 		{
 			what:  "A bearer token that a server looks at",

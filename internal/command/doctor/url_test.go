@@ -160,7 +160,7 @@ func TestTheDoctorFollowsTheMetadataOfAuthorizationAndDoesNotLogIn(t *testing.T)
 	}{
 		"in order":       {with("", pkce), doctor.Warn, "warn: metadata are in order: http://127.0.0.1:"},
 		"without PKCE":   {with("", ""), doctor.Fail, "does not support PKCE with S256"},
-		"another issuer": {with("/other", pkce), doctor.Fail, "which is another server"},
+		"another issuer": {with("/other", pkce), doctor.Fail, "want exactly"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

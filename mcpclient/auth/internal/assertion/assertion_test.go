@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/assertion"
 )
 
-// keys makes one key of each kind, once: RSA takes its time.
+// keys generates one key of each kind, once, because RSA is slow.
 var keys = sync.OnceValue(func() map[string]crypto.Signer {
 	r, err1 := rsa.GenerateKey(rand.Reader, 2048)
 	p256, err2 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -47,7 +47,7 @@ func pkcs8(t *testing.T, key any) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-func TestAssertionIsWhatServersVerify(t *testing.T) {
+func TestAssertionVerifies(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for _, tt := range []struct{ key, alg, want string }{
 		{"RSA", "", "RS256"},
@@ -108,7 +108,7 @@ func checkClaims(t *testing.T, payload []byte, now time.Time) {
 	}
 }
 
-func TestAssertionsHaveIDsOfTheirOwn(t *testing.T) {
+func TestAssertionsHaveUniqueIDs(t *testing.T) {
 	s, err := assertion.PrivateKey(pkcs8(t, keys()["Ed25519"]), "", "")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestAssertionsHaveIDsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestPrivateKeyReadsEveryForm(t *testing.T) {
+func TestPrivateKeyParsesAllPEMTypes(t *testing.T) {
 	ec := keys()["P-256"].(*ecdsa.PrivateKey)
 	sec1, err := x509.MarshalECPrivateKey(ec)
 	if err != nil {
@@ -140,7 +140,7 @@ func TestPrivateKeyReadsEveryForm(t *testing.T) {
 	}
 }
 
-func TestPrivateKeyRefuses(t *testing.T) {
+func TestPrivateKeyRejectsInvalidKeys(t *testing.T) {
 	short := []byte("-----BEGIN RSA PRIVATE KEY-----\nc2VjcmV0\n-----END RSA PRIVATE KEY-----\n")
 	for _, tt := range []struct {
 		name      string
@@ -158,11 +158,11 @@ func TestPrivateKeyRefuses(t *testing.T) {
 		{"another key's algorithm", pkcs8(t, keys()["P-256"]), "RS256", "want one of [ES256]"},
 		{"none", pkcs8(t, keys()["RSA"]), "none", "want one of"},
 		{"symmetric", pkcs8(t, keys()["RSA"]), "HS256", "want one of"},
-		{"a curve nobody knows", pkcs8(t, p224(t)), "", "P-224"},
+		{"an unsupported curve", pkcs8(t, p224(t)), "", "P-224"},
 	} {
 		_, err := assertion.PrivateKey(tt.pem, tt.alg, "")
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error is %v, want one with %q", tt.name, err, tt.want)
+			t.Errorf("%s: error is %v, want an error with %q", tt.name, err, tt.want)
 		}
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "c2VjcmV0")) {
 			t.Errorf("%s: error %q quotes the key", tt.name, err)
@@ -179,7 +179,7 @@ func p224(t *testing.T) *ecdsa.PrivateKey {
 	return k
 }
 
-func TestPrintedSignerShowsNothingSecret(t *testing.T) {
+func TestPrintedSignerContainsNoSecret(t *testing.T) {
 	key := keys()["Ed25519"].(ed25519.PrivateKey)
 	s, err := assertion.PrivateKey(pkcs8(t, key), "", "")
 	if err != nil {

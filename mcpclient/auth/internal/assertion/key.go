@@ -15,12 +15,12 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// minRSA is what RFC 7518 §3.3 wants of a modulus, in bits.
+// minRSA is the smallest modulus that RFC 7518 §3.3 allows, in bits.
 const minRSA = 2048
 
 var errNoKey = errors.New("no PEM block with a private key: want PRIVATE KEY, RSA PRIVATE KEY or EC PRIVATE KEY")
 
-// parse returns the first private key, and passes over what else is there, such as the parameters of a curve.
+// parse returns the first private key in data. It skips other PEM blocks, such as the parameters of a curve.
 func parse(data []byte) (crypto.Signer, error) {
 	for {
 		var block *pem.Block
@@ -53,7 +53,7 @@ var readers = map[string]func([]byte) (any, error){
 	"EC PRIVATE KEY":  func(der []byte) (any, error) { return x509.ParseECPrivateKey(der) },
 }
 
-// choose returns the algorithm, the usual one if alg is empty.
+// choose returns the algorithm alg if it fits the key, and the key's default if alg is empty.
 func choose(key crypto.Signer, alg string) (jose.SignatureAlgorithm, error) {
 	possible, err := algorithms(key)
 	if err != nil {
@@ -68,7 +68,7 @@ func choose(key crypto.Signer, alg string) (jose.SignatureAlgorithm, error) {
 	return jose.SignatureAlgorithm(alg), nil
 }
 
-// algorithms returns those that go with a key, the usual one first.
+// algorithms returns the algorithms that fit a key, the default first.
 func algorithms(key crypto.Signer) ([]jose.SignatureAlgorithm, error) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
@@ -86,6 +86,6 @@ func algorithms(key crypto.Signer) ([]jose.SignatureAlgorithm, error) {
 	case ed25519.PrivateKey:
 		return []jose.SignatureAlgorithm{jose.EdDSA}, nil
 	default:
-		return nil, fmt.Errorf("%T is of no use here", key)
+		return nil, fmt.Errorf("%T is not supported", key)
 	}
 }

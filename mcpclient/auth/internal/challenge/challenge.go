@@ -1,8 +1,8 @@
-// Package challenge reads what servers put into WWW-Authenticate (RFC 9110 §11.6.1): start at [Parse].
+// Package challenge parses the header WWW-Authenticate (RFC 9110 §11.6.1). Start at [Parse].
 //
-// It is forgiving, because a challenge that is not understood is an authorization that does not happen: URLs without
-// quotes, parameters without commas between them and empty elements are taken as they are meant, and what makes no
-// sense is left out up to the next comma. It never fails.
+// The parser is lenient, because a client cannot authorize if it does not understand the challenge. It accepts URLs
+// without quotes, parameters without commas between them and empty elements, and skips invalid text up to the next
+// comma. It never fails.
 package challenge
 
 import (
@@ -12,20 +12,21 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Limits on what one response can make Parse keep; more of either is left out.
+// Limits for the challenges of one response. Parse drops everything above them.
 const (
 	maxChallenges = 32
-	maxParams     = 64 // of one challenge
+	maxParams     = 64 // parameters of one challenge
 )
 
-// Challenge is one of the ways to authenticate that a server offers.
+// Challenge is one way to authenticate that a server offers.
 type Challenge struct {
-	Scheme  string            // in lower case, such as bearer, dpop or basic
-	Token68 string            // what some schemes have instead of parameters
-	Params  map[string]string // never nil; names in lower case, values unquoted; of a name that comes twice the first
+	Scheme  string // lower case, such as bearer, dpop or basic
+	Token68 string // used by some schemes instead of parameters
+	// never nil; names in lower case, values unquoted; the first value of a repeated name
+	Params map[string]string
 }
 
-// Parse returns the challenges of every WWW-Authenticate field of h, in their order.
+// Parse returns the challenges of all WWW-Authenticate fields of h, in their order.
 func Parse(h http.Header) []Challenge {
 	var all []Challenge
 	for _, field := range h.Values("WWW-Authenticate") {
@@ -36,7 +37,7 @@ func Parse(h http.Header) []Challenge {
 	return all
 }
 
-// Find returns the first challenge of a scheme, whose name is given in lower case.
+// Find returns the first challenge with this scheme, which must be in lower case.
 func Find(all []Challenge, scheme string) (Challenge, bool) {
 	for _, c := range all {
 		if c.Scheme == scheme {
@@ -46,14 +47,14 @@ func Find(all []Challenge, scheme string) (Challenge, bool) {
 	return Challenge{}, false
 }
 
-// parser goes through one field from left to right, once.
+// parser parses one field in a single pass.
 type parser struct {
 	rest string
 	all  []Challenge
-	open bool // the last of all takes parameters: it began in this field
+	open bool // the last challenge in all began in this field and accepts parameters
 }
 
-// field reads elements until there are no more. An element is a parameter if = comes after its name, and else begins a
+// field parses all elements of the field. An element is a parameter if its name is followed by =, else it begins a
 // challenge.
 func (p *parser) field() {
 	for {
@@ -73,7 +74,7 @@ func (p *parser) field() {
 	}
 }
 
-// begin starts a challenge, which may have a token68 at once.
+// begin starts a challenge and parses its token68, if present.
 func (p *parser) begin(scheme string) {
 	delimited := p.rest == "" || isSpace(p.rest[0]) || p.rest[0] == ','
 	p.open = delimited && len(p.all) < maxChallenges
@@ -85,7 +86,7 @@ func (p *parser) begin(scheme string) {
 	p.all[len(p.all)-1].Token68 = p.token68()
 }
 
-// token68 takes what stands before the next comma, if it can be nothing but a token68.
+// token68 returns the text before the next comma if it is a token68, else the empty string.
 func (p *parser) token68() string {
 	element, _, _ := strings.Cut(p.rest, ",")
 	text := strings.Trim(element, " \t")
@@ -96,7 +97,7 @@ func (p *parser) token68() string {
 	return text
 }
 
-// assigned takes = and the blanks around it.
+// assigned skips = and the space around it. It reports whether there was a =.
 func (p *parser) assigned() bool {
 	after, ok := strings.CutPrefix(strings.TrimLeft(p.rest, " \t"), "=")
 	if ok {
@@ -105,10 +106,10 @@ func (p *parser) assigned() bool {
 	return ok
 }
 
-// param takes the value of a parameter, and keeps it if there is a challenge it belongs to.
+// param parses the value of a parameter, and stores it if there is an open challenge.
 func (p *parser) param(name string) {
 	value, ok := p.value()
-	p.junk()
+	p.skipJunk()
 	if !ok || !p.open {
 		return
 	}
@@ -119,7 +120,8 @@ func (p *parser) param(name string) {
 	}
 }
 
-// value reads a quoted string, or else everything before a comma or a blank. It is not ok if the quote does not end.
+// value parses a quoted string, or the text before a comma or space. It returns false if the quoted string does not
+// end.
 func (p *parser) value() (string, bool) {
 	if !strings.HasPrefix(p.rest, `"`) {
 		n := strings.IndexAny(p.rest, ", \t")
@@ -151,8 +153,8 @@ func (p *parser) quoted() (string, bool) {
 	return "", false
 }
 
-// junk drops what follows a value before the next comma, unless it is a parameter for which the comma was forgotten.
-func (p *parser) junk() {
+// skipJunk skips the text between a value and the next comma, unless it is a parameter after a missing comma.
+func (p *parser) skipJunk() {
 	p.rest = strings.TrimLeft(p.rest, " \t")
 	if p.rest == "" || p.rest[0] == ',' {
 		return
@@ -163,7 +165,7 @@ func (p *parser) junk() {
 	}
 }
 
-// skip drops everything before the next comma that is in no quotes.
+// skip skips to the next comma outside quotes.
 func (p *parser) skip() {
 	for p.rest != "" && p.rest[0] != ',' {
 		if p.rest[0] == '"' {
@@ -174,7 +176,7 @@ func (p *parser) skip() {
 	}
 }
 
-// token takes a token (RFC 9110 §5.6.2), which may be empty.
+// token parses a token (RFC 9110 §5.6.2), which may be empty.
 func (p *parser) token() string {
 	n := 0
 	for n < len(p.rest) && hostname.TokenByte(p.rest[n]) {

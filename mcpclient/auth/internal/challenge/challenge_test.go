@@ -120,7 +120,7 @@ func TestParseKeepsABoundedNumber(t *testing.T) {
 	}
 }
 
-func TestFindTakesTheFirstOfAScheme(t *testing.T) {
+func TestFindReturnsTheFirstOfAScheme(t *testing.T) {
 	all := Parse(http.Header{"Www-Authenticate": {"Basic, Bearer scope=1", "Bearer scope=2"}})
 	if c, ok := Find(all, "bearer"); !ok || c.Params["scope"] != "1" {
 		t.Errorf("Find(bearer) = %v, %v, want the first one", c, ok)
@@ -130,8 +130,8 @@ func TestFindTakesTheFirstOfAScheme(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrittenIsRead writes random challenges as RFC 9110 has them.
-func TestWhatIsWrittenIsRead(t *testing.T) {
+// TestWrittenChallengesParse writes random challenges by the grammar of RFC 9110.
+func TestWrittenChallengesParse(t *testing.T) {
 	token := rapid.StringMatching("[a-z!#$%&'*+.^_`|~-][a-z0-9!#$%&'*+.^_`|~-]{0,8}")
 	value := rapid.StringOf(rapid.RuneFrom([]rune("abc \t,=\"\\:/?é")))
 	rapid.Check(t, func(t *rapid.T) {

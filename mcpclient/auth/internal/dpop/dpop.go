@@ -1,5 +1,5 @@
-// Package dpop makes the proofs that bind tokens to a key (RFC 9449): a [Key] signs one for every request, with the
-// latest of the [Nonces] its server gave.
+// Package dpop creates the proofs that bind tokens to a key (RFC 9449). A [Key] signs a new proof for each request,
+// with the latest nonce of the server from [Nonces].
 package dpop
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Alg is the algorithm of every key.
+// Alg is the algorithm of all keys.
 const Alg = string(jose.ES256)
 
-// Key is a private key that never leaves the process but through [Key.Marshal]. Its methods may be called from any
-// goroutine. Printed it shows its thumbprint.
+// Key is a private key that leaves the process only through [Key.Marshal]. Its methods may be called from any
+// goroutine. Printing it shows its thumbprint, not the key.
 type Key struct {
 	private    *ecdsa.PrivateKey
 	signer     jose.Signer
 	thumbprint string
 }
 
-// NewKey makes a key on P-256.
+// NewKey generates a key on P-256.
 func NewKey() (*Key, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -41,7 +41,7 @@ func NewKey() (*Key, error) {
 	return newKey(private)
 }
 
-// ParseKey returns the key that [Key.Marshal] wrote. Its errors quote nothing of it.
+// ParseKey parses the output of [Key.Marshal]. Its errors contain no part of the key.
 func ParseKey(pkcs8 []byte) (*Key, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(pkcs8)
 	if err != nil {
@@ -68,13 +68,13 @@ func newKey(private *ecdsa.PrivateKey) (*Key, error) {
 	return &Key{private: private, signer: signer, thumbprint: base64.RawURLEncoding.EncodeToString(print)}, nil
 }
 
-// Marshal returns the private key as PKCS #8, to be kept like a token.
+// Marshal returns the private key as PKCS #8. Store it as securely as a token.
 func (k *Key) Marshal() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(k.private) }
 
-// Thumbprint returns the SHA-256 thumbprint (RFC 7638), which is dpop_jkt and the token's cnf.jkt.
+// Thumbprint returns the SHA-256 thumbprint (RFC 7638), the value of dpop_jkt and of the token's cnf.jkt.
 func (k *Key) Thumbprint() string { return k.thumbprint }
 
-// Format prints the thumbprint, whatever the verb.
+// Format prints the thumbprint for all verbs.
 func (k *Key) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "dpop.Key(%s)", k.thumbprint) }
 
 // proof is the payload of RFC 9449 §4.2.
@@ -87,8 +87,8 @@ type proof struct {
 	Nonce       string `json:"nonce,omitempty"`
 }
 
-// Proof returns the header DPoP of one request: no other one, not even the same one again, may carry it. accessToken is
-// empty for the token endpoint, nonce is empty if the server gave none.
+// Proof returns the header DPoP for one request. Do not use it for another request or a retry. accessToken is empty
+// for the token endpoint; nonce is empty if the server has sent none.
 func (k *Key) Proof(method string, u *url.URL, accessToken, nonce string, now time.Time) (string, error) {
 	p := proof{ID: rand.Text(), Method: method, URL: target(u), IssuedAt: now.Unix(), Nonce: nonce}
 	if accessToken != "" {
@@ -106,7 +106,7 @@ func (k *Key) Proof(method string, u *url.URL, accessToken, nonce string, now ti
 	return signed.CompactSerialize()
 }
 
-// target is the URL of a request without query and fragment, normalized (RFC 3986 §6.2.2, §6.2.3).
+// target returns the URL of a request without query and fragment, normalized (RFC 3986 §6.2.2, §6.2.3).
 func target(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {

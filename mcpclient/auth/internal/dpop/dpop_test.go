@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
 )
 
-// read verifies a proof with the key in it, as a server does, and returns its header and claims.
+// read verifies a proof with the key that it contains, as a server does, and returns its header and claims.
 func read(t *testing.T, proof string) (header jose.Header, claims map[string]any) {
 	t.Helper()
 	signed, err := jose.ParseSignedCompact(proof, []jose.SignatureAlgorithm{jose.ES256})
@@ -91,7 +91,7 @@ func TestProofHasTheClaimsOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestProofLeavesOutWhatThereIsNot(t *testing.T) {
+func TestProofOmitsEmptyClaims(t *testing.T) {
 	proof, err := newKey(t).Proof("POST", parseURL(t, "https://as.example.com/token"), "", "", time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestProofLeavesOutWhatThereIsNot(t *testing.T) {
 	}
 }
 
-func TestNoTwoProofsHaveOneID(t *testing.T) {
+func TestProofsHaveUniqueIDs(t *testing.T) {
 	k, u, now := newKey(t), parseURL(t, "https://h/"), time.Now()
 	var mu sync.Mutex
 	seen := map[any]bool{}
@@ -148,7 +148,7 @@ func TestTargetIsNormalizedAndHasNoQuery(t *testing.T) {
 	}
 }
 
-func TestKeyComesBackFromStorage(t *testing.T) {
+func TestKeyRoundTrips(t *testing.T) {
 	k := newKey(t)
 	data, err := k.Marshal()
 	if err != nil {
@@ -175,7 +175,7 @@ func TestKeyComesBackFromStorage(t *testing.T) {
 	}
 }
 
-func TestParseKeyRefusesWhatIsNoKeyOfOurs(t *testing.T) {
+func TestParseKeyRejectsOtherKeys(t *testing.T) {
 	other, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestParseKeyRefusesWhatIsNoKeyOfOurs(t *testing.T) {
 	}
 }
 
-func TestPrintedKeyShowsNothingSecret(t *testing.T) {
+func TestPrintedKeyContainsNoSecret(t *testing.T) {
 	k := newKey(t)
 	der, err := k.Marshal()
 	if err != nil {

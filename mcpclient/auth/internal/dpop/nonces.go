@@ -12,22 +12,22 @@ const (
 	maxNonce   = 1024 // bytes
 )
 
-// Nonces remembers the latest nonce that each origin gave (RFC 9449 §8.2, §9). The zero value is ready; its methods may
-// be called from any goroutine.
+// Nonces stores the latest nonce of each origin (RFC 9449 §8.2, §9), for at most 256 origins. The zero value is ready
+// for use. Its methods may be called from any goroutine.
 type Nonces struct {
 	mu     sync.Mutex
-	latest map[string]string // by origin; guarded by mu
+	latest map[string]string // latest nonce by origin; guarded by mu
 }
 
-// For returns the nonce for a request to u, empty if its origin gave none.
+// For returns the nonce for a request to u, or the empty string if its origin has sent none.
 func (n *Nonces) For(u *url.URL) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.latest[hostname.Origin(u)]
 }
 
-// Note takes the header DPoP-Nonce of any response to a request to u. An empty one changes nothing, and neither does
-// one that is too long to be sent back.
+// Note stores the DPoP-Nonce header of a response to a request to u. It ignores an empty nonce and a nonce of more
+// than 1024 bytes.
 func (n *Nonces) Note(u *url.URL, nonce string) {
 	if nonce == "" || len(nonce) > maxNonce {
 		return
@@ -39,13 +39,13 @@ func (n *Nonces) Note(u *url.URL, nonce string) {
 	}
 	o := hostname.Origin(u)
 	if _, known := n.latest[o]; !known && len(n.latest) >= maxOrigins {
-		n.forgetOne()
+		n.evictOne()
 	}
 	n.latest[o] = nonce
 }
 
-// forgetOne costs the origin it hits one more round trip.
-func (n *Nonces) forgetOne() {
+// evictOne removes an arbitrary origin. The next request to that origin costs one more round trip.
+func (n *Nonces) evictOne() {
 	for o := range n.latest {
 		delete(n.latest, o)
 		return

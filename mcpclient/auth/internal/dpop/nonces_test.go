@@ -27,7 +27,7 @@ func TestNoncesBelongToOrigins(t *testing.T) {
 	}
 }
 
-func TestNoncesOfEndlesslyManyOriginsAreForgotten(t *testing.T) {
+func TestNoncesAreKeptForABoundedNumberOfOrigins(t *testing.T) {
 	var n dpop.Nonces
 	const origins = 1000
 	for i := range origins {

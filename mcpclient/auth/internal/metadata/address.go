@@ -2,18 +2,18 @@ package metadata
 
 import "net/netip"
 
-// kind is what an address is good for.
+// kind is the class of an IP address.
 type kind string
 
 const (
 	public   kind = "public"
 	loopback kind = "loopback"
 	private  kind = "private"
-	special  kind = "special-purpose" // link-local, multicast, unspecified, reserved, or another address in disguise
+	// link-local, multicast, unspecified, reserved, or an encoding of another address
+	special kind = "special-purpose"
 )
 
-// kinds holds the addresses that are not public, after the IANA special-purpose registries. The first row that fits
-// counts.
+// kinds lists the address ranges of the IANA special-purpose registries. The first matching row counts.
 var kinds = []struct {
 	prefix netip.Prefix
 	kind   kind
@@ -25,7 +25,7 @@ var kinds = []struct {
 	{netip.MustParsePrefix("100.64.0.0/10"), private},   // shared address space
 	{netip.MustParsePrefix("198.18.0.0/15"), private},   // benchmarks
 	{netip.MustParsePrefix("0.0.0.0/8"), special},       // this network
-	{netip.MustParsePrefix("169.254.0.0/16"), special},  // link-local, the metadata of clouds
+	{netip.MustParsePrefix("169.254.0.0/16"), special},  // link-local, cloud metadata services
 	{netip.MustParsePrefix("192.0.0.0/24"), special},    // protocol assignments
 	{netip.MustParsePrefix("192.0.2.0/24"), special},    // documentation
 	{netip.MustParsePrefix("192.88.99.0/24"), special},  // 6to4 relays
@@ -40,14 +40,14 @@ var kinds = []struct {
 	{netip.MustParsePrefix("2002::/16"), special},     // 6to4
 	{netip.MustParsePrefix("3fff::/20"), special},     // documentation
 	{netip.MustParsePrefix("2000::/3"), public},
-	// link-local, multicast, unspecified, IPv4-mapped and whatever is not assigned
+	// link-local, multicast, unspecified, IPv4-mapped and unassigned
 	{netip.MustParsePrefix("::/0"), special},
 }
 
-// nat64 is where networks without IPv4 put the public addresses of IPv4 (RFC 6052).
+// nat64 is the prefix under which networks without IPv4 reach public IPv4 addresses (RFC 6052).
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// classify judges an address by the registries, and one behind NAT64 by what it is there.
+// classify returns the kind of an address. For an address behind NAT64, it classifies the embedded IPv4 address.
 func classify(ip netip.Addr) kind {
 	ip = ip.WithZone("")
 	if nat64.Contains(ip) {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decode reads one JSON object, whose unknown members do not matter. Names have to be exact and unique, and what is
-// wrong with a value says of which member.
+// decode decodes one JSON object and skips unknown members. Member names must be exact and unique. Errors about a
+// value name its member.
 func decode(data []byte, doc any) error {
 	err := json.Unmarshal(data, doc)
 	if err == nil {
@@ -22,7 +22,7 @@ func decode(data []byte, doc any) error {
 	}
 	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(wrong, jsontext.ErrDuplicateName) {
-			return invalid("member %.100q is there twice", wrong.JSONPointer)
+			return invalid("member %.100q occurs twice", wrong.JSONPointer)
 		}
 		return invalid("document is not valid JSON: byte %d", wrong.ByteOffset)
 	}
@@ -39,7 +39,7 @@ var kindNames = map[jsontext.Kind]string{
 	jsontext.KindBeginArray:  "array",
 }
 
-// member names what a JSON pointer points to, one of the members we know: /scopes_supported/0 is scopes_supported/0.
+// member returns the path of a JSON pointer to a known member: /scopes_supported/0 becomes scopes_supported/0.
 func member(p jsontext.Pointer) string { return strings.TrimPrefix(string(p), "/") }
 
 func describe(t reflect.Type) string {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDecodeNamesTheMemberThatIsWrong(t *testing.T) {
+func TestDecodeErrorNamesTheInvalidMember(t *testing.T) {
 	resource := &url.URL{Scheme: "https", Host: "h", Path: "/mcp"}
 	for in, want := range map[string]string{
 		`{"resource":"https://h/mcp","scopes_supported":"a b"}`: "scopes_supported is a JSON string, " +
@@ -16,8 +16,8 @@ func TestDecodeNamesTheMemberThatIsWrong(t *testing.T) {
 		`{"resource":["https://h/mcp"]}`: "resource is a JSON array, want a string",
 		`{"resource":"https://h/mcp","dpop_bound_access_tokens_required":"true"}`: "dpop_bound_access_tokens_required is " +
 			"a JSON string, want true or false",
-		`{"resource":"https://h/mcp","resource":"https://evil"}`: `member "/resource" is there twice`,
-		`{"resource":"https://h/mcp","x":{"a":1,"a":2}}`:         `member "/x/a" is there twice`,
+		`{"resource":"https://h/mcp","resource":"https://evil"}`: `member "/resource" occurs twice`,
+		`{"resource":"https://h/mcp","x":{"a":1,"a":2}}`:         `member "/x/a" occurs twice`,
 		`{"resource":"https://h/mcp"`:                            "not valid JSON",
 		`{"resource":"https://h/mcp"} {}`:                        "not valid JSON",
 		"{\"resource\":\"https://h/mcp\xff\"}":                   "not valid JSON",

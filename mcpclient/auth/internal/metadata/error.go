@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// ErrNotFound is in the error when every place where a document could be answered that it is not there: with a status
-// of 4xx, or with something that is not a JSON object, like the page some servers have for every path.
-var ErrNotFound = errors.New("there is no metadata")
+// ErrNotFound matches, with errors.Is, the error if no location has the document: all of them answered with a 4xx
+// status or with something other than a JSON object, such as the HTML page that some servers return for every path.
+var ErrNotFound = errors.New("metadata not found")
 
-// ErrOtherResource is in the error when a document is about another resource than the MCP server.
-var ErrOtherResource = errors.New("it is not about this server")
+// ErrOtherResource matches, with errors.Is, the error for a document about a resource other than the MCP server.
+var ErrOtherResource = errors.New("metadata is about another resource")
 
-// Error says what went wrong where. All methods of [Fetcher] return errors of this type.
+// Error is the type of all errors of [Fetcher].
 type Error struct {
-	URL    string // what was asked for, without query; of several places the one that matters most
-	Status int    // of the HTTP response; 0 if there was none, or none that could be read to its end
+	URL    string // URL of the request without its query; of several locations, the URL of the decisive error
+	Status int    // HTTP status; 0 if there was no response or its body could not be read completely
 	Err    error  // never nil
 }
 
@@ -27,37 +27,37 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.URL, e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether the same question will get the same answer: false if nothing answered or if the server was
-// busy or broken.
+// Permanent reports whether a retry would fail in the same way. It returns false if there was no response or if the
+// server was overloaded or failed.
 func (e *Error) Permanent() bool {
-	return e.Status != 0 && !passes(e.Status) || errors.Is(e.Err, ErrRefused) || errors.Is(e.Err, ErrNotFound) ||
+	return e.Status != 0 && !temporaryStatus(e.Status) || errors.Is(e.Err, ErrRefused) || errors.Is(e.Err, ErrNotFound) ||
 		errors.Is(e.Err, errInvalid)
 }
 
-// errInvalid is in the error when there is a document that must not be used.
+// errInvalid matches, with errors.Is, the error for a document that must not be used.
 var errInvalid = errors.New("invalid metadata")
 
-// errAbsent is in the error when one place has no document.
+// errAbsent matches, with errors.Is, the error for one location without a document.
 var errAbsent = errors.New("no metadata")
 
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errInvalid, fmt.Sprintf(format, args...))
 }
 
-// passes reports whether a status can be another one the next time.
-func passes(status int) bool {
+// temporaryStatus reports whether a retry may return another status.
+func temporaryStatus(status int) bool {
 	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }
 
-// statusError judges a response that is no 200.
+// statusError returns the error for a response with a status other than 200.
 func statusError(status int) error {
-	if 400 <= status && status < 500 && !passes(status) {
+	if 400 <= status && status < 500 && !temporaryStatus(status) {
 		return fmt.Errorf("%w: HTTP status %d", errAbsent, status)
 	}
 	return fmt.Errorf("HTTP status %d", status)
 }
 
-// unreachable makes an Error of what http.Client returned, without the query that its own text would have.
+// unreachable returns an Error for an error of http.Client. It omits the query, which the client's own text contains.
 func unreachable(u *url.URL, err error) *Error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
@@ -65,10 +65,10 @@ func unreachable(u *url.URL, err error) *Error {
 	return &Error{URL: bare(u), Err: err}
 }
 
-// verdict is the error of places that all failed: the first one that can pass, else the first one that says more than
-// that there is nothing, else that there is nothing.
-func verdict(failed []*Error) *Error {
-	var telling *Error
+// combine returns the error if all locations failed: the first temporary error, else the first error other than a
+// missing document, else ErrNotFound.
+func combine(failed []*Error) *Error {
+	var definite *Error
 	var places []string
 	for _, e := range failed {
 		absent := errors.Is(e, errAbsent)
@@ -76,12 +76,12 @@ func verdict(failed []*Error) *Error {
 			return e
 		}
 		if !absent {
-			telling = cmp.Or(telling, e)
+			definite = cmp.Or(definite, e)
 		}
 		places = append(places, e.Error())
 	}
-	if telling != nil {
-		return telling
+	if definite != nil {
+		return definite
 	}
 	return &Error{
 		URL:    failed[0].URL,
@@ -90,7 +90,7 @@ func verdict(failed []*Error) *Error {
 	}
 }
 
-// bare returns a URL for an error: without user information, query and fragment.
+// bare returns the URL for use in an error: without user information, query and fragment.
 func bare(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }

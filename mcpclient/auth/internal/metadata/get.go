@@ -12,15 +12,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/version"
 )
 
-// versionHeader is asked for by revision 2025-03-26, which knew no protected-resource metadata.
+// Revision 2025-03-26, which has no protected-resource metadata, requires the header versionHeader.
 const (
 	versionHeader = "MCP-Protocol-Version"
 	legacyVersion = "2025-03-26"
 )
 
-// Do sends a request to an endpoint that metadata named, behind the guard and within the limits of time and size. A
-// redirect of anything but a GET is not followed: it is the response. Reading more of the body than the limit is an
-// error. The caller closes the body.
+// Do sends a request to an endpoint from the metadata. The guard and the limits of time and size apply. Do follows
+// redirects only for GET; for other methods, it returns the redirect as the response. Reading more of the body than
+// the size limit is an error. The caller closes the body.
 func (f *Fetcher) Do(req *http.Request) (*http.Response, error) {
 	resp, err := f.http.Do(req)
 	if err != nil {
@@ -30,7 +30,7 @@ func (f *Fetcher) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// limited is a body that fails where it passes its limit, instead of seeming to end there.
+// limited is a body that returns an error at its limit instead of io.EOF.
 type limited struct {
 	io.ReadCloser
 	left, limit int64
@@ -43,14 +43,15 @@ func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if int64(n) > l.left {
 		n, l.left = int(l.left), 0
-		return n, invalid("answer is over the limit of %d bytes", l.limit)
+		return n, invalid("response exceeds the limit of %d bytes", l.limit)
 	}
 	l.left -= int64(n)
 	return n, err
 }
 
-// first gets the document from the first of several places that has a good one. The places are on one host: if that
-// cannot be reached once, it is not tried again. What was refused may have been a redirect of the one place.
+// first returns the first valid document from several locations on one host. If the host is unreachable, it does not
+// try the other locations. After a refused request it tries them, because a redirect of that one location may have
+// been refused.
 func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Header, use func([]byte) error) error {
 	var failed []*Error
 	for _, place := range places {
@@ -63,10 +64,10 @@ func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Head
 			break
 		}
 	}
-	return verdict(failed)
+	return combine(failed)
 }
 
-// document gets one document and hands it to use, whose error says what is wrong with it.
+// document gets one document and passes it to use, which returns an error for an invalid document.
 func (f *Fetcher) document(ctx context.Context, place *url.URL, header http.Header, use func([]byte) error) *Error {
 	req := (&http.Request{Method: http.MethodGet, URL: place, Host: place.Host, Header: header.Clone()}).WithContext(ctx)
 	req.Header.Set("Accept", "application/json")
@@ -85,9 +86,9 @@ func (f *Fetcher) document(ctx context.Context, place *url.URL, header http.Head
 		err = fmt.Errorf("read: %w", err)
 		return unreachable(place, err)
 	case int64(len(data)) > f.limit:
-		err = invalid("document is over the limit of %d bytes", f.limit)
+		err = invalid("document exceeds the limit of %d bytes", f.limit)
 	case !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")):
-		err = fmt.Errorf("%w: the answer is no JSON object", errAbsent)
+		err = fmt.Errorf("%w: the response is not a JSON object", errAbsent)
 	default:
 		err = use(data)
 	}

@@ -9,33 +9,33 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// ErrRefused is in the error when the guard did not let a request go out.
+// ErrRefused matches, with errors.Is, the error for a request that the guard did not send.
 var ErrRefused = errors.New("refused")
 
-// guard says what may be asked besides public addresses over https.
+// guard lists the destinations that are allowed besides public addresses over https.
 type guard struct {
-	private  bool // private networks, shared address space and loopback
+	private  bool // allows private networks, shared address space and loopback
 	loopback bool
 }
 
-// url judges what can be seen in a URL. Names are judged by what they stand for, when that is known. A host that
-// programs understand in different ways is refused: what is dialled must be what was judged, and net/http makes
-// 127.0.0.1 of digits from beyond ASCII, a C library of 127.1. (RFC 3986 §3.2.2; 2026-07-28, Security Best Practices,
-// "Server-Side Request Forgery")
+// url checks a URL without resolving its host name; address checks the addresses of the name later. It rejects hosts
+// that programs interpret in different ways, because the dialled host must be the checked host: net/http accepts
+// 127.0.0.1 in digits outside ASCII, and a C library accepts 127.1 as 127.0.0.1. (RFC 3986 §3.2.2; 2026-07-28,
+// Security Best Practices, "Server-Side Request Forgery")
 func (g guard) url(u *url.URL) error {
 	host := u.Hostname()
 	switch {
 	case u.Host == "" || host == "":
-		return refuse("it is no absolute URL with a host")
+		return refuse("not an absolute URL with a host")
 	case u.User != nil:
-		return refuse("it has user information")
+		return refuse("the URL contains user information")
 	case !hostname.Plain(host):
 		return refuse(
-			"its host is no address in its usual form and no name of ASCII, for which an international one has xn--")
+			"the host is neither an address in its usual form nor an ASCII name; write international names with xn--")
 	case u.Scheme == "http" && !hostname.Loopback(host):
-		return refuse("it is not https")
+		return refuse("the URL is not https")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return refuse("its scheme is not https")
+		return refuse("the scheme is not https")
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return g.address(host, ip)
@@ -46,7 +46,7 @@ func (g guard) url(u *url.URL) error {
 	return nil
 }
 
-// address judges what a host's name stands for.
+// address checks an address of a host.
 func (g guard) address(host string, ip netip.Addr) error {
 	kind := classify(ip)
 	if hostname.Loopback(host) && !hostname.LoopbackIP(ip) {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestGuardJudgesURLs(t *testing.T) {
-	// who may ask: none, those that may ask loopback, those that may ask private ones, all
+func TestGuardChecksURLs(t *testing.T) {
+	// allowed by: no guard, guards with loopback, guards with private addresses, all guards
 	const no, local, private, yes = 0, 1, 2, 3
 	for in, want := range map[string]int{
 		"https://as.example/token":        yes,
@@ -86,7 +86,7 @@ func TestGuardJudgesURLs(t *testing.T) {
 	}
 }
 
-func TestLoopbackNameHasToBeLoopback(t *testing.T) {
+func TestLoopbackNameMustResolveToLoopback(t *testing.T) {
 	g := guard{loopback: true, private: true}
 	for _, host := range []string{"localhost", "127.0.0.1", "a.localhost"} {
 		if err := g.address(host, netip.MustParseAddr("8.8.8.8")); err == nil {
@@ -95,9 +95,9 @@ func TestLoopbackNameHasToBeLoopback(t *testing.T) {
 	}
 }
 
-// TestNothingLocalIsPublic holds the table against what package netip knows, for addresses drawn near the interesting
-// ones.
-func TestNothingLocalIsPublic(t *testing.T) {
+// TestLocalAddressesAreNotPublic compares the table with the methods of netip.Addr, for addresses near the boundaries
+// of prefixes.
+func TestLocalAddressesAreNotPublic(t *testing.T) {
 	prefixes := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), nat64,
 		netip.MustParsePrefix("::ffff:0:0/96")}
 	for _, k := range kinds {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// site is a server on loopback that answers some paths and remembers what it was asked.
+// site is a server on loopback that serves some paths and records its requests.
 type site struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -85,7 +85,7 @@ func (s *site) wantPaths(t *testing.T, want ...string) {
 	}
 }
 
-// localFetcher may ask loopback.
+// localFetcher returns a Fetcher that may connect to loopback.
 func localFetcher(t *testing.T, o Options) *Fetcher {
 	t.Helper()
 	f := New(o)
@@ -93,7 +93,7 @@ func localFetcher(t *testing.T, o Options) *Fetcher {
 	return f.For(&url.URL{Scheme: "http", Host: "localhost"})
 }
 
-// resolveAs has every name that is looked up while the test runs stand for ip.
+// resolveAs makes every name resolve to ip during the test.
 func resolveAs(t *testing.T, ip string) {
 	t.Helper()
 	answer := netip.MustParseAddr(ip)
@@ -106,13 +106,13 @@ func resolveAs(t *testing.T, ip string) {
 	}}
 }
 
-// resolveNothing has no name known while the test runs: by an answer that says so, or because there is no answer. It
-// counts the questions.
+// resolveNothing makes every name unresolvable during the test: with a negative answer, or without an answer. It
+// counts the queries.
 func resolveNothing(t *testing.T, answers bool) *atomic.Int64 {
 	t.Helper()
 	before := net.DefaultResolver
 	t.Cleanup(func() { net.DefaultResolver = before })
-	var asked atomic.Int64 // those for IPv4 and IPv6 are asked at once
+	var asked atomic.Int64 // queries for IPv4 and IPv6 are concurrent
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		asked.Add(1)
 		if !answers {
@@ -125,7 +125,7 @@ func resolveNothing(t *testing.T, answers bool) *atomic.Int64 {
 	return &asked
 }
 
-// serveDNS answers one question of one connection, as over TCP: each message has its length before it.
+// serveDNS answers one query of one connection in the TCP format: a length precedes each message.
 func serveDNS(c net.Conn, answer netip.Addr) {
 	defer func() { _ = c.Close() }()
 	buf := make([]byte, 4096)
@@ -133,7 +133,7 @@ func serveDNS(c net.Conn, answer netip.Addr) {
 	if err != nil {
 		return
 	}
-	if n == 2 { // the length came alone
+	if n == 2 { // the first read returned only the length
 		more, _ := c.Read(buf[2:])
 		n += more
 	}
@@ -142,12 +142,12 @@ func serveDNS(c net.Conn, answer netip.Addr) {
 	for q[end] != 0 {
 		end += int(q[end]) + 1
 	}
-	end += 5 // the root, type, class
+	end += 5 // root, type and class
 	kind := q[end-3]
 	r := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:end]...)
 	data := answer.AsSlice()
 	if data == nil {
-		r[3] = 0x83 // there is no such name
+		r[3] = 0x83 // NXDOMAIN
 	}
 	if want := map[int]byte{4: 1, 16: 28}[len(data)]; want == kind {
 		r[7] = 1

@@ -1,11 +1,11 @@
-// Package metadata finds out which authorization servers protect an MCP server and what they can do: protected-resource
-// metadata (RFC 9728) and authorization-server metadata (RFC 8414, OpenID Connect Discovery), in the places where the
-// specification (2026-07-28, basic/authorization/authorization-server-discovery) has clients look. Start at [New].
+// Package metadata finds the authorization servers of an MCP server and their capabilities: protected-resource
+// metadata (RFC 9728) and authorization-server metadata (RFC 8414, OpenID Connect Discovery), at the locations that
+// the specification defines (2026-07-28, basic/authorization/authorization-server-discovery). Start at [New].
 //
-// All the URLs it asks for come from servers that may be hostile. A guard keeps it from asking where such a server
-// could not reach itself: https only, no address of a private network, and that checked on the address that is dialled,
-// so that a name which changes its mind (DNS rebinding) gains nothing. [Fetcher.Do] has token and registration
-// endpoints behind the same guard.
+// All URLs come from servers that may be hostile. A guard prevents requests to destinations that such a server could
+// not reach itself: it allows only https and no addresses of private networks. It checks the address at the time of
+// dialling, so a name that changes its address (DNS rebinding) gains nothing. [Fetcher.Do] applies the same guard to
+// requests to token and registration endpoints.
 package metadata
 
 import (
@@ -17,32 +17,34 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// What Options has if it does not say.
+// Defaults of Options.
 const (
 	DefaultTimeout   = 10 * time.Second
 	DefaultSizeLimit = 1 << 20
 )
 
-// maxRedirects is how often one GET is sent elsewhere.
+// maxRedirects is the largest number of redirects of a GET.
 const maxRedirects = 3
 
-// Options of a [Fetcher]. The zero value is ready.
+// Options configure a [Fetcher]. The zero value is ready for use.
 type Options struct {
-	// Client gives its Transport: TLS configuration, proxy, dialer. Nil means one of the Fetcher's own, with the proxy of
-	// the environment. The Client's Jar, CheckRedirect and Timeout are not used.
+	// Client provides the Transport: TLS configuration, proxy, dialer. Nil means a new Transport with the proxy of
+	// the environment. The Client's Jar, CheckRedirect and Timeout are ignored.
 	//
-	// Of an *http.Transport every address is checked when it is dialled. Any other RoundTripper, and an *http.Transport
-	// that dials TLS by itself, has names looked up before each request instead, unless private addresses are allowed, and
-	// names that are not known here are refused; that is no help against names that change in between. Through a proxy
-	// only the URL is checked: the proxy is what looks names up and dials.
+	// An *http.Transport checks each address when it dials. For any other RoundTripper, and for an *http.Transport
+	// that dials TLS itself, names are resolved and checked before each request, unless private addresses are
+	// allowed; names that do not resolve are refused. This does not protect against names that change their address
+	// in between. With a proxy, only the URL is checked, because the proxy resolves names and dials.
 	Client *http.Client
 
-	// AllowPrivateAddresses also allows private networks, shared address space (RFC 6598) and loopback. Link-local,
+	// AllowPrivateAddresses allows private networks, shared address space (RFC 6598) and loopback. Link-local,
 	// multicast, unspecified and reserved addresses stay refused.
 	AllowPrivateAddresses bool
 
-	Timeout   time.Duration // of one request with all its redirects and its body; 0: DefaultTimeout
-	SizeLimit int64         // of one answer's body in bytes; 0: DefaultSizeLimit
+	// Timeout bounds one request with all its redirects and its body. Zero means DefaultTimeout.
+	Timeout time.Duration
+	// SizeLimit bounds the body of one response, in bytes. Zero means DefaultSizeLimit.
+	SizeLimit int64
 }
 
 // Fetcher gets metadata. Its methods may be called from any goroutine.
@@ -50,10 +52,10 @@ type Fetcher struct {
 	guard guard
 	http  *http.Client
 	limit int64
-	local *Fetcher // the one that may ask loopback; itself if this one may
+	local *Fetcher // the Fetcher that may connect to loopback; the Fetcher itself if it may
 }
 
-// New returns a Fetcher that asks public addresses only, unless o says otherwise. See [Fetcher.For].
+// New returns a Fetcher that connects only to public addresses, unless o allows more. See [Fetcher.For].
 func New(o Options) *Fetcher {
 	private := o.AllowPrivateAddresses
 	local := newFetcher(o, guard{private: private, loopback: true})
@@ -78,8 +80,8 @@ func newFetcher(o Options, g guard) *Fetcher {
 	}
 }
 
-// For returns the Fetcher for what the MCP server at resource names. If that server is on loopback, what it names may
-// be, too. The two share connections and options.
+// For returns the Fetcher for the URLs that the MCP server at resource names. If that server is on loopback, these
+// URLs may be on loopback too. Both Fetchers share connections and options.
 func (f *Fetcher) For(resource *url.URL) *Fetcher {
 	if hostname.Loopback(resource.Hostname()) {
 		return f.local
@@ -87,14 +89,15 @@ func (f *Fetcher) For(resource *url.URL) *Fetcher {
 	return f
 }
 
-// Close closes the connections that nothing uses. The Fetcher can be used on.
+// Close closes idle connections. The Fetcher remains usable.
 func (f *Fetcher) Close() {
 	f.http.CloseIdleConnections()
 	f.local.http.CloseIdleConnections()
 }
 
-// redirect lets a GET go on, at most a few times and with nothing that could be a credential. A request with a body
-// ends with the redirect as its response: the body may hold a secret, and is for the one it was sent to.
+// redirect follows a redirect of a GET, at most maxRedirects times, and removes all headers that could be
+// credentials. It does not follow redirects of requests with a body, because the body may contain a secret for the
+// original server.
 func redirect(req *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet || len(via) > maxRedirects {
 		return http.ErrUseLastResponse

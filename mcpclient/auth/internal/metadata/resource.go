@@ -13,10 +13,10 @@ import (
 
 const resourceSuffix = "/.well-known/oauth-protected-resource"
 
-// Resource is the protected-resource metadata of an MCP server (RFC 9728 §2), as far as a client needs it. A list is
-// nil if the server did not give it.
+// Resource is the protected-resource metadata of an MCP server (RFC 9728 §2) that a client needs. A list is nil if
+// the server did not send it.
 type Resource struct {
-	Resource             string // the MCP server's identifier, as the document has it
+	Resource             string // identifier of the MCP server, exactly as in the document
 	AuthorizationServers []string
 	ScopesSupported      []string
 	BearerMethods        []string
@@ -24,20 +24,20 @@ type Resource struct {
 	DPoPRequired         bool
 }
 
-// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge. Without
-// one, "", or if there is nothing at that place, it asks the well-known places, the one of the server's path before the
-// one of its root.
+// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge. If
+// hint is empty, or if there is no document at hint, Resource tries the well-known locations: first for the server's
+// path, then for the root.
 //
-// A document must be about this server (RFC 9728 §3.3): otherwise a server could have a token for another one at its
-// origin. above is a URL that it may be about instead, "" for none: one above the server's, by the word of the user.
+// The document must be about this server (RFC 9728 §3.3), because otherwise a server could obtain a token for another
+// server at its origin. above, if not empty, is a URL above the server's that the user also accepts as the resource.
 func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint string) (*Resource, error) {
 	if above != "" && !isAbove(above, resource) {
 		return nil, &Error{URL: bare(resource),
 			Err: invalid("Options.Resource, %.200q, is not above the server's URL", above)}
 	}
-	// wherever hint points to: the token would go over it
+	// regardless of the location of hint, because the token would be sent over plain http
 	if resource.Scheme == "http" && !hostname.Loopback(resource.Hostname()) {
-		return nil, &Error{URL: bare(resource), Err: refuse("it is not https")}
+		return nil, &Error{URL: bare(resource), Err: refuse("the URL is not https")}
 	}
 	f = f.For(resource)
 	var found *Resource
@@ -53,7 +53,7 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint s
 	}
 	place, err := resource.Parse(hint)
 	if err != nil {
-		return nil, &Error{URL: bare(resource), Err: invalid("resource_metadata of the challenge is no URL")}
+		return nil, &Error{URL: bare(resource), Err: invalid("resource_metadata of the challenge is not a URL")}
 	}
 	err = from(place)
 	if e, ok := errors.AsType[*Error](err); ok && (errors.Is(e, ErrNotFound) || e.Status == 0 && !e.Permanent()) {
@@ -64,7 +64,8 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint s
 	return found, err
 }
 
-// resourcePlaces has the well-known path before the resource's own, which keeps its query (RFC 9728 §3.1).
+// resourcePlaces returns the well-known locations. The path of the resource follows the well-known path and keeps its
+// query (RFC 9728 §3.1).
 func resourcePlaces(resource *url.URL) []*url.URL {
 	root := hostname.Root(resource).JoinPath(resourceSuffix)
 	path := strings.TrimSuffix(resource.EscapedPath(), "/")
@@ -92,35 +93,35 @@ func decodeResource(data []byte, resource *url.URL, above string) (*Resource, er
 		return nil, invalid("resource is missing")
 	}
 	if !isAbout(doc.Resource, resource) && !sameResource(doc.Resource, above) {
-		named, _, _ := strings.Cut(doc.Resource, "?") // the query may repeat what is secret in the server's URL
+		named, _, _ := strings.Cut(doc.Resource, "?") // the query may repeat a secret from the server's URL
 		return nil, fmt.Errorf("%w: resource is %.200q, the server is at %q: %w; see Options.Resource",
 			errInvalid, named, bare(resource), ErrOtherResource)
 	}
 	return new(Resource(doc)), nil
 }
 
-// isAbout reports whether id, of a document, identifies the resource: the same URL, but for what makes no other URL of
-// it. A slash at the end makes none (specification 2026-07-28, basic/authorization, "Canonical Server URI"), and a
-// query that id does not have, because a query should not be part of an identifier (RFC 9728 §1.2).
+// isAbout reports whether the identifier id of a document denotes the resource: both URLs are equal, except for a
+// slash at the end (specification 2026-07-28, basic/authorization, "Canonical Server URI"), and except for the query
+// if id has none, because an identifier should not contain a query (RFC 9728 §1.2).
 func isAbout(id string, resource *url.URL) bool {
 	u := identifier(id)
 	return u != nil && hostname.SameOrigin(u, resource) && path(u) == path(resource) &&
 		(u.RawQuery == "" || u.RawQuery == resource.RawQuery)
 }
 
-// sameResource reports whether two texts are one identifier.
+// sameResource reports whether a and b are the same identifier.
 func sameResource(a, b string) bool {
 	x, y := identifier(a), identifier(b)
 	return x != nil && y != nil && isAbout(a, y) && x.RawQuery == y.RawQuery
 }
 
-// isAbove reports whether id identifies something at the resource's origin whose path leads to it.
+// isAbove reports whether id has the resource's origin and a path that is a prefix of the resource's path.
 func isAbove(id string, resource *url.URL) bool {
 	u := identifier(id)
 	return u != nil && hostname.SameOrigin(u, resource) && strings.HasPrefix(path(resource)+"/", path(u)+"/")
 }
 
-// identifier reads what can identify a resource, nil if id cannot.
+// identifier parses the identifier of a resource. It returns nil if id is not valid.
 func identifier(id string) *url.URL {
 	u, err := url.Parse(id)
 	if err != nil || u.Fragment != "" || u.User != nil {
@@ -129,5 +130,5 @@ func identifier(id string) *url.URL {
 	return u
 }
 
-// path is the path of a URL without a slash at its end.
+// path returns the path of a URL without a slash at the end.
 func path(u *url.URL) string { return strings.TrimSuffix(u.EscapedPath(), "/") }

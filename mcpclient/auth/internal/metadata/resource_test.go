@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestResourceIsFoundInItsPlaces(t *testing.T) {
+func TestResourceMetadataIsFoundAtItsLocations(t *testing.T) {
 	const own, root = "/.well-known/oauth-protected-resource/public/mcp", "/.well-known/oauth-protected-resource"
 	for _, tt := range []struct {
 		name, at, path, hint string
@@ -23,10 +23,10 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 		{"at the root, of a server there", root, "", "", []string{root}},
 		{"at the root, of a server at its slash", root, "/", "", []string{root}},
 		{"with an escaped path", root + "/a%2Fb", "/a%2Fb", "", []string{root + "/a%2Fb"}},
-		{"where the challenge says", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
-		{"nothing where the challenge says", own, "/public/mcp", "SITE/gone.json", []string{"/gone.json", own}},
-		{"no server where the challenge says", own, "/public/mcp", "http://127.0.0.1:1/gone.json", []string{own}},
-		{"where the challenge says, without host", "/custom.json", "/public/mcp", "/custom.json", []string{"/custom.json"}},
+		{"at the hint", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
+		{"no document at the hint", own, "/public/mcp", "SITE/gone.json", []string{"/gone.json", own}},
+		{"no server at the hint", own, "/public/mcp", "http://127.0.0.1:1/gone.json", []string{own}},
+		{"at a hint without host", "/custom.json", "/public/mcp", "/custom.json", []string{"/custom.json"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t)
@@ -38,7 +38,7 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 				"bearer_methods_supported":          []string{"header"},
 				"dpop_signing_alg_values_supported": []string{"ES256"},
 				"dpop_bound_access_tokens_required": true,
-				"resource_name":                     []any{1, "members nobody knows may be anything"},
+				"resource_name":                     []any{1, "unknown members may have any type"},
 			})
 			f := New(Options{})
 			defer f.Close()
@@ -62,7 +62,7 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 	}
 }
 
-func TestResourceSaysThatThereIsNone(t *testing.T) {
+func TestMissingResourceMetadataIsErrNotFound(t *testing.T) {
 	s := newSite(t)
 	s.text("/.well-known/oauth-protected-resource/mcp", http.StatusOK, "<!doctype html><p>a page for every path")
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
@@ -70,18 +70,18 @@ func TestResourceSaysThatThereIsNone(t *testing.T) {
 		t.Fatalf("error is %v, want ErrNotFound", err)
 	}
 	s.wantPaths(t, "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
-	for _, part := range []string{"the answer is no JSON object", "HTTP status 404", s.URL} {
+	for _, part := range []string{"the response is not a JSON object", "HTTP status 404", s.URL} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error is %q, want %q in it", err, part)
 		}
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !e.Permanent() || e.URL != s.URL+"/.well-known/oauth-protected-resource/mcp" {
-		t.Errorf("error is %#v, want a permanent one with the first place", err)
+		t.Errorf("error is %#v, want a permanent error with the first location", err)
 	}
 }
 
-func TestTheErrorNamesThePlaceOfTheChallenge(t *testing.T) {
+func TestErrorNamesTheURLOfTheChallenge(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", s.URL+"/gone?secret=1")
@@ -90,22 +90,22 @@ func TestTheErrorNamesThePlaceOfTheChallenge(t *testing.T) {
 	}
 	s.wantPaths(t, "/gone?secret=1", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
 	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("error %q has the query, want it left out", err)
+		t.Errorf("error %q contains the query", err)
 	}
 	if _, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "http://[x"); err == nil {
-		t.Error("a challenge with something that is no URL was accepted, want an error")
+		t.Error("an invalid URL in a challenge was accepted, want an error")
 	}
 }
 
-// TestAServerThatIsBrokenMayRecover: nothing may be concluded from a place that could have had the document.
-func TestAServerThatIsBrokenMayRecover(t *testing.T) {
+// TestServerFailureIsTemporary: the document may exist at a location that failed.
+func TestServerFailureIsTemporary(t *testing.T) {
 	for _, status := range []int{500, 503, 429, 408} {
 		s := newSite(t)
 		s.text("/.well-known/oauth-protected-resource/mcp", status, "")
 		_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Permanent() || e.Status != status || errors.Is(err, ErrNotFound) {
-			t.Errorf("status %d: error is %v, want one with the status that is not permanent", status, err)
+			t.Errorf("status %d: error is %v, want a temporary error with the status", status, err)
 		}
 	}
 	s := newSite(t)
@@ -117,7 +117,7 @@ func TestAServerThatIsBrokenMayRecover(t *testing.T) {
 	}
 }
 
-func TestADocumentIsAboutOneServer(t *testing.T) {
+func TestResourceIdentifierMatchesOneServer(t *testing.T) {
 	const resource = "https://mcp.example.com/team/mcp?tenant=1"
 	for id, want := range map[string]struct{ about, above bool }{
 		"https://mcp.example.com/team/mcp?tenant=1": {true, true},
@@ -127,7 +127,7 @@ func TestADocumentIsAboutOneServer(t *testing.T) {
 		"HTTPS://MCP.example.com:443/team":          {false, true},
 		"https://mcp.example.com/":                  {false, true},
 		"https://mcp.example.com":                   {false, true},
-		"https://mcp.example.com/team/mcp?tenant=2": {false, true}, // by the word of the user
+		"https://mcp.example.com/team/mcp?tenant=2": {false, true}, // allowed only by Options.Resource
 		"https://mcp.example.com/team/mc":           {},
 		"https://mcp.example.com/team/mcp/more":     {},
 		"https://mcp.example.com/Team":              {},
@@ -158,7 +158,7 @@ func TestADocumentIsAboutOneServer(t *testing.T) {
 	}
 }
 
-func TestAResourceAboveTakesTheUsersWord(t *testing.T) {
+func TestParentResourceNeedsTheUsersConsent(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
 	for above, good := range map[string]bool{"": false, s.URL: true, s.URL + "/": true, s.URL + "/mcp": false,
@@ -173,7 +173,7 @@ func TestAResourceAboveTakesTheUsersWord(t *testing.T) {
 	}
 }
 
-func TestResourceOfAnotherServerIsNotUsed(t *testing.T) {
+func TestMetadataOfAnotherServerIsRejected(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource/mcp", map[string]any{"resource": "https://evil.example.com/mcp"})
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
@@ -183,14 +183,15 @@ func TestResourceOfAnotherServerIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestAPlaceThatLeadsAstrayIsNotTheLast: what the root has is none the worse for it.
-func TestAPlaceThatLeadsAstrayIsNotTheLast(t *testing.T) {
+// TestNextLocationIsTriedAfterARefusedRedirect: the refused redirect of one location does not affect the document at
+// the root.
+func TestNextLocationIsTriedAfterARefusedRedirect(t *testing.T) {
 	s := newSite(t)
 	s.page("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://login.example/", http.StatusFound)
 	})
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL + "/mcp"})
 	if r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", ""); err != nil || r.Resource != s.URL+"/mcp" {
-		t.Errorf("metadata is %+v, %v, want what the root has", r, err)
+		t.Errorf("metadata is %+v, %v, want the document at the root", r, err)
 	}
 }

@@ -15,9 +15,9 @@ const (
 	openIDSuffix = "/.well-known/openid-configuration"
 )
 
-// Server is the metadata of an authorization server (RFC 8414 §2), as far as a client needs it. A list is nil if the
-// server did not give it. The endpoints are https URLs, or http ones on loopback, without fragment; those a server does
-// not have are empty, but there is always a TokenEndpoint.
+// Server is the metadata of an authorization server (RFC 8414 §2) that a client needs. A list is nil if the server
+// did not send it. Endpoints are https URLs, or http URLs on loopback, without a fragment. TokenEndpoint is always
+// set; other endpoints are empty if the server does not have them.
 type Server struct {
 	Issuer                    string
 	AuthorizationEndpoint     string
@@ -29,18 +29,18 @@ type Server struct {
 	TokenAuthSigningAlgs      []string
 	CodeChallengeMethods      []string
 	DPoPAlgs                  []string
-	IssParameter              bool // RFC 9207: authorization responses carry iss
+	IssParameter              bool // the server sends iss in authorization responses (RFC 9207)
 	ClientIDMetadataDocuments bool
-	Default                   bool // no document: these are the endpoints every server of 2025-03-26 has
+	Default                   bool // there is no document: the endpoints are the defaults of revision 2025-03-26
 }
 
-// Server returns the metadata of the authorization server with this issuer, from the first of its well-known places
-// that has a document whose issuer is the same, byte for byte. f is the one that [Fetcher.For] gave for the MCP server
-// that named the issuer.
+// Server returns the metadata of the authorization server with this issuer, from the first well-known location with a
+// document. The issuer in the document must equal issuer byte for byte. f must be the result of [Fetcher.For] for the
+// MCP server that named the issuer.
 func (f *Fetcher) Server(ctx context.Context, issuer string) (*Server, error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
-		return nil, &Error{URL: "issuer", Err: invalid("it is no URL")}
+		return nil, &Error{URL: "issuer", Err: invalid("not a URL")}
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
 		return nil, &Error{URL: bare(u), Err: invalid("issuer has a query or a fragment")}
@@ -51,8 +51,8 @@ func (f *Fetcher) Server(ctx context.Context, issuer string) (*Server, error) {
 	return f.server(ctx, serverPlaces(u), http.Header{}, issuer, func(got string) bool { return got == issuer })
 }
 
-// LegacyServer returns the metadata of an MCP server that is its own authorization server, as revision 2025-03-26 has
-// it: the document at the root of the server's origin, or else the default endpoints.
+// LegacyServer returns the metadata of an MCP server that is its own authorization server, by the rules of revision
+// 2025-03-26: the document at the root of the server's origin, or else the default endpoints.
 func (f *Fetcher) LegacyServer(ctx context.Context, resource *url.URL) (*Server, error) {
 	f = f.For(resource)
 	root := hostname.Root(resource)
@@ -93,7 +93,7 @@ func (f *Fetcher) server(ctx context.Context, places []*url.URL, header http.Hea
 	return found, nil
 }
 
-// serverPlaces has the priority of the specification.
+// serverPlaces returns the well-known locations in the order of the specification.
 func serverPlaces(issuer *url.URL) []*url.URL {
 	root := hostname.Root(issuer)
 	path := strings.TrimSuffix(issuer.EscapedPath(), "/")
@@ -127,7 +127,7 @@ func (g guard) decodeServer(data []byte, issuer string, isIssuer func(string) bo
 		return nil, invalid("issuer is missing")
 	}
 	if !isIssuer(doc.Issuer) {
-		return nil, invalid("issuer is %.200q, which is another server than %.200q; a slash at the end counts", doc.Issuer,
+		return nil, invalid("issuer is %.200q, want exactly %.200q; a slash at the end counts", doc.Issuer,
 			issuer)
 	}
 	if doc.TokenEndpoint == "" {
@@ -145,14 +145,14 @@ func (g guard) decodeServer(data []byte, issuer string, isIssuer func(string) bo
 	return new(Server(doc)), nil
 }
 
-// endpoint keeps out what must never be asked, or opened in a browser.
+// endpoint returns an error for an endpoint to which neither the client nor a browser may connect.
 func (g guard) endpoint(name, endpoint string) error {
 	if endpoint == "" {
 		return nil
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return invalid("%s is no URL", name)
+		return invalid("%s is not a URL", name)
 	}
 	if u.Fragment != "" {
 		return invalid("%s has a fragment", name)

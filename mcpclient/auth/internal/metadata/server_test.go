@@ -20,7 +20,7 @@ func (s *site) server(at, issuer string) {
 	})
 }
 
-func TestServerIsFoundInItsPlaces(t *testing.T) {
+func TestServerMetadataIsFoundAtItsLocations(t *testing.T) {
 	for _, tt := range []struct {
 		at, path string
 		asked    []string
@@ -46,7 +46,7 @@ func TestServerIsFoundInItsPlaces(t *testing.T) {
 	}
 }
 
-func TestServerKnowsEveryMember(t *testing.T) {
+func TestServerMetadataDecodesAllMembers(t *testing.T) {
 	s := newSite(t)
 	s.json(oauth, map[string]any{
 		"issuer":                                s.URL,
@@ -95,34 +95,34 @@ func TestIssuerIsComparedByteForByte(t *testing.T) {
 		}
 		got, err := localFetcher(t, Options{}).Server(t.Context(), s.URL+tt.asked)
 		e, ok := errors.AsType[*Error](err)
-		if !ok || !e.Permanent() || !strings.Contains(err.Error(), "which is another server") {
+		if !ok || !e.Permanent() || !strings.Contains(err.Error(), "want exactly") {
 			t.Errorf("issuer %q in the document of %q: %v, %v, want a permanent error", tt.has, tt.asked, got, err)
 		}
 	}
 }
 
-// TestADocumentOfAnotherIssuerIsPassedOver: some servers have one document for all of their paths.
-func TestADocumentOfAnotherIssuerIsPassedOver(t *testing.T) {
+// TestDocumentOfAnotherIssuerIsSkipped: some servers return one document for all of their paths.
+func TestDocumentOfAnotherIssuerIsSkipped(t *testing.T) {
 	s := newSite(t)
 	s.server(oauth+"/tenant1", s.URL)
 	s.server("/tenant1"+openID, s.URL+"/tenant1")
 	if _, err := localFetcher(t, Options{}).Server(t.Context(), s.URL+"/tenant1"); err != nil {
-		t.Errorf("error is %v, want the document of the third place", err)
+		t.Errorf("error is %v, want the document of the third location", err)
 	}
 }
 
-func TestServerRefusesEndpointsThatMustNotBeOpened(t *testing.T) {
+func TestUnsafeEndpointsAreRejected(t *testing.T) {
 	for _, tt := range []struct{ member, value, want string }{
-		{"authorization_endpoint", "javascript:alert(1)", "no absolute URL"},
+		{"authorization_endpoint", "javascript:alert(1)", "not an absolute URL"},
 		{"authorization_endpoint", "vbscript://as.example/x", "scheme is not https"},
-		{"authorization_endpoint", "file:///etc/passwd", "no absolute URL"},
+		{"authorization_endpoint", "file:///etc/passwd", "not an absolute URL"},
 		{"authorization_endpoint", "http://as.example/authorize", "not https"},
 		{"authorization_endpoint", "https://as.example/authorize#x", "fragment"},
 		{"token_endpoint", "https://169.254.169.254/token", "special-purpose"},
 		{"token_endpoint", "https://user:pass@as.example/token", "user information"},
 		{"token_endpoint", "", "missing"},
-		{"registration_endpoint", "/register", "no absolute URL"},
-		{"registration_endpoint", "https://a b/", "no URL"},
+		{"registration_endpoint", "/register", "not an absolute URL"},
+		{"registration_endpoint", "https://a b/", "not a URL"},
 		{"registration_endpoint", "https://10.0.0.1/register", "private"},
 	} {
 		s := newSite(t)
@@ -131,15 +131,15 @@ func TestServerRefusesEndpointsThatMustNotBeOpened(t *testing.T) {
 		s.json(oauth, doc)
 		_, err := localFetcher(t, Options{}).Server(t.Context(), s.URL)
 		if err == nil || !strings.Contains(err.Error(), tt.member) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %q: error is %v, want one with %q", tt.member, tt.value, err, tt.want)
+			t.Errorf("%s %q: error is %v, want an error with %q", tt.member, tt.value, err, tt.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "pass@") {
-			t.Errorf("error %q has the password", err)
+			t.Errorf("error %q contains the password", err)
 		}
 	}
 }
 
-func TestServerRefusesIssuers(t *testing.T) {
+func TestInvalidIssuersAreRejected(t *testing.T) {
 	for issuer, want := range map[string]string{
 		"http://as.example":           "not https",
 		"https://as.example?x":        "query",
@@ -147,24 +147,24 @@ func TestServerRefusesIssuers(t *testing.T) {
 		"https://10.1.2.3":            "private",
 		"https://[fe80::1]":           "special-purpose",
 		"http://localhost:1":          "loopback",
-		"":                            "no absolute URL",
+		"":                            "not an absolute URL",
 		"https://u:secret@as.example": "user information",
-		"https://%zz":                 "no URL",
+		"https://%zz":                 "not a URL",
 	} {
 		_, err := New(Options{}).Server(t.Context(), issuer)
 		e, ok := errors.AsType[*Error](err)
 		if !ok || !e.Permanent() || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("issuer %q: error is %v, want a permanent one with %q", issuer, err, want)
+			t.Errorf("issuer %q: error is %v, want a permanent error with %q", issuer, err, want)
 		}
 	}
 }
 
-func TestLegacyServerIsAtTheRootOfTheOrigin(t *testing.T) {
+func TestLegacyServerMetadataIsAtTheRootOfTheOrigin(t *testing.T) {
 	s := newSite(t)
 	s.json(oauth, map[string]any{"issuer": s.URL + "/", "token_endpoint": s.URL + "/oauth/token"})
 	got, err := New(Options{}).LegacyServer(t.Context(), s.at(t, "/v1/mcp?x"))
 	if err != nil || got.TokenEndpoint != s.URL+"/oauth/token" || got.Default {
-		t.Fatalf("LegacyServer = %+v, %v, want what the document has", got, err)
+		t.Fatalf("LegacyServer = %+v, %v, want the document", got, err)
 	}
 	s.wantPaths(t, oauth)
 	if v := s.asked[0].Header.Get("MCP-Protocol-Version"); v != "2025-03-26" {
@@ -190,7 +190,7 @@ func TestLegacyServerHasDefaultEndpoints(t *testing.T) {
 	}
 }
 
-func TestLegacyServerDoesNotGuessForABrokenOne(t *testing.T) {
+func TestLegacyServerHasNoDefaultsAfterAServerFailure(t *testing.T) {
 	s := newSite(t)
 	s.text(oauth, http.StatusBadGateway, "")
 	if got, err := New(Options{}).LegacyServer(t.Context(), s.at(t, "/mcp")); err == nil {

@@ -19,13 +19,13 @@ const (
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// transport has every request judged, those that follow a redirect too.
+// transport checks every request, including redirected requests.
 type transport struct {
 	guard   guard
-	proxy   func(*http.Request) (*url.URL, error) // nil: none
+	proxy   func(*http.Request) (*url.URL, error) // nil means no proxy
 	direct  http.RoundTripper
 	proxied http.RoundTripper
-	lookup  bool // direct dials whatever it is told: names are looked up first
+	lookup  bool // direct does not check addresses: resolve and check names before each request
 }
 
 func newTransport(c *http.Client, g guard) *transport {
@@ -44,13 +44,13 @@ func newTransport(c *http.Client, g guard) *transport {
 	return guarded(t, g)
 }
 
-// dialsByItself reports whether t has a dialer for which an address cannot be put in the place of a name.
+// dialsByItself reports whether t has a dialer that must receive the name of the host, not a checked address.
 func dialsByItself(t *http.Transport) bool {
 	//lint:ignore SA1019 a deprecated dialer dials all the same
 	return t.DialTLSContext != nil || t.DialTLS != nil || t.Dial != nil
 }
 
-// guarded uses t as it is for a proxy, and else a copy that looks at what it dials.
+// guarded returns a transport that uses t for proxies and otherwise a copy of t that checks addresses as it dials.
 func guarded(t *http.Transport, g guard) *transport {
 	direct := t.Clone()
 	direct.Proxy = nil
@@ -86,28 +86,29 @@ func (t *transport) choose(req *http.Request) (http.RoundTripper, error) {
 		return t.direct, nil
 	}
 	if _, err := t.guard.resolve(req.Context(), req.URL.Hostname()); err != nil {
-		return nil, unjudged(err)
+		return nil, unresolved(err)
 	}
 	return t.direct, nil
 }
 
-// unjudged makes the error of a name about which nothing is known: whatever the RoundTripper takes it for has been
-// judged by nothing. A resolver that does not answer may do so the next time.
-func unjudged(err error) error {
+// unresolved returns the error for a name that cannot be resolved. If the name does not exist, the request is refused,
+// because the RoundTripper may resolve it to an unchecked address. Other errors of the resolver are temporary.
+func unresolved(err error) error {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
-		return fmt.Errorf("%w: %v, and the RoundTripper may take it for anything, see AllowPrivateAddresses", ErrRefused, err)
+		return fmt.Errorf("%w: %v, and the RoundTripper may resolve it to an unchecked address; "+
+			"see AllowPrivateAddresses", ErrRefused, err)
 	}
 	return err
 }
 
-// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+// CloseIdleConnections implements the interface that [http.Client.CloseIdleConnections] uses.
 func (t *transport) CloseIdleConnections() {
 	if direct, ok := t.direct.(*http.Transport); ok && t.proxied != nil {
 		direct.CloseIdleConnections()
 	}
 }
 
-// dial refuses, in the moment before it connects, an address that may not be asked.
+// dial checks the resolved address immediately before it connects.
 func (g guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -126,7 +127,7 @@ func (g guard) dial(ctx context.Context, network, address string) (net.Conn, err
 	return d.DialContext(ctx, network, address)
 }
 
-// pin has a dialer of the user's dial addresses that have been judged, never a name.
+// pin returns a dialer that calls the user's dialer with checked addresses and never with a name.
 func (g guard) pin(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(address)
@@ -149,7 +150,7 @@ func (g guard) pin(dial dialFunc) dialFunc {
 	}
 }
 
-// resolve returns the addresses of host that may be asked, and an error if there is none.
+// resolve returns the allowed addresses of host. It returns an error if there are none.
 func (g guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// secure is a TLS server on loopback that counts connections, and a client transport that trusts it for every name.
+// secure returns a TLS server on loopback that counts connections, and a client transport that trusts it for every
+// name.
 func secure(t *testing.T) (*httptest.Server, *http.Transport, *atomic.Int32) {
 	t.Helper()
 	var connections atomic.Int32
@@ -47,8 +48,8 @@ func get(t *testing.T, f *Fetcher, address string) (*http.Response, error) {
 	return resp, err
 }
 
-// TestANameIsJudgedWhenItIsDialled covers every way in which a Client may dial.
-func TestANameIsJudgedWhenItIsDialled(t *testing.T) {
+// TestAddressIsCheckedWhenDialling covers all ways in which a Client may dial.
+func TestAddressIsCheckedWhenDialling(t *testing.T) {
 	server, own, connections := secure(t)
 	resolveAs(t, "127.0.0.1")
 	dialling := own.Clone()
@@ -78,7 +79,7 @@ func TestANameIsJudgedWhenItIsDialled(t *testing.T) {
 	}
 }
 
-// TestAllowedClientsConnect shows that the test before it fails for the right reason.
+// TestAllowedClientsConnect shows that the previous test fails for the right reason.
 func TestAllowedClientsConnect(t *testing.T) {
 	server, own, _ := secure(t)
 	resolveAs(t, "127.0.0.1")
@@ -102,7 +103,7 @@ func TestAllowedClientsConnect(t *testing.T) {
 	}
 }
 
-func TestPrivateAddressesAreAskedOnlyIfAllowed(t *testing.T) {
+func TestPrivateAddressesAreReachedOnlyIfAllowed(t *testing.T) {
 	resolveAs(t, "10.1.2.3")
 	reached := errors.New("dialled")
 	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn,
@@ -122,7 +123,7 @@ func TestPrivateAddressesAreAskedOnlyIfAllowed(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreJudgedToo(t *testing.T) {
+func TestRedirectTargetsAreChecked(t *testing.T) {
 	s := newSite(t)
 	for path, to := range map[string]string{
 		"/down": "http://as.example/x", "/private": "https://10.0.0.1/x", "/cloud": "http://169.254.169.254/x",
@@ -135,7 +136,7 @@ func TestRedirectsAreJudgedToo(t *testing.T) {
 	}
 }
 
-func TestRedirectsCarryNoCredentialsAndEnd(t *testing.T) {
+func TestRedirectsCarryNoCredentialsAndAreBounded(t *testing.T) {
 	s := newSite(t)
 	s.page("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/loop", nil)
@@ -165,7 +166,7 @@ func TestRedirectsCarryNoCredentialsAndEnd(t *testing.T) {
 	}
 }
 
-func TestASecretInABodyIsNotSentOn(t *testing.T) {
+func TestRequestBodyIsNotRedirected(t *testing.T) {
 	s := newSite(t)
 	s.page("/token", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
@@ -186,7 +187,7 @@ func TestASecretInABodyIsNotSentOn(t *testing.T) {
 	s.wantPaths(t, "/token")
 }
 
-func TestTheClientsJarIsNotUsed(t *testing.T) {
+func TestCookieJarOfTheClientIsNotUsed(t *testing.T) {
 	s := newSite(t)
 	s.page("/", func(w http.ResponseWriter, _ *http.Request) { http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"}) })
 	client := &http.Client{Jar: panickingJar{}}
@@ -200,7 +201,7 @@ type panickingJar struct{}
 func (panickingJar) SetCookies(*url.URL, []*http.Cookie) { panic("a cookie was kept") }
 func (panickingJar) Cookies(*url.URL) []*http.Cookie     { panic("cookies were asked for") }
 
-func TestAnswersOverTheLimitAreErrors(t *testing.T) {
+func TestResponsesOverTheSizeLimitAreErrors(t *testing.T) {
 	const limit = 1000
 	for size, good := range map[int]bool{limit: true, limit + 1: false, 100 * limit: false} {
 		s := newSite(t)
@@ -222,16 +223,16 @@ func TestAnswersOverTheLimitAreErrors(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveNoQuery(t *testing.T) {
+func TestErrorsContainNoQuery(t *testing.T) {
 	f := New(Options{})
 	_, err := get(t, f, "https://10.0.0.1/token?client_secret=hush")
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "https://10.0.0.1/token: ") {
-		t.Errorf("error is %v, want one with the URL without its query", err)
+		t.Errorf("error is %v, want an error with the URL without its query", err)
 	}
 }
 
-// TestASlowServerIsGivenUp has the time of a bubble.
-func TestASlowServerIsGivenUp(t *testing.T) {
+// TestSlowServerTimesOut runs on the clock of a bubble.
+func TestSlowServerTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := tripper(func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
@@ -253,7 +254,7 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestARefusedRequestHasItsBodyClosed(t *testing.T) {
+func TestBodyOfARefusedRequestIsClosed(t *testing.T) {
 	body := &closing{Reader: strings.NewReader("x")}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://as.example", body)
 	if err != nil {
@@ -271,8 +272,8 @@ type closing struct {
 
 func (c *closing) Close() error { c.closed = true; return nil }
 
-// TestAProxyIsDialledWhereverItIs: it is the user's, while the URL is still judged by what it says.
-func TestAProxyIsDialledWhereverItIs(t *testing.T) {
+// TestProxyMayHaveAnyAddress: the user chooses the proxy, so its address is not checked; the URL still is.
+func TestProxyMayHaveAnyAddress(t *testing.T) {
 	var got string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Method + " " + r.RequestURI
@@ -295,8 +296,8 @@ func TestAProxyIsDialledWhereverItIs(t *testing.T) {
 	}
 }
 
-// What does not resolve cannot be judged, and a RoundTripper may take it for something on loopback.
-func TestANameThatIsNotKnownIsNotGivenToARoundTripper(t *testing.T) {
+// A name that does not resolve cannot be checked, and a RoundTripper may resolve it to loopback.
+func TestUnresolvableNameIsNotPassedToARoundTripper(t *testing.T) {
 	var reached atomic.Int32
 	fake := tripper(func(r *http.Request) (*http.Response, error) {
 		reached.Add(1)
@@ -322,9 +323,9 @@ func TestANameThatIsNotKnownIsNotGivenToARoundTripper(t *testing.T) {
 	}
 }
 
-// TestAHostThatIsMappedReachesNothing: net/http maps such hosts to loopback when it dials, behind the back of a guard
-// that judged them by their letters.
-func TestAHostThatIsMappedReachesNothing(t *testing.T) {
+// TestHostWithMappedCharactersIsRefused: net/http maps the characters of such hosts to ASCII when it dials, after the
+// guard has checked the original characters.
+func TestHostWithMappedCharactersIsRefused(t *testing.T) {
 	server, own, connections := secure(t)
 	port := server.URL[strings.LastIndexByte(server.URL, ':')+1:]
 	resolveNothing(t, true)

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// settle completes what the JSON library has decoded into v, a pointer, by the rules that the types of this package
-// state in their field tags: mcp:"required" for a member that must be there, mcp:"object" for raw JSON that must be an
-// object and whose null means that it is absent. Types of other packages have no such rules.
-func settle(v any) error {
+// applyRules applies the rules of field tags to v, a pointer to a value that the JSON library has decoded.
+// mcp:"required" means that the member must be present. mcp:"object" means that raw JSON must be an object; null
+// means absent. Types of other packages have no such rules.
+func applyRules(v any) error {
 	value := reflect.ValueOf(v)
 	if value.Kind() != reflect.Pointer || value.IsNil() {
 		return nil
@@ -19,24 +19,24 @@ func settle(v any) error {
 	if rules == nil {
 		return nil
 	}
-	return rules.settle(value.Elem())
+	return rules.applyRules(value.Elem())
 }
 
-// checker is implemented by pointers to types that have a rule which no field tag can state.
+// checker is implemented by pointers to types with a rule that no field tag can express.
 type checker interface {
 	check() error
 }
 
-// rules are what is to be done to the values of one type.
+// rules holds the checks for the values of one type.
 type rules struct {
-	fields []fieldRule // of a struct
-	check  bool        // pointers to it are checkers
-	elem   *rules      // of what a pointer, slice or map holds; nil if nothing is to be done to that
+	fields []fieldRule // rules for fields of a struct
+	check  bool        // a pointer to the type implements checker
+	elem   *rules      // rules for the elements of a pointer, slice or map; nil if elements have no rules
 }
 
 type fieldRule struct {
 	index    int
-	name     string // in JSON; empty if the field is embedded
+	name     string // JSON name; empty for an embedded field
 	required bool
 	object   bool
 	inner    *rules
@@ -44,10 +44,10 @@ type fieldRule struct {
 
 var (
 	thisPackage = reflect.TypeFor[Result]().PkgPath()
-	rulesCache  sync.Map // of *rules by reflect.Type; there are as many types as programs have
+	rulesCache  sync.Map // reflect.Type to *rules; bounded by the number of types in the program
 )
 
-// rulesOf returns the rules for values of type t, nil if there are none.
+// rulesOf returns the rules for values of type t, nil if t has no rules.
 func rulesOf(t reflect.Type) *rules {
 	if cached, ok := rulesCache.Load(t); ok {
 		return cached.(*rules)
@@ -67,7 +67,7 @@ func rulesOf(t reflect.Type) *rules {
 	return r
 }
 
-// nullable reports whether t is a list of pointers to structs of this package, none of which may be nil.
+// nullable reports whether t is a list of pointers to structs of this package, which must not contain nil.
 func nullable(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().PkgPath() == thisPackage
 }
@@ -98,24 +98,24 @@ func structRules(t reflect.Type) *rules {
 	return r
 }
 
-func (r *rules) settle(v reflect.Value) error {
+func (r *rules) applyRules(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Struct:
-		return r.settleStruct(v)
+		return r.applyToStruct(v)
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
-		return r.elem.settle(v.Elem())
+		return r.elem.applyRules(v.Elem())
 	case reflect.Slice:
-		return r.settleSlice(v)
+		return r.applyToSlice(v)
 	}
-	return r.settleMap(v)
+	return r.applyToMap(v)
 }
 
-func (r *rules) settleStruct(v reflect.Value) error {
+func (r *rules) applyToStruct(v reflect.Value) error {
 	for _, f := range r.fields {
-		err := f.settle(v.Field(f.index))
+		err := f.applyRules(v.Field(f.index))
 		if err != nil && f.name != "" {
 			return within(f.name, err)
 		}
@@ -129,9 +129,9 @@ func (r *rules) settleStruct(v reflect.Value) error {
 	return nil
 }
 
-func (f *fieldRule) settle(v reflect.Value) error {
+func (f *fieldRule) applyRules(v reflect.Value) error {
 	if f.object {
-		if err := settleObject(v.Addr().Interface().(*json.RawMessage)); err != nil {
+		if err := objectOrNil(v.Addr().Interface().(*json.RawMessage)); err != nil {
 			return err
 		}
 	}
@@ -139,13 +139,13 @@ func (f *fieldRule) settle(v reflect.Value) error {
 		return errMissing
 	}
 	if f.inner != nil {
-		return f.inner.settle(v)
+		return f.inner.applyRules(v)
 	}
 	return nil
 }
 
-// settleObject makes raw nil if it is null, and reports anything else that is no object.
-func settleObject(raw *json.RawMessage) error {
+// objectOrNil replaces null with nil and returns an error for any other value that is not an object.
+func objectOrNil(raw *json.RawMessage) error {
 	switch kind(*raw) {
 	case 'n':
 		*raw = nil
@@ -156,7 +156,7 @@ func settleObject(raw *json.RawMessage) error {
 	return nil
 }
 
-func (r *rules) settleSlice(v reflect.Value) error {
+func (r *rules) applyToSlice(v reflect.Value) error {
 	for i := range v.Len() {
 		elem := v.Index(i)
 		if elem.Kind() == reflect.Pointer && elem.IsNil() {
@@ -165,18 +165,18 @@ func (r *rules) settleSlice(v reflect.Value) error {
 		if r.elem == nil {
 			continue
 		}
-		if err := r.elem.settle(elem); err != nil {
+		if err := r.elem.applyRules(elem); err != nil {
 			return withinElement(i, err)
 		}
 	}
 	return nil
 }
 
-func (r *rules) settleMap(v reflect.Value) error {
+func (r *rules) applyToMap(v reflect.Value) error {
 	for iter := v.MapRange(); iter.Next(); {
 		elem := reflect.New(v.Type().Elem()).Elem()
 		elem.Set(iter.Value())
-		if err := r.elem.settle(elem); err != nil {
+		if err := r.elem.applyRules(elem); err != nil {
 			return within(iter.Key().String(), err)
 		}
 		v.SetMapIndex(iter.Key(), elem)
