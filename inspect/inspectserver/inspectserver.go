@@ -15,14 +15,14 @@ type Server interface{ Inspect() inspect.Server }
 
 // Options configure the server. The zero value of every field means the default.
 type Options struct {
-	// none.
-	// none.
+	// Clients are the clients to describe, including ended ones. Nil means all that run in the process; an empty list
+	// means none.
 	Clients []Client
 
-	// Servers are likewise.
+	// Servers are the servers to describe. Nil means all that run in the process; an empty list means none.
 	Servers []Server
 
-	// Version is what the server calls its version. Empty means "1".
+	// Version is the version of this server. Empty means "1".
 	Version string
 
 	// Server configures the server itself. Nil means the defaults, without telemetry.

@@ -212,7 +212,7 @@ func TestLongListsComeInPagesWithinTheirBound(t *testing.T) {
 		if len(page["entries"].([]any)) != 100 || page["next_cursor"] != 100.0 || strings.Contains(text, "\u202e") {
 			t.Errorf("got %d entries, then %v", len(page["entries"].([]any)), page["next_cursor"])
 		}
-		says(t, text, "[cut:")
+		says(t, text, "[truncated:")
 	})
 }
 
