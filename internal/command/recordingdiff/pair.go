@@ -87,8 +87,8 @@ func (c *comparison) contents(a, b json.RawMessage) []recording.Difference {
 // keyed lists members whose keys the server chooses.
 var keyed = []string{"inputRequests", "inputResponses"}
 
-// normalizeKeys replaces the input requests of a result, and their responses, by lists sorted by text if their keys
-// differ, because the server chooses the keys.
+// normalizeKeys replaces input requests and input responses by lists sorted by text if their keys differ: the server
+// chooses the keys freely.
 func normalizeKeys(a, b recording.Value) {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)

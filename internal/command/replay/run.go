@@ -75,8 +75,8 @@ type sent struct {
 	answer   chan message     // buffers one message
 }
 
-// echoed are the members in which a host repeats a value of the server, with the paths of that value in the server's
-// results.
+// echoed maps a member of a host's params, which repeats a value of the server, to the paths of this value in the
+// server's results.
 var echoed = map[string][][]string{
 	"cursor":       {{"nextCursor"}},
 	"taskId":       {{"taskId"}, {"task", "taskId"}},
