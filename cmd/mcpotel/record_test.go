@@ -63,7 +63,7 @@ func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
 	short := filepath.Join(dir, "short.ndjson")
 	does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", short), server...)...)
 	does(exitOK, "params and results were not compared", "diff", short, file)
-	does(exitUsage, "the recording has no content: record it with --record-content", "mock", short)
+	does(exitUsage, "the recording has no content; record it with --record-content", "mock", short)
 	does(exitUsage, "the recording has no content", append([]string{"replay", short}, server...)...)
 }
 
