@@ -1,19 +1,18 @@
-// Package inspect describes what clients and servers are doing at one moment, as plain data, for people who look into a
-// process that does not do what it should.
+// Package inspect describes the state of clients and servers at one moment, as plain data, for people who debug a
+// process.
 //
-// Start with Inspect of package mcpclient's Client or package mcpserver's Server, which return a [Client] and a
-// [Server], or mount package inspect/debugpage, which shows them all. Everything encodes as JSON; durations are in
-// nanoseconds, as the names say.
+// Start with the Inspect method of package mcpclient's Client or package mcpserver's Server, which return a [Client]
+// and a [Server], or mount package inspect/debugpage, which displays them. All types encode as JSON; durations are in
+// nanoseconds, as the member names show.
 //
-// What may surprise:
+// Three properties matter:
 //
-//   - Its size is bounded: lists have up to [MaxListed] elements, and say how many there are in all. What a peer chose,
-//     such as a name, is cut to 128 bytes.
-//   - It has no contents of messages and no secrets: only the beginning of a session's id, and no id of a task. Error
-//     texts, names and URIs are there.
-//   - The package has no code, so a program that shows what it does links neither a client nor a server that it does
-//     not use.
+//   - The size is bounded: lists have up to [MaxListed] elements beside their total. Texts that a peer chose, such as
+//     names, are truncated to 128 bytes.
+//   - There are no message contents and no secrets: only the beginning of a session id, and no task ids. Error texts,
+//     names and URIs are included.
+//   - The package has no code, so a program that uses it links neither a client nor a server.
 package inspect
 
-// MaxListed bounds the lists.
+// MaxListed bounds the lists of a Client and a Server.
 const MaxListed = 100

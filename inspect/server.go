@@ -7,110 +7,112 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Server is what a server is doing.
+// Server is a snapshot of a server.
 type Server struct {
 	Time   time.Time `json:"time"`
-	Number uint64    `json:"number"` // of the server among those that the process has had, from 1
-	Name   string    `json:"name"`   // in telemetry
+	Number uint64    `json:"number"` // number of the server among all servers of the process, from 1
+	Name   string    `json:"name"`   // name in telemetry
 
-	InstanceID string `json:"instance_id"` // in telemetry, beside the name
+	InstanceID string `json:"instance_id"` // instance id in telemetry
 
-	Server   string        `json:"server"` // as clients see it
-	Version  string        `json:"server_version"`
-	Versions []mcp.Version `json:"protocol_versions"` // that it speaks, the newest first
+	Server   string        `json:"server"`            // name in the handshake
+	Version  string        `json:"server_version"`    // version in the handshake
+	Versions []mcp.Version `json:"protocol_versions"` // supported revisions, the newest first
 
 	Tools     int `json:"tools"`
 	Resources int `json:"resources"`
-	Templates int `json:"templates"` // of resources
+	Templates int `json:"templates"` // number of resource templates
 	Prompts   int `json:"prompts"`
 
 	Limits Limits `json:"limits"`
 	Places Places `json:"places"`
 
-	Connected     int          `json:"connected"`             // connections, and sessions over HTTP
-	Connections   []Connection `json:"connections,omitempty"` // of those, the [MaxListed] with the most requests
-	Handlers      []HTTP       `json:"http,omitempty"`        // that are not shut down
-	Subscriptions int          `json:"subscriptions"`         // of modern clients
-	InFlight      int          `json:"in_flight"`             // requests, those that wait for a place included
-	Requests      []Request    `json:"requests,omitempty"`    // of those, the [MaxListed] that came first
-	RunningTasks  int          `json:"running_tasks"`         // and calls that may become tasks
+	Connected     int          `json:"connected"`             // number of connections, and of sessions over HTTP
+	Connections   []Connection `json:"connections,omitempty"` // the [MaxListed] connections with the most requests
+	Handlers      []HTTP       `json:"http,omitempty"`        // HTTP handlers that are not shut down
+	Subscriptions int          `json:"subscriptions"`         // number of subscriptions of modern clients
+	InFlight      int          `json:"in_flight"`             // number of requests in progress, including queued requests
+	Requests      []Request    `json:"requests,omitempty"`    // the [MaxListed] oldest requests
+	RunningTasks  int          `json:"running_tasks"`         // number of tasks, and of calls that may become tasks
 	MaxTasks      int          `json:"max_tasks"`
-	Tasks         []Task       `json:"tasks,omitempty"` // of those, the [MaxListed] that began first
+	Tasks         []Task       `json:"tasks,omitempty"` // the [MaxListed] oldest tasks
 	Networks      []Network    `json:"networks,omitempty"`
 }
 
-// Limits are bounds from a server's options.
+// Limits are limits from the server's options.
 type Limits struct {
-	MaxConcurrent  int           `json:"max_concurrent"` // of one connection or session
-	MaxQueued      int           `json:"max_queued"`     // likewise
-	MaxTotal       int           `json:"max_total"`      // zero for none
+	MaxConcurrent  int           `json:"max_concurrent"` // running requests of one connection or session
+	MaxQueued      int           `json:"max_queued"`     // queued requests of one connection or session
+	MaxTotal       int           `json:"max_total"`      // running requests of all connections; zero for no limit
 	RequestTimeout time.Duration `json:"request_timeout_ns"`
 	FrameLimit     int           `json:"frame_limit"`
 }
 
-// Places are those of its options' MaxTotal. Without that, they are not counted.
+// Places describes the use of Options.MaxTotal. All fields are zero without that option.
 type Places struct {
-	Used    int  `json:"used"`
-	Holders int  `json:"holders"`          // connections that have one, and requests without a connection
-	Hungry  int  `json:"hungry"`           // connections with requests that wait for one
-	Scarce  bool `json:"scarce,omitempty"` // no account gets more than its share
+	Used    int  `json:"used"`             // number of places in use
+	Holders int  `json:"holders"`          // connections that hold a place, and requests without a connection
+	Hungry  int  `json:"hungry"`           // connections with requests that wait for a place
+	Scarce  bool `json:"scarce,omitempty"` // each account is limited to its share
 }
 
-// Connection is a client on a connection of its own, or in a session over HTTP.
+// Connection is a client on its own connection, or in a session over HTTP.
 type Connection struct {
-	Number    uint64 `json:"number"`            // among those of the server, from 1
-	Session   string `json:"session,omitempty"` // the beginning of its id, over HTTP
+	Number    uint64 `json:"number"`            // number of the connection at this server, from 1
+	Session   string `json:"session,omitempty"` // beginning of the session id, over HTTP
 	Transport string `json:"transport,omitempty"`
 	Protocol  string `json:"protocol,omitempty"`
-	// by its own account; empty for modern clients, which say so with each request
+	// Client is the client's own name. It is empty for modern clients, which send it with each request.
 	Client        string        `json:"client,omitempty"`
-	ClientVersion string        `json:"client_version,omitempty"`
-	Version       mcp.Version   `json:"protocol_version,omitempty"` // agreed on, likewise
+	ClientVersion string        `json:"client_version,omitempty"`   // the client's own version; empty like Client
+	Version       mcp.Version   `json:"protocol_version,omitempty"` // negotiated revision; empty like Client
 	Since         time.Time     `json:"since"`
 	Age           time.Duration `json:"age_ns"`
-	Running       int           `json:"running"`            // requests
-	Waiting       int           `json:"waiting"`            // requests that wait for a place
-	Bytes         int           `json:"waiting_bytes"`      // of their frames
-	Asking        int           `json:"asking"`             // requests that the client has yet to answer
-	Watching      int           `json:"watching,omitempty"` // resources, by resources/subscribe
+	Running       int           `json:"running"`       // number of running requests
+	Waiting       int           `json:"waiting"`       // number of requests that wait for a place
+	Bytes         int           `json:"waiting_bytes"` // size of the frames of waiting requests, in bytes
+	Asking        int           `json:"asking"`        // number of requests to the client that have no answer yet
+	// Watching is the number of resources subscribed with resources/subscribe.
+	Watching int `json:"watching,omitempty"`
 }
 
-// HTTP is what a handler over HTTP is doing.
+// HTTP is a snapshot of an HTTP handler.
 type HTTP struct {
-	Inside           int  `json:"inside"`   // HTTP requests and responses that are streams
-	Requests         int  `json:"requests"` // POSTs of those, without the ones that last
+	Inside           int  `json:"inside"`   // number of HTTP requests, including open streams
+	Requests         int  `json:"requests"` // number of POST requests, without open streams
 	MaxRequests      int  `json:"max_requests"`
-	Sessions         int  `json:"sessions"` // of legacy clients
+	Sessions         int  `json:"sessions"` // number of sessions of legacy clients
 	MaxSessions      int  `json:"max_sessions"`
-	Subscriptions    int  `json:"subscriptions"` // of modern clients
+	Subscriptions    int  `json:"subscriptions"` // number of subscriptions of modern clients
 	MaxSubscriptions int  `json:"max_subscriptions"`
-	Shared           bool `json:"shared,omitempty"`  // sessions are known in other processes too
-	Closing          bool `json:"closing,omitempty"` // no more requests are let in
+	Shared           bool `json:"shared,omitempty"`  // sessions are shared with other processes
+	Closing          bool `json:"closing,omitempty"` // the handler accepts no more requests
 }
 
-// Request is a request that is being answered, or waits for that.
+// Request is a request that is running or waiting.
 type Request struct {
-	Connection uint64        `json:"connection,omitempty"` // its number; zero for a request that is answered by itself
-	ID         string        `json:"id"`                   // up to 16 bytes of it
+	// Connection is the number of the connection, or zero for a request without a connection.
+	Connection uint64        `json:"connection,omitempty"`
+	ID         string        `json:"id"` // the first 16 bytes of the request id
 	Method     string        `json:"method"`
-	Target     string        `json:"target,omitempty"` // tool or prompt
-	URI        string        `json:"uri,omitempty"`    // of the resource
+	Target     string        `json:"target,omitempty"` // name of the tool or prompt
+	URI        string        `json:"uri,omitempty"`    // URI of the resource
 	Since      time.Time     `json:"since"`
 	Age        time.Duration `json:"age_ns"`
-	Waiting    bool          `json:"waiting,omitempty"` // for a place
+	Waiting    bool          `json:"waiting,omitempty"` // waits for a place
 	Cancelled  bool          `json:"cancelled,omitempty"`
-	TraceID    string        `json:"trace_id,omitempty"` // empty if it has no span
+	TraceID    string        `json:"trace_id,omitempty"` // empty if the request has no span
 }
 
 // Task is the handler of a call that has become a task, or may become one.
 type Task struct {
 	Tool   string         `json:"tool"`
-	Status mcp.TaskStatus `json:"status,omitempty"` // empty as long as it is no task
-	Since  time.Time      `json:"since,omitzero"`   // of the task
+	Status mcp.TaskStatus `json:"status,omitempty"` // empty before the call becomes a task
+	Since  time.Time      `json:"since,omitzero"`   // start of the task
 	Age    time.Duration  `json:"age_ns,omitempty"`
 }
 
-// Network is what telemetry knows of a server's connections over one kind of network.
+// Network is the telemetry of a server's connections over one kind of network.
 type Network struct {
 	Transport  string                  `json:"transport,omitempty"` // network.transport; empty in memory
 	Protocol   string                  `json:"protocol,omitempty"`

@@ -8,13 +8,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// conn is a connection to a Server whose failures the test decides.
+// conn is a connection to a Server. The test controls its failures.
 type conn struct {
 	inlet.Conn
 	server *Server
 }
 
-// Send turns a request away that finds the server busy.
+// Send rejects the message if the server is busy.
 func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if over := c.Over(); over != nil {
 		return errors.Join(transport.ErrClosed, over)
@@ -28,18 +28,18 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	return c.Conn.Send(ctx, m)
 }
 
-// Receive returns what was delivered before what the server has sent.
+// Receive returns injected frames before frames of the server.
 func (c *conn) Receive(ctx context.Context) (transport.Frame, error) {
 	f, _, err := c.Next(ctx)
 	return f, err
 }
 
-// kill ends the connection as a process that is killed does, and waits for the server's end of it.
+// kill ends the connection like a killed process, and waits for the server's end of it.
 func (c *conn) kill(err error) {
 	c.End(err)
 	atOnce, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = c.Close(atOnce) // says only that a handler still runs, for which Shutdown waits
+	_ = c.Close(atOnce) // fails only if a handler still runs; Shutdown waits for it
 }
 
 // Close ends the connection.

@@ -10,17 +10,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Replay returns a transport to a server that says what another one has said in a recording, which "mcpotel proxy
-// --record FILE --record-content" has written. It may be dialled any number of times: each connection is one session of
-// the recording, in their order and then from the first one again.
+// Replay returns a transport to a server that replays a recording of "mcpotel proxy --record FILE --record-content".
+// The transport may be dialled any number of times: each connection uses the next session of the recording, and
+// starts over after the last one.
 //
-// A request finds the first recorded one that equals it and was not asked for yet: its method and its params as values,
-// without _meta, and of initialize the revision only. One that finds none is answered with an error, and fails the test
-// with what differs from the nearest. So does an answer to what the server asks that differs from the recorded one.
-// How often tasks/get and ping are sent is free. Notifications, progress and requests of the server come where they
-// stood, and all at once: nothing is as slow as it was.
+// A request gets the recorded answer of the first unused request with the same method and equal params, without
+// _meta. Of initialize only the revision is compared. A request without a match gets an error, and fails the test
+// with the differences from the most similar recorded request. An answer to a request of the server that differs from
+// the recorded answer also fails the test. tasks/get and ping may be sent any number of times. Notifications,
+// progress and requests of the server keep their order, but are sent without delays.
 //
-// A file that cannot be read ends the test.
+// Replay calls t.Fatal if the file cannot be read.
 func Replay(t testing.TB, file string) transport.Transport {
 	t.Helper()
 	f, err := recording.Open(file)
@@ -41,11 +41,11 @@ func Replay(t testing.TB, file string) transport.Transport {
 		ctx, left := context.WithCancel(ctx)
 		defer left()
 		defer context.AfterFunc(life, left)()
-		_ = s.Serve(ctx, p) // what a client leaves behind is no mistake of the test
+		_ = s.Serve(ctx, p) // the error of a client that disconnects does not concern the test
 	})
 }
 
-// replay tells a test of differences, as long as it runs.
+// replay reports differences to a test until the test ends.
 type replay struct {
 	t     testing.TB
 	mu    sync.Mutex

@@ -12,22 +12,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Script is a server whose every message the test writes, and a transport to it, which may be dialled any number of
-// times. For each connection, the test takes what the client says with [Script.Accept] and [Conversation.Expect], and
-// answers it. What does not come within Patience ends the test.
+// Script is a server whose messages the test writes one by one, and a transport to it, which may be dialled any
+// number of times. For each connection, the test calls [Script.Accept], receives the client's messages with
+// [Conversation.Expect], and answers them. A message that does not arrive within Patience ends the test.
 //
-// The methods of Script and Conversation are for the goroutine of the test.
+// The methods of Script and Conversation must be called from the test's goroutine, except where noted.
 type Script struct {
 	transport.Transport
 
-	// Patience is how long to wait for a connection or a message. NewScript sets it to a minute.
+	// Patience bounds the wait for a connection or a message. NewScript sets it to one minute.
 	Patience time.Duration
 
 	t       testing.TB
 	dialled chan *Conversation
 }
 
-// NewScript returns a script that as many as 64 connections may wait for.
+// NewScript returns a script. Up to 64 connections may wait for Accept.
 func NewScript(t testing.TB) *Script {
 	s := &Script{Patience: time.Minute, t: t, dialled: make(chan *Conversation, 64)}
 	s.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -35,7 +35,7 @@ func NewScript(t testing.TB) *Script {
 		select {
 		case s.dialled <- c:
 		default:
-			return // a client that connects again and again, while the test does not look
+			return // the client reconnects, and the test does not accept
 		}
 		select {
 		case <-ctx.Done():
@@ -45,7 +45,7 @@ func NewScript(t testing.TB) *Script {
 	return s
 }
 
-// Accept waits for the client to connect.
+// Accept waits for a client to connect.
 func (s *Script) Accept() *Conversation {
 	s.t.Helper()
 	patience := time.NewTimer(s.Patience)
@@ -59,10 +59,10 @@ func (s *Script) Accept() *Conversation {
 	}
 }
 
-// Conversations has what Accept returns, for goroutines beside that of the test.
+// Conversations returns the channel that Accept receives from, for goroutines other than the test's.
 func (s *Script) Conversations() <-chan *Conversation { return s.dialled }
 
-// Conversation is one connection, seen from the server.
+// Conversation is the server's end of one connection.
 type Conversation struct {
 	script *Script
 	peer   *transport.Peer
@@ -71,9 +71,9 @@ type Conversation struct {
 	once   sync.Once // closes hungUp
 }
 
-// Message is what the client has said. What a message of its kind does not have is nil.
+// Message is a message from the client. Members that it does not have are nil.
 type Message struct {
-	Raw    string          `json:"-"` // all of it
+	Raw    string          `json:"-"` // the whole message
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"` // empty for a response
 	Params json.RawMessage `json:"params"`
@@ -97,7 +97,7 @@ func (c *Conversation) Receive() Message {
 	return m
 }
 
-// Expect waits for the client's next message, which must have this method.
+// Expect waits for the client's next message, and ends the test if it has another method.
 func (c *Conversation) Expect(method string) Message {
 	c.script.t.Helper()
 	m := c.Receive()
@@ -107,7 +107,7 @@ func (c *Conversation) Expect(method string) Message {
 	return m
 }
 
-// Send sends frames as they are, JSON or not.
+// Send sends frames unchanged, whether they are JSON or not.
 func (c *Conversation) Send(frames ...string) {
 	c.script.t.Helper()
 	for _, f := range frames {
@@ -117,7 +117,7 @@ func (c *Conversation) Send(frames ...string) {
 	}
 }
 
-// Answer sends the result of a request, which is JSON.
+// Answer sends the result of a request. result is JSON.
 func (c *Conversation) Answer(request Message, result string) {
 	c.script.t.Helper()
 	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result))
@@ -126,11 +126,11 @@ func (c *Conversation) Answer(request Message, result string) {
 // Refuse answers a request with an error.
 func (c *Conversation) Refuse(request Message, code int, message string) {
 	c.script.t.Helper()
-	text, _ := json.Marshal(message) // a string always can
+	text, _ := json.Marshal(message) // never fails for a string
 	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, request.ID, code, text))
 }
 
-// What servers say of themselves.
+// Parts of a server's answer to a handshake.
 const (
 	itself     = `{"name":"mcptest","version":"1"}`
 	discovered = `{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{}},` +
@@ -138,9 +138,9 @@ const (
 	initialized = `{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":` + itself + `}`
 )
 
-// Handshake answers what a client asks to open a connection, as a server with tools does that speaks one revision. From
-// 2026-07-28 on that is server/discover. An older server refuses this, and is asked to initialize; a client that is
-// pinned to old revisions begins with that. It returns c.
+// Handshake answers the client's handshake like a server with tools that supports one revision, and returns c. From
+// 2026-07-28 on, the handshake is server/discover. For older revisions, Handshake rejects server/discover and answers
+// initialize; a client that is pinned to old revisions starts with initialize.
 func (c *Conversation) Handshake(v mcp.Version) *Conversation {
 	c.script.t.Helper()
 	first := c.Receive()
@@ -160,11 +160,11 @@ func (c *Conversation) Handshake(v mcp.Version) *Conversation {
 	return c
 }
 
-// Peer is the end of the connection in the hands of the server, for goroutines beside that of the test.
+// Peer returns the server's end of the connection, for goroutines other than the test's.
 func (c *Conversation) Peer() *transport.Peer { return c.peer }
 
-// Context ends when the connection is over.
+// Context returns a context that ends with the connection.
 func (c *Conversation) Context() context.Context { return c.ctx }
 
-// Close ends the connection. The client receives what was sent before.
+// Close ends the connection. The client still receives all messages that were sent before.
 func (c *Conversation) Close() { c.once.Do(func() { close(c.hungUp) }) }

@@ -16,22 +16,22 @@ import (
 )
 
 // Server is a server in the process of the test, and a transport to it, which may be dialled any number of times. Add
-// tools, resources and prompts as to every [mcpserver.Server]. Its methods may be called from any goroutine.
+// tools, resources and prompts as with any [mcpserver.Server]. Its methods are safe for concurrent use.
 type Server struct {
 	*mcpserver.Server
 	memory transport.Transport
 
 	mu      sync.Mutex
-	conns   map[*conn]bool // those that have not been closed; guarded by mu, as all below
-	refused error          // what Dial returns, nil for a connection
-	delay   time.Duration
-	slow    []string // the methods that the delay is for, nil for all
-	busy    int      // how many more requests are turned away
-	after   time.Duration
+	conns   map[*conn]bool // open connections; guarded by mu
+	refused error          // error of Dial; nil if it succeeds; guarded by mu
+	delay   time.Duration  // delay of requests; guarded by mu
+	slow    []string       // methods to delay, nil for all; guarded by mu
+	busy    int            // number of requests to reject; guarded by mu
+	after   time.Duration  // Retry-After of rejected requests; guarded by mu
 }
 
-// NewServer returns a server that calls itself "mcptest". o may be nil. When the test ends, the server is shut down,
-// and what it began has ended; a client that still waits for it loses its connection.
+// NewServer returns a server with the name "mcptest". o may be nil. When the test ends, the server is shut down, and
+// its handlers have returned; clients that still wait lose their connection.
 func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 	t.Helper()
 	s := &Server{conns: map[*conn]bool{}}
@@ -55,10 +55,10 @@ func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 // Name returns "mcptest".
 func (s *Server) Name() string { return "mcptest" }
 
-// Network returns nothing: the server is in this process.
+// Network returns the zero Network: the server is in this process.
 func (s *Server) Network() transport.Network { return transport.Network{} }
 
-// Dial opens a connection, unless [Server.Refuse] says otherwise.
+// Dial opens a connection, or fails after [Server.Refuse].
 func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
 	s.mu.Lock()
 	err := s.refused
@@ -77,10 +77,10 @@ func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 	return c, nil
 }
 
-// Kill ends all connections at once, as a server's process does that is killed. Calls that wait fail with
-// mcpclient.ErrConnectionLost, and a handler's context ends. The server can be dialled again at once; see
-// [Server.Refuse] for one that stays away. Kill returns when the handlers have returned, or a moment later if one of
-// them does not heed its context. The client learns of it a moment later: a call that is made before is lost, too.
+// Kill ends all connections like a killed server process. Calls in flight fail with mcpclient.ErrConnectionLost, and
+// the contexts of handlers end. Clients can reconnect immediately; use [Server.Refuse] to prevent that. Kill returns
+// when the handlers have returned, or a moment later if a handler ignores its context. The client notices the end a
+// moment later: calls before that are lost as well.
 func (s *Server) Kill() {
 	killed := &transport.ExitError{Code: -1, Signal: "SIGKILL"}
 	var all sync.WaitGroup
@@ -90,33 +90,32 @@ func (s *Server) Kill() {
 	all.Wait()
 }
 
-// Refuse makes each attempt to connect fail with err, until it is called with nil. Connections that are open stay open.
+// Refuse makes every attempt to connect fail with err, until Refuse(nil). Open connections stay open.
 func (s *Server) Refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused = err
 }
 
-// Delay has each request of these methods wait for d before it is handled; without methods, all requests. A call that
-// is cancelled meanwhile ends. What is asked to open a connection (server/discover, initialize) waits too, so call
-// Delay after you have connected, or name methods, if only calls are to be slow. Delay replaces the delay before; zero
-// is none.
+// Delay delays each request of these methods by d before it is handled. Without methods it delays all requests.
+// Cancellation ends the delay. The handshake (server/discover, initialize) is delayed as well, so call Delay after
+// connecting, or name methods, to slow down calls only. Delay replaces the previous delay; zero removes it.
 func (s *Server) Delay(d time.Duration, methods ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delay, s.slow = d, methods
 }
 
-// Busy turns the next n requests of all connections together away unread, as a server over HTTP does with the status
-// 503 and the header Retry-After, which is not sent if after is zero.
+// Busy rejects the next n requests, over all connections, before they are read. It imitates HTTP status 503 with the
+// header Retry-After, which is left out if after is zero.
 func (s *Server) Busy(n int, after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy, s.after = n, after
 }
 
-// Garbage has all connections that are open receive frames, which are written as they are: JSON or not. They come in
-// this order, before what the server says next.
+// Garbage sends frames to all open connections unchanged, whether they are JSON or not. They arrive in order, before
+// the server's next message.
 func (s *Server) Garbage(frames ...string) {
 	for _, c := range s.open() {
 		for _, f := range frames {
@@ -134,7 +133,7 @@ func (s *Server) open() (all []*conn) {
 	return all
 }
 
-// held is the middleware that makes requests wait.
+// held is the middleware that delays requests.
 func (s *Server) held(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		s.mu.Lock()
@@ -156,7 +155,7 @@ func (s *Server) held(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	}
 }
 
-// turnedAway reports whether a request is to be turned away, and what that is.
+// turnedAway returns the error for a request that Busy rejects, or nil.
 func (s *Server) turnedAway() *transport.RequestError {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -104,7 +104,7 @@ func TestTheDoctorShowsNothingRaw(t *testing.T) {
 			t.Errorf("want no control characters, got %q", text)
 		}
 	}
-	if !strings.Contains(out, `1 line is no JSON`) && !strings.Contains(out, "lines are no JSON") {
+	if !strings.Contains(out, `1 line is not JSON`) && !strings.Contains(out, "lines are not JSON") {
 		t.Errorf("want the line told, got:\n%s", out)
 	}
 }

@@ -66,7 +66,7 @@ func TestATraceOfJaegerIsExplained(t *testing.T) {
 		t.Errorf("got %s%s", out, stderr)
 	}
 	_, out, stderr = runs(t, "call", "--url", agent, "explain", `{"trace_id":"4711"}`)
-	if !strings.Contains(out, "Nothing is known of the trace") || !strings.Contains(out, "has no such trace") {
+	if !strings.Contains(out, "No telemetry of trace") || !strings.Contains(out, "has no such trace") {
 		t.Errorf("of another trace: got %s%s", out, stderr)
 	}
 	_, out, stderr = runs(t, "call", "--url", agent, "recent_traces")

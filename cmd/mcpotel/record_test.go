@@ -29,7 +29,7 @@ func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
 	}
 	does(exitOK, `{"quotient":2}`, append(divide, "mock", file)...)
 	does(exitTool, "differs in .arguments.b: 4, not 3", "call", "divide", "a=6", "b=4", "--", self, "mock", file)
-	does(exitOK, "leave out  session 1  tools/call divide: the tool may change something",
+	does(exitOK, "leave out  session 1  tools/call divide: the tool is not read-only",
 		append([]string{"replay", file}, server...)...)
 	does(exitOK, "tools/call divide: a result",
 		append([]string{"replay", file, "--run", "--allow-tool", "div*", "--record", now}, server...)...)
@@ -63,7 +63,7 @@ func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
 	short := filepath.Join(dir, "short.ndjson")
 	does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", short), server...)...)
 	does(exitOK, "params and results were not compared", "diff", short, file)
-	does(exitUsage, "the recording has no content: record it with --record-content", "mock", short)
+	does(exitUsage, "the recording has no content; record it with --record-content", "mock", short)
 	does(exitUsage, "the recording has no content", append([]string{"replay", short}, server...)...)
 }
 
@@ -85,9 +85,9 @@ func TestWhatIsTypedWrongAboutRecordingsIsSaid(t *testing.T) {
 		{"which recording?", []string{"mock"}},
 		{`unexpected argument "b"`, []string{"mock", there, "b"}},
 		{"no such file or directory", []string{"mock", there + "x"}},
-		{"line 1: this is no recording", []string{"mock", there}},
+		{"line 1: not a recording", []string{"mock", there}},
 		{"which 2 recordings?", []string{"diff", there}},
-		{"line 1: this is no recording", []string{"replay", there, "--allow-tool", "[", "--", "x"}},
+		{"line 1: not a recording", []string{"replay", there, "--allow-tool", "[", "--", "x"}},
 	} {
 		code, out, stderr := runs(t, c.args...)
 		if code != exitUsage || out != "" || !strings.Contains(stderr, c.want) {

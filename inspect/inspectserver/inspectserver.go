@@ -7,29 +7,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A Client is something whose doings can be told as those of a client: a *mcpclient.Client.
+// A Client can be inspected: a *mcpclient.Client.
 type Client interface{ Inspect() inspect.Client }
 
-// A Server is something whose doings can be told as those of a server: a *mcpserver.Server.
+// A Server can be inspected: a *mcpserver.Server.
 type Server interface{ Inspect() inspect.Server }
 
 // Options configure the server. The zero value of every field means the default.
 type Options struct {
-	// Clients are those that are told of, also when they have ended. Nil means all that run in the process, an empty list
-	// none.
+	// Clients are the clients to describe, including ended ones. Nil means all that run in the process; an empty list
+	// means none.
 	Clients []Client
 
-	// Servers are likewise.
+	// Servers are the servers to describe. Nil means all that run in the process; an empty list means none.
 	Servers []Server
 
-	// Version is what the server calls its version. Empty means "1".
+	// Version is the version of this server. Empty means "1".
 	Version string
 
 	// Server configures the server itself. Nil means the defaults, without telemetry.
 	Server *mcpserver.Options
 }
 
-// New returns the server. o may be nil. It is safe for concurrent use. An error is one of Options.Server.
+// New returns the server, which is safe for concurrent use. o may be nil. New returns an error if Options.Server is
+// invalid.
 func New(o *Options) (*mcpserver.Server, error) {
 	if o == nil {
 		o = &Options{}

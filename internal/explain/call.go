@@ -10,26 +10,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// operation is a request at one of its ends, or an attempt to connect: what the flight recorder and a span say of it.
+// operation is a request at one of its ends, or an attempt to connect, with the data of the flight recorder and of
+// its span.
 type operation struct {
-	peer *Peer // nil if only a span tells of it
-	span *Span // nil if only the flight recorder does
+	peer *Peer // nil if only a span has the operation
+	span *Span // nil if only the flight recorder has the operation
 
-	side, kind     string // kind is that of a FlightEntry: request, handler, attempt
+	side           string // clientSide or serverSide
+	kind           string // FlightEntry.Kind: request, handler or attempt
 	method, target string
 	id, corr       string
-	start          time.Time // when it was sent, or arrived
+	start          time.Time // when the request was sent or arrived
 	took           time.Duration
 	pending        bool
 	failed         bool
 	reason         string // error.type, the code of an answer, or the type of a result
-	message        string // with words of the peer
+	message        string // error text, which may quote the peer
 	retries, round int
 }
 
 func (o *operation) end() time.Time { return o.start.Add(o.took) }
 
-// name is what the operation is called in a sentence.
+// name returns the name of the operation for a sentence.
 func (o *operation) name() string {
 	switch {
 	case o.kind == kindAttempt:
@@ -40,7 +42,7 @@ func (o *operation) name() string {
 	return name(o.method)
 }
 
-// attribute is one of the span's, empty for none.
+// attribute returns an attribute of the span, or the empty string.
 func (o *operation) attribute(key string) string {
 	if o.span == nil {
 		return ""
@@ -62,7 +64,7 @@ const (
 	kindLost       = "lost"
 )
 
-// operations are those of the trace, in the order in which they began.
+// operations returns the operations of the trace in the order of their start.
 func operations(f *Facts) []*operation {
 	var all []*operation
 	for i := range f.Peers {
@@ -83,7 +85,7 @@ func operations(f *Facts) []*operation {
 	return all
 }
 
-// recorded is an operation as the flight recorder has it. An attempt is noted when it ends.
+// recorded returns the operation of a flight recorder's entry. The recorder adds an attempt when the attempt ends.
 func recorded(p *Peer, e *telemetry.FlightEntry) *operation {
 	o := &operation{
 		peer: p, side: p.Side(), kind: e.Kind, method: e.Method, target: e.Target, id: e.ID, corr: e.CorrID,
@@ -96,7 +98,7 @@ func recorded(p *Peer, e *telemetry.FlightEntry) *operation {
 	return o
 }
 
-// observed is an operation as its span has it, nil for a span that is none.
+// observed returns the operation of a span, or nil if the span is not an operation.
 func observed(s *Span) *operation {
 	a := s.Attributes
 	o := &operation{
@@ -126,7 +128,8 @@ func observed(s *Span) *operation {
 	return o
 }
 
-// merged adds what a span tells: to what the flight recorder has of the same operation, or as one of its own.
+// merged adds the operation of a span to all: it joins the flight recorder's record of the same operation, or becomes
+// an operation of its own.
 func merged(all []*operation, s *operation) []*operation {
 	for _, o := range all {
 		if o.span == nil && o.side == s.side && o.kind == s.kind && o.id == s.id && (o.corr == s.corr || s.corr == "") &&
@@ -139,34 +142,34 @@ func merged(all []*operation, s *operation) []*operation {
 	return append(all, s)
 }
 
-// owner is the name of the client or server that the span has, empty for none.
+// owner returns the name of the client or server that recorded the span, or the empty string.
 func (o *operation) owner() string {
 	return cmp.Or(o.attribute(names.KeyMCPClientName), o.attribute(names.KeyMCPServerName))
 }
 
-// view is the facts as the judges read them.
+// view is the facts, prepared for the rules.
 type view struct {
 	*Facts
 	all     []*operation
-	subject *operation              // what the question is about; nil if nothing is known
-	far     *operation              // its other end, as the server tells of it; nil if that is not seen
-	near    []telemetry.FlightEntry // of the subject's peer, while it went on and shortly after
+	subject *operation              // the operation to explain; nil if there is none
+	far     *operation              // the server's record of the subject; nil if it is missing
+	near    []telemetry.FlightEntry // entries of the subject's peer from its start until shortly after its end
 
-	origin  string // the process that has begun the trace
-	between bool   // the trace has several beginnings in different processes: any of them may be a peer's
+	origin    string // the process that started the trace
+	ambiguous bool   // spans without a parent come from several processes, and any of them may be a peer
 }
 
-// atMost returns sure, or Likely if the span of an operation may be a peer's: every process that a trace passes through
-// may export spans with any content into it. Only spans of the process that began the trace are proof.
+// atMost returns sure, or Likely if a peer may have exported the operation's span: every process that a trace passes
+// through can export spans with any content. Only spans of the process that started the trace are proof.
 func (v *view) atMost(sure Sure, o *operation) Sure {
-	if o.span != nil && (v.between || o.span.Process != v.origin) {
+	if o.span != nil && (v.ambiguous || o.span.Process != v.origin) {
 		return Likely
 	}
 	return sure
 }
 
-// begun finds the process that began the trace: its spans are those without a parent in the trace.
-func (v *view) begun() {
+// findOrigin finds the process that started the trace: its spans have no parent in the trace.
+func (v *view) findOrigin() {
 	there := map[string]bool{}
 	for i := range v.Spans {
 		there[v.Spans[i].ID] = true
@@ -177,19 +180,19 @@ func (v *view) begun() {
 		if s.Parent != "" && there[s.Parent] {
 			continue
 		}
-		v.between = v.between || !first && s.Process != v.origin
+		v.ambiguous = v.ambiguous || !first && s.Process != v.origin
 		v.origin, first = s.Process, false
 	}
-	v.between = v.between || first && len(v.Spans) > 0 // a circle of parents
+	v.ambiguous = v.ambiguous || first && len(v.Spans) > 0 // the parents form a cycle
 }
 
-// shortly is how long after a call its end may still be told of.
+// shortly is how long after the end of a call its entries may still be recorded.
 const shortly = 2 * time.Second
 
-func look(f *Facts) *view {
+func newView(f *Facts) *view {
 	v := &view{Facts: f, all: operations(f)}
 	v.subject = subjectOf(v.all)
-	v.begun()
+	v.findOrigin()
 	if v.subject == nil {
 		return v
 	}
@@ -205,8 +208,9 @@ func look(f *Facts) *view {
 	return v
 }
 
-// farOf is the other end of a request, as its server tells of it; nil if that is not seen. Spans name their parent; of
-// those that flight recorders alone tell of, it is the first that fits, for a server calls another one later.
+// farOf returns the server's record of a request, or nil if it is missing. Spans name their parent. Of records that
+// only flight recorders have, farOf returns the first that matches, because calls from that server to others start
+// later.
 func farOf(s *operation, all []*operation) (far *operation) {
 	for _, o := range all {
 		if s.kind != kindRequest || o.side == s.side || o.kind != kindHandler || o.id != s.id ||
@@ -223,17 +227,17 @@ func farOf(s *operation, all []*operation) (far *operation) {
 	return far
 }
 
-// belongs reports whether an entry may say something of the subject: it is of the same trace, or about the connection,
+// belongs reports whether an entry may concern the subject: the entry is of the same trace, or about the connection,
 // which all traces share.
 func (v *view) belongs(e *telemetry.FlightEntry) bool {
 	return e.TraceID == "" || v.of(e) || e.Kind == kindTransition || e.Method == "ping"
 }
 
-// subjectOf is what went wrong last, or else what is under way, or else what took longest. What failed inside a call
-// that failed began later than the call.
+// subjectOf returns the operation that failed last, or else an operation in flight, or else the longest operation. An
+// operation that failed inside a failed call started later than the call.
 func subjectOf(all []*operation) (subject *operation) {
 	for i, o := range all {
-		if o.wantsInput() && wentOn(o, all[i+1:]) {
+		if o.wantsInput() && continued(o, all[i+1:]) {
 			continue
 		}
 		if subject == nil || rank(o) > rank(subject) || rank(o) == rank(subject) && (rank(o) > 0 || o.took > subject.took) {
@@ -243,15 +247,15 @@ func subjectOf(all []*operation) (subject *operation) {
 	return subject
 }
 
-// wentOn reports whether one of the later operations brings the server of a request what it has asked for.
-func wentOn(o *operation, later []*operation) bool {
+// continued reports whether a later operation supplied the input that the server of a request had asked for.
+func continued(o *operation, later []*operation) bool {
 	return slices.ContainsFunc(later, func(l *operation) bool {
 		return l.kind == o.kind && l.side == o.side && l.method == o.method && l.target == o.target && l.corr == o.corr &&
 			(l.round > o.round || o.kind == kindHandler)
 	})
 }
 
-// rank is higher for what a question is rather about.
+// rank is higher for operations that are more likely to be the subject.
 func rank(o *operation) int {
 	part := o.kind == kindRequest && (o.method == "initialize" || o.method == "server/discover" || o.method == "ping")
 	switch {
@@ -269,16 +273,16 @@ func rank(o *operation) int {
 	return 0
 }
 
-// inputRequired is the type of the result of a server that asks for something first.
+// inputRequired is the result type of a server that needs input first.
 const inputRequired = "input_required"
 
-// wantsInput reports whether the server has answered by asking for something first. If the client could not give it,
-// the request has an error besides.
+// wantsInput reports whether the server answered with a request for input. If the client could not supply the input,
+// the request has an error as well.
 func (o *operation) wantsInput() bool {
 	return o.reason == inputRequired || o.attribute(names.KeyMCPClientResultType) == inputRequired
 }
 
-// entry is the first entry near the subject of which is holds; nil for none.
+// entry returns the first entry near the subject for which is returns true, or nil.
 func (v *view) entry(is func(*telemetry.FlightEntry) bool) *telemetry.FlightEntry {
 	for i := range v.near {
 		if is(&v.near[i]) {
@@ -288,14 +292,14 @@ func (v *view) entry(is func(*telemetry.FlightEntry) bool) *telemetry.FlightEntr
 	return nil
 }
 
-// happened is the first entry of a kind near the subject, with one of these reasons if there are any.
+// happened returns the first entry of a kind near the subject, with one of the reasons if any are given, or nil.
 func (v *view) happened(kind string, reasons ...string) *telemetry.FlightEntry {
 	return v.entry(func(e *telemetry.FlightEntry) bool {
 		return e.Kind == kind && (len(reasons) == 0 || slices.Contains(reasons, e.Reason))
 	})
 }
 
-// client is that of the subject, nil if it is not seen.
+// client returns the client of the subject, or nil if it is unknown.
 func (v *view) client() *Peer {
 	if p := v.subject.peer; p != nil && p.Client != nil {
 		return p

@@ -1,14 +1,15 @@
-// Package explain names the cause of what went wrong in a trace, from what telemetry knows of it.
+// Package explain names the cause of a failed or slow operation of a trace.
 //
-// Start with [Explain], a pure function of [Facts]: the spans of one trace, and what the clients and servers that are
-// part of it have in their flight recorders. It first finds the operation that the question is about, and its other end
-// (call.go). Then a table of causes judges the facts, the most certain first (table.go); a judge does nothing but read
-// them.
+// Start with [Explain], a pure function of [Facts]: the spans of one trace, and the flight recorders of the clients
+// and servers that took part in it. Explain first selects the operation to explain and its counterpart on the other
+// side (call.go). Then the rules of a table examine the facts, the most certain rule first (table.go). A rule only
+// reads the facts.
 //
-// What may surprise:
+// Three properties matter:
 //
-//   - There is no cause without evidence. A trace of which too little is known has none, and says what is missing.
-//   - Texts of errors repeat words of the peer between quotation marks. No judge reads what stands there, so a server
-//     cannot choose its cause by what it says (text.go).
-//   - Texts of peers are in [Explanation.Quotes] and nowhere else, as they came but for what could not be shown.
+//   - Every cause has evidence. If the facts do not suffice, there is no cause, and the explanation lists the missing
+//     sources.
+//   - Error texts quote the peer between quotation marks. Rules ignore quoted text, so a server cannot choose its cause
+//     by its wording (text.go).
+//   - Texts of peers appear only in [Explanation.Quotes], unchanged except for characters that cannot be displayed.
 package explain

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// ended says how the operation ended, as evidence.
+// ended describes the end of the operation, as evidence.
 func (o *operation) ended() string {
 	by := "the " + o.side
 	switch {
@@ -20,7 +20,7 @@ func (o *operation) ended() string {
 	return fmt.Sprintf("%s: %s ended with %s after %s", by, o.name(), name(o.reason), unit.Duration(o.took))
 }
 
-// record says what an entry of the subject's flight recorder is, as evidence.
+// record describes an entry of the subject's flight recorder, as evidence.
 func (v *view) record(e *telemetry.FlightEntry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the %s recorded: %s", v.subject.peer.Side(), name(e.Kind))
@@ -49,7 +49,7 @@ func (v *view) record(e *telemetry.FlightEntry) string {
 	return b.String() + after(v, e)
 }
 
-// after says when it happened.
+// after describes the time of an entry relative to the start of the subject.
 func after(v *view, e *telemetry.FlightEntry) string {
 	d := e.Time.Sub(v.subject.start)
 	if d < 0 {

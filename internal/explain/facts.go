@@ -12,35 +12,37 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Facts are what is known of one trace.
+// Facts are the telemetry of one trace.
 type Facts struct {
-	TraceID string // or the correlation id of a call that has no trace, because the program records none
-	Spans   []Span // none if no source of spans has it
-	Peers   []Peer // that have something of the trace, with all that is in their flight recorders
-	Missing []string
+	TraceID string   // or the correlation id of a call without a trace, if the program records no traces
+	Spans   []Span   // empty if no source of spans has the trace
+	Peers   []Peer   // clients and servers with entries of the trace, with their whole flight recorders
+	Missing []string // sources that could not be read
 
-	// Alone, in place of TraceID, is an entry of a Peer that has neither: a request at a server, if no trace is recorded.
+	// Alone is an entry of a Peer that has neither a trace nor a correlation id: a request at a server that records no
+	// traces. It replaces TraceID.
 	Alone *telemetry.FlightEntry
 }
 
-// of reports whether an entry is of the trace.
+// of reports whether an entry belongs to the trace.
 func (f *Facts) of(e *telemetry.FlightEntry) bool { return isOf(e, f.TraceID) || e == f.Alone }
 
 // Span is a span of the trace.
 type Span struct {
 	ID, Parent string
 	Service    string
-	Process    string // what its resource says of where it was recorded, all of it: see [ProcessOf]
+	Process    string // identity of the exporting process; see [ProcessOf]
 	Name       string
 	Kind       string // CLIENT, SERVER or INTERNAL
 	Start, End time.Time
 	Failed     bool
-	Message    string // description of its status, which may have words of the peer
+	Message    string // description of the span's status, which may quote the peer
 	Attributes map[string]string
 }
 
-// ProcessOf returns the identity of the process whose resource has these attributes. A peer may export spans under any
-// resource, but knows that of another process only by guessing all of it, such as the random service.instance.id.
+// ProcessOf returns the identity of the process with these resource attributes. A peer may export spans under any
+// resource, but it can only imitate another process by guessing every attribute, including the random
+// service.instance.id.
 func ProcessOf(resource map[string]string) string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(resource)) {
@@ -50,17 +52,17 @@ func ProcessOf(resource map[string]string) string {
 	return string(hash[:])
 }
 
-// Peer is a client or a server with its flight recorder.
+// Peer is a client or a server with the entries of its flight recorder.
 type Peer struct {
-	Source string // where it was seen: empty for this process
+	Source string // address of the debug page it comes from; empty for this process
 	Name   string
 	Client *inspect.Client // nil for a server
 	Recent []telemetry.FlightEntry
 
-	RequestTimeout time.Duration // of a server; zero for none
+	RequestTimeout time.Duration // of a server; zero for no timeout, and for clients
 }
 
-// Side says which end it is.
+// Side returns clientSide or serverSide.
 func (p *Peer) Side() string {
 	if p.Client == nil {
 		return serverSide
@@ -68,13 +70,13 @@ func (p *Peer) Side() string {
 	return clientSide
 }
 
-// The two ends.
+// Values of [Peer.Side].
 const (
 	clientSide = "client"
 	serverSide = "server"
 )
 
-// PeersOf are the clients and servers as peers.
+// PeersOf converts clients and servers to peers.
 func PeersOf(source string, clients []inspect.Client, servers []inspect.Server) (all []Peer) {
 	for i := range clients {
 		all = append(all, Peer{Source: source, Name: clients[i].Name, Client: &clients[i], Recent: clients[i].Recent})
@@ -87,7 +89,7 @@ func PeersOf(source string, clients []inspect.Client, servers []inspect.Server) 
 	return all
 }
 
-// Has reports whether the flight recorder has something of a trace, or of the call of a correlation id.
+// Has reports whether the flight recorder has an entry with this trace id or correlation id.
 func (p *Peer) Has(id string) bool {
 	return slices.ContainsFunc(p.Recent, func(e telemetry.FlightEntry) bool { return isOf(&e, id) })
 }

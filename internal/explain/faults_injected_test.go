@@ -88,9 +88,9 @@ func expired(f chaos.Fault) func(*lab) {
 	}
 }
 
-// TestWhatWasDoneOnPurposeIsSaidFirst has all kinds of faults, and behind that it was on purpose the cause that the
-// fault would have had, as it has for those who do not know.
-func TestWhatWasDoneOnPurposeIsSaidFirst(t *testing.T) {
+// TestInjectedFaultIsTheFirstCause injects each kind of fault. The cause after the injection is the one that an
+// observer finds who does not know about the plan.
+func TestInjectedFaultIsTheFirstCause(t *testing.T) {
 	for i, f := range injected {
 		want := injections[i]
 		t.Run(string(want.Kind), func(t *testing.T) {
@@ -120,9 +120,9 @@ func hasCause(causes []explain.Cause, id string) bool {
 	return slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.ID == id })
 }
 
-// TestAFaultCountsBelowTheCallThatItHit has a host whose call times out, and a proxy whose plan has held the answer
-// back; and the same fault where it has nothing to do with the call, or where a server says it.
-func TestAFaultCountsBelowTheCallThatItHit(t *testing.T) {
+// TestInjectedFaultCountsOnlyBelowTheFailedCall has a host whose call times out because the plan of a proxy delays
+// the answer; and the same fault in an unrelated request, and in a span that a server exports.
+func TestInjectedFaultCountsOnlyBelowTheFailedCall(t *testing.T) {
 	span := func(id, parent, kind, owner, fault string, took time.Duration) explain.Span {
 		s := explain.Span{ID: id, Parent: parent, Kind: kind, Start: noon, End: noon.Add(took), Failed: id == "host",
 			Attributes: map[string]string{names.KeyMCPMethodName: mcp.MethodCallTool, names.KeyGenAIToolName: "radar",

@@ -131,7 +131,7 @@ var connections = []fault{
 		_ = c.Stop(l.Context())
 		l.fails(c, "forecast", nil)
 	}},
-	{"the client is stopped meanwhile", "client_stopped", "under way", false, func(l *lab) {
+	{"the client is stopped during the call", "client_stopped", "in flight", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
 		time.AfterFunc(time.Second, func() { _ = c.Stop(context.WithoutCancel(l.Context())) })
 		l.fails(c, "stuck", nil)

@@ -12,19 +12,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// laboratory is all faults whose cause can be told from that of every other.
+// laboratory returns all faults that telemetry can distinguish from each other.
 func laboratory() []fault {
 	return slices.Concat(answers, silences, messages, connections, successes, starts, urls, webCalls, policies, injected)
 }
 
-// How many faults there must be, and how many of them each source must explain by itself.
+// The lowest number of faults, and how many of them flight recorders alone and spans alone must explain.
 const (
 	wantFaults   = 77
 	wantRecorder = 72
 	wantSpans    = 70
 )
 
-func TestTheCauseOfEachFaultIsNamed(t *testing.T) {
+func TestEachFaultIsExplained(t *testing.T) {
 	named := map[string]string{} // the fault of each text
 	var recorder, spans []string // the faults that each source explains alone
 	for _, f := range laboratory() {
@@ -65,8 +65,8 @@ func (f *fault) isNamed(facts *explain.Facts) bool {
 	return c.ID == f.cause && strings.Contains(c.Text, f.says) && len(c.Evidence) > 0
 }
 
-// twins are faults that telemetry records as it does another, so that both have one cause: nothing of a message is
-// kept, since that would be content, and a call that takes too long ends in one way for all deadlines.
+// twins are faults with equal telemetry, so that both have one cause: telemetry keeps no message content, and all
+// deadlines end a call with the same error.
 var twins = []struct {
 	fault
 	of string
@@ -82,7 +82,7 @@ var twins = []struct {
 	}}, "a slow tool"},
 }
 
-func TestFaultsThatAreRecordedAlikeHaveOneCause(t *testing.T) {
+func TestFaultsWithEqualTelemetryHaveOneCause(t *testing.T) {
 	if len(twins) > 2 {
 		t.Errorf("want at most 2, got %d", len(twins))
 	}

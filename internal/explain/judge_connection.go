@@ -9,75 +9,73 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// lost reports whether the subject ended with its connection.
+// lost reports whether the subject failed because its connection ended.
 func (v *view) lost() bool { return v.subject.failed && v.subject.reason == names.ErrorConnectionLost }
 
-// exited judges a server whose process ended.
+// exited explains a request during which the server's process ended.
 func exited(v *view) *Cause {
 	e := v.happened(kindExit)
 	if e == nil || !v.lost() {
 		return nil
 	}
 	if e.Reason != "" {
-		return meaning{"server_killed", "The server's process was ended by " + name(e.Reason) + " while it worked on the " +
-			"call.",
-			"look for who killed it: SIGKILL is often for lack of memory, SIGSEGV a crash of its own. The client starts it " +
-				"again"}.
+		return meaning{"server_killed", "The server's process was killed by " + name(e.Reason) + " during the call.",
+			"find out what killed it: SIGKILL often means out of memory, SIGSEGV a crash. The client restarts the process"}.
 			cause(Certain, v.subject.ended(), v.record(e))
 	}
-	return meaning{"server_exited", fmt.Sprintf("The server's process exited with status %d while it worked on the call.",
-		e.Code), "read the last words of its standard error, which the client's error has; the client starts it again"}.
+	return meaning{"server_exited", fmt.Sprintf("The server's process exited with status %d during the call.",
+		e.Code), "read its last standard error output in the client's error; the client restarts the process"}.
 		cause(Certain, v.subject.ended(), v.record(e))
 }
 
-// sessionGone judges a server over HTTP that has forgotten the session.
+// sessionGone explains a request to an HTTP server that no longer knows the session.
 func sessionGone(v *view) *Cause {
 	e := v.happened(kindTransition, connstate.SessionGone.String())
 	if e == nil || !v.subject.failed {
 		return nil
 	}
-	return meaning{"session_expired", "The server does not know the session any more: it has expired, or the server was " +
-		"started anew.", "call again: the client opens a new session by itself. What the server knew of the old one is lost"}.
+	return meaning{"session_expired", "The server no longer knows the session: it has expired, or the server was " +
+		"restarted.", "call again: the client opens a new session by itself. State of the old session is lost"}.
 		cause(Certain, v.subject.ended(), v.record(e))
 }
 
-// silent judges a connection on which not even a ping was answered.
+// silent explains a connection that failed because the server did not answer a ping.
 func silent(v *view) *Cause {
 	if !v.lost() {
 		return nil
 	}
 	for _, p := range v.near {
 		if p.Kind == kindRequest && p.Method == "ping" && p.Failed {
-			return meaning{"connection_silent", "The server said nothing for so long, not even to a ping, that the client " +
-				"gave " +
-				"the connection up.", "the server hangs, or the network between the two is cut without a word: look whether it " +
-				"runs"}.
+			return meaning{"connection_silent", "The server did not answer a ping, so the client closed the connection.",
+				"check whether the server runs: it hangs, or the network drops packets without an error"}.
 				cause(Likely, v.subject.ended(), v.record(&p))
 		}
 	}
 	return nil
 }
 
-// closed judges a connection that ended for no reason that is known.
+// closed explains a connection that ended for an unknown reason.
 func closed(v *view) *Cause {
 	if !v.lost() {
 		return nil
 	}
-	const do = "look into the server's log for that moment; the client connects again by itself. The call may have been " +
-		"carried out: repeat it only if that does no harm"
+	const do = "read the server's log for that moment; the client reconnects by itself. The server may have executed " +
+		"the " +
+		"call: retry only if it is idempotent"
 	if e := v.entry(backoff); e != nil {
-		return meaning{"connection_closed", "The connection ended before the answer: the server, or something between, " +
-			"closed it.", do}.cause(Certain, v.subject.ended(), v.record(e))
+		return meaning{"connection_closed", "The connection ended before the answer: the server or a proxy closed it.",
+			do}.cause(Certain, v.subject.ended(), v.record(e))
 	}
 	if v.subject.peer != nil {
-		return meaning{"answer_cut_off", "The answer ended before it was whole. The connection to the server is there still.",
-			"look at proxies between the two, which end responses that last too long. " + do}.cause(Likely, v.subject.ended(),
-			"the client recorded no loss of the connection")
+		return meaning{"answer_cut_off", "The answer was cut off. The connection to the server still exists.",
+			"check proxies between client and server, which end responses that last too " +
+				"long. " + do}.cause(Likely, v.subject.ended(),
+			"the client did not record that the connection ended")
 	}
 	return meaning{"connection_closed", "The connection ended before the answer.", do}.cause(Certain, v.subject.ended())
 }
 
-// stopped judges a client that was stopped.
+// stopped explains a call that failed because the client was stopped.
 func stopped(v *view) *Cause {
 	s := v.subject
 	if s.reason != names.ErrorShutdown {
@@ -89,41 +87,41 @@ func stopped(v *view) *Cause {
 	m := meaning{"client_stopped", "The client had been stopped before the call.", "make the call before Stop, or " +
 		"with a new client"}
 	if s.id != "" {
-		m = meaning{"client_stopped", "The client was stopped while the call was under way.",
-			"let calls end before the client is stopped: Drain waits for them"}
+		m = meaning{"client_stopped", "The client was stopped while the call was in flight.",
+			"wait for calls before you stop the client: Drain does"}
 	}
 	return m.cause(Certain, s.ended())
 }
 
-// gaveUp judges a client that tries no more.
+// gaveUp explains why a client no longer tries to connect.
 func (v *view) gaveUp(c *Peer) *Cause {
 	cause := connecting(c.Client.GaveUp, "")
-	cause.Text = "The client has given up for good. " + cause.Text
+	cause.Text = "The client has given up connecting. " + cause.Text
 	cause.Evidence = append(cause.Evidence, v.subject.ended())
 	return cause
 }
 
-// loop judges a call that the client did not send.
+// loop explains a call that loop detection kept from being sent.
 func loop(v *view) *Cause {
 	if v.subject.reason != names.ErrorLoop {
 		return nil
 	}
-	return meaning{"loop", "The client did not send the call, because the ones before it brought nothing new " +
-		"(loop detection).", "do something else than to repeat the call: other arguments, another tool, or ask the user"}.
+	return meaning{"loop", "The client did not send the call, because the same calls before it returned nothing new " +
+		"(loop detection).", "do not repeat the call: use other arguments or another tool, or ask the user"}.
 		cause(Certain, v.subject.ended())
 }
 
-// left judges a call whose caller did not want it any more.
-func left(v *view) *Cause {
+// callerCancelled explains a call that its caller cancelled.
+func callerCancelled(v *view) *Cause {
 	if v.subject.reason != names.ErrorCancelled || v.subject.side != clientSide {
 		return nil
 	}
-	return meaning{"caller_left", fmt.Sprintf("The caller itself cancelled the call, %s.", v.howLong()),
-		"nothing is wrong with the server as far as is known: look at why the caller cancelled"}.cause(Certain,
+	return meaning{"caller_left", fmt.Sprintf("The caller itself cancelled the call, %s.", v.elapsed()),
+		"telemetry shows no fault of the server: find out why the caller cancelled"}.cause(Certain,
 		v.subject.ended())
 }
 
-// notReady judges a call that found no connection.
+// notReady explains a call that found no connection.
 func notReady(v *view) *Cause {
 	s := v.subject
 	if s.reason != names.ErrorNotReady {
@@ -132,9 +130,9 @@ func notReady(v *view) *Cause {
 	c := v.client()
 	if c == nil {
 		return meaning{"not_connected", "The client had no connection to its server at that moment.",
-			"look at the client's attempts to connect; WaitForReady lets a call wait"}.cause(Certain, s.ended())
+			"check the client's attempts to connect; WaitForReady makes a call wait"}.cause(Certain, s.ended())
 	}
-	var last *telemetry.FlightEntry // that says why there is no connection
+	var last *telemetry.FlightEntry // the latest entry that explains the missing connection
 	for i := range c.Recent {
 		if e := &c.Recent[i]; !e.Time.After(s.start) && (backoff(e) || e.Kind == kindAttempt && e.Failed) {
 			last = e
@@ -142,11 +140,11 @@ func notReady(v *view) *Cause {
 	}
 	if last == nil {
 		return meaning{"connecting", "The client was still connecting to its server.",
-			"wait a moment and call again; Await waits for the connection, and WaitForReady lets a call wait"}.
-			cause(Certain, s.ended(), "no attempt to connect has failed before it")
+			"wait a moment and call again; Await waits for the connection, and WaitForReady makes a call wait"}.
+			cause(Certain, s.ended(), "no attempt to connect failed before the call")
 	}
-	m := meaning{"not_connected", "The client had no connection to its server: it had been lost, and was not there again.",
-		"the client connects again by itself; WaitForReady lets a call wait"}
+	m := meaning{"not_connected", "The client had lost its connection to the server, and had not reconnected yet.",
+		"the client reconnects by itself; WaitForReady makes a call wait"}
 	if last.Reason != connstate.OpenFailed.String() && last.Attempt == 0 {
 		return m.cause(Certain, s.ended(), v.record(last))
 	}
@@ -161,7 +159,7 @@ func notReady(v *view) *Cause {
 	return why
 }
 
-// backoff reports whether an entry is the beginning of a time without a connection.
+// backoff reports whether an entry marks the start of a time without a connection.
 func backoff(e *telemetry.FlightEntry) bool {
 	return e.Kind == kindTransition && e.To == connstate.Backoff.String()
 }

@@ -4,42 +4,42 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// injections are what a plan of faults does on purpose, by its word. A message is a request, its answer, or what else
-// the server sends.
+// injections describes each fault that a plan can inject. A message is a request, its answer, or another message of
+// the server.
 var injections = map[string]string{
-	names.FaultLatency:   "a message was held back for a time",
-	names.FaultDrip:      "a message was let through slowly",
-	names.FaultDrop:      "a message was thrown away",
+	names.FaultLatency:   "a message was delayed",
+	names.FaultDrip:      "a message was slowed down",
+	names.FaultDrop:      "a message was dropped",
 	names.FaultDuplicate: "a message of the server was delivered twice",
-	names.FaultReorder:   "a message of the server was put behind the next one",
+	names.FaultReorder:   "a message of the server was delivered after the next one",
 	names.FaultTruncate:  "the end of a message of the server was cut off",
-	names.FaultGarbage:   "random bytes were put before a message of the server",
-	names.FaultOversize:  "a message of the server was taken for one over the frame limit",
+	names.FaultGarbage:   "random bytes were inserted before a message of the server",
+	names.FaultOversize:  "a message of the server was treated as larger than the frame limit",
 	names.FaultError:     "the answer of the server was replaced by an error",
-	names.FaultBusy:      "the request was turned away, as by a server that is busy",
-	names.FaultExpire:    "the request was answered as by a server that has forgotten the session",
-	names.FaultFreeze:    "the connection was frozen, so that nothing passed",
+	names.FaultBusy:      "the request was rejected, as by a busy server",
+	names.FaultExpire:    "the request was answered as by a server that no longer knows the session",
+	names.FaultFreeze:    "the connection was frozen: no bytes passed",
 	names.FaultCut:       "the connection was cut",
-	names.FaultDeath:     "the server's process was killed, or its connection cut if it has none",
+	names.FaultDeath:     "the server's process was killed, or its connection cut if there is no process",
 	names.FaultRefuse:    "an attempt to connect was refused",
 }
 
-// injection is the cause of what a plan of faults did.
+// injection returns the meaning of an injected fault.
 func injection(kind string) meaning {
 	return meaning{"injected_" + kind, "A plan of faults broke the connection on purpose (" + kind + "): " +
 		injections[kind] + ".",
-		"nothing has to be mended: take the plan away (--chaos, or package chaos) to be without its faults, and look at " +
-			"how its caller took it"}
+		"nothing is broken: check how the caller handled the fault, and remove the plan (--chaos, or package chaos) to " +
+			"stop injecting faults"}
 }
 
-// injected finds a fault that was injected into the subject, or into a request of a client below it. A
-// server can export such a span too, to hide a fault of its own.
+// injected finds a fault that was injected into the subject, or into a client's request below it. A server can export
+// such a span as well, to hide a fault of its own.
 func injected(v *view) *Cause {
 	for _, o := range v.all {
 		kind := o.attribute(names.KeyMCPClientFaultKind)
 		if o.side == clientSide && injections[kind] != "" && (o == v.subject || v.below(o)) {
 			m := injection(kind)
-			m.text += " Any cause behind this one is what came of that."
+			m.text += " Any cause after this one is a consequence."
 			return m.cause(v.atMost(Certain, o), "the span of "+o.name()+" has "+names.KeyMCPClientFaultKind+"="+kind,
 				v.subject.ended())
 		}
@@ -47,7 +47,7 @@ func injected(v *view) *Cause {
 	return nil
 }
 
-// below reports whether the span of an operation is below that of the subject.
+// below reports whether the span of an operation is a descendant of the subject's span.
 func (v *view) below(o *operation) bool {
 	if o.span == nil || v.subject.span == nil {
 		return false
@@ -57,7 +57,7 @@ func (v *view) below(o *operation) bool {
 		parents[s.ID] = s.Parent
 	}
 	at := o.span.ID
-	for range v.Spans { // a circle of parents would have no end
+	for range v.Spans { // bounded, because parents may form a cycle
 		if at = parents[at]; at == v.subject.span.ID {
 			return true
 		}

@@ -7,107 +7,109 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// tooLargeWord is the reason of a violation and of a transition.
+// tooLargeWord is the reason in entries of kind violation and kind transition.
 const tooLargeWord = "frame_too_large"
 
-// violations are the rules of the protocol that a message can break, and what it was then.
+// violations completes a sentence about a message ("it …") for each rule of the protocol that a message can break.
 var violations = map[string]string{
-	"invalid_json":       "was not JSON: it was cut off, or something that is no message was printed among the messages",
+	"invalid_json":       "was not JSON: it was cut off, or a program printed other text between the messages",
 	"too_deep":           "was nested too deeply",
-	"batch":              "was a batch, which this revision does not have",
-	"invalid_envelope":   "was JSON, and no message of JSON-RPC",
-	"invalid_version":    `was of another version of JSON-RPC than 2.0`,
+	"batch":              "was a batch, which this revision does not allow",
+	"invalid_envelope":   "was JSON, but not a JSON-RPC message",
+	"invalid_version":    "had another JSON-RPC version than 2.0",
 	"duplicate_member":   "had a member twice",
 	"mixed_members":      "had members that exclude each other, such as result and error",
 	"invalid_id":         "had an id that is neither a string nor an integer",
 	"null_id":            "had null as its id",
 	"missing_id":         "was an answer without an id",
-	"invalid_method":     "had a method that is no text",
-	"invalid_params":     "had params that are no object",
-	"invalid_result":     "had a result that is not of the shape that the method's result has",
+	"invalid_method":     "had a method that is not a string",
+	"invalid_params":     "had params that are not an object",
+	"invalid_result":     "had a result that does not match the method's result type",
 	"invalid_error":      "had an error without code or message",
 	"unexpected_request": "was a request, which a server of this revision may not make",
 	"foreign_answer":     "was the answer to another request, on the stream of this one",
-	"no_answer":          "was no message of MCP at all, such as a page of HTML",
+	"no_answer":          "was not an MCP message, but for example an HTML page",
 }
 
-// violated is a violation by a message that was received while the subject went on.
+// violated returns the first violation by a message that arrived during the subject, or nil.
 func (v *view) violated() *telemetry.FlightEntry {
 	return v.entry(func(e *telemetry.FlightEntry) bool {
 		return e.Kind == kindViolation && violations[e.Reason] != ""
 	})
 }
 
-// unreadable judges an answer, or what came instead of one, that broke the protocol.
+// unreadable explains an answer that violates the protocol, or a timeout during which such a message arrived.
 func unreadable(v *view) *Cause {
 	s := v.subject
 	if s.reason != names.ErrorViolation && s.reason != names.ErrorTimeout {
 		return nil
 	}
-	const do = "this is a mistake of the server, or of what stands before it: report it with the rule that was broken. " +
-		"mcpotel doctor examines the server"
+	const do = "this is a bug in the server, or in a proxy before it: report it with the name of the violation. " +
+		"mcpotel doctor checks the server"
 	e := v.violated()
 	switch {
 	case e != nil && s.reason == names.ErrorViolation:
-		return meaning{"message_" + e.Reason, "The server's answer breaks the protocol (" + e.Reason + "): it " +
+		return meaning{"message_" + e.Reason, "The server's answer violates the protocol (" + e.Reason + "): it " +
 			violations[e.Reason] + ".", do}.cause(Certain, s.ended(), v.record(e))
 	case e != nil:
-		return meaning{"message_" + e.Reason, "No answer came in time, but meanwhile a message that breaks the protocol (" +
-			e.Reason + "): it " + violations[e.Reason] + ". It was probably meant as the answer.", do}.
+		return meaning{"message_" + e.Reason, "No answer came in time, but a message that violates the protocol (" +
+			e.Reason + "): it " + violations[e.Reason] + ". It was probably the answer.", do}.
 			cause(Likely, s.ended(), v.record(e))
 	case s.reason == names.ErrorViolation:
-		return meaning{"message_invalid", "The server's answer breaks the protocol.", do}.cause(Certain, s.ended())
+		return meaning{"message_invalid", "The server's answer violates the protocol.", do}.cause(Certain, s.ended())
 	}
 	return nil
 }
 
-// tooLarge judges a message over the limit.
+// tooLarge explains a message over the frame limit.
 func tooLarge(v *view) *Cause {
 	e := v.happened(kindViolation, tooLargeWord)
 	if e == nil || v.subject.reason != names.ErrorViolation && v.subject.reason != names.ErrorConnectionLost {
 		return nil
 	}
 	m := meaning{"answer_skipped", fmt.Sprintf("The answer has %d bytes, over the client's limit of %d, and was skipped.",
-		e.Size, e.Limit), "ask for less, or raise Options.FrameLimit"}
+		e.Size, e.Limit), "request less data, or raise Options.FrameLimit"}
 	if lost := v.happened(kindTransition, tooLargeWord); lost != nil {
 		m = meaning{"answer_too_large", fmt.Sprintf("A message of the server has at least %d bytes, over the client's limit "+
 			"of %d. That ended the connection, and every call on it.", e.Size, e.Limit),
-			"ask for less, or raise Options.FrameLimit; with Options.SkipOversize only the one call fails"}
+			"request less data, or raise Options.FrameLimit; with Options.SkipOversize only the one call fails"}
 	}
 	return m.cause(Certain, v.subject.ended(), v.record(e))
 }
 
-// streak judges a server that says nothing but garbage.
+// streak explains a connection that ended after a series of invalid messages.
 func streak(v *view) *Cause {
 	e := v.happened(kindTransition, "invalid_streak")
 	if e == nil || !v.subject.failed {
 		return nil
 	}
-	return meaning{"garbage", "The server sent so many messages in a row that are none that the client ended the " +
+	return meaning{"garbage", "The server sent so many invalid messages in a row that the client closed the " +
 		"connection.",
-		"the server prints something else than messages: a log belongs to its standard error"}.
+		"the server writes text that is not MCP to its standard output: logs belong on standard error"}.
 		cause(Certain, v.subject.ended(), v.record(e))
 }
 
-// anotherID judges a call that timed out while an answer came to a request that was never made.
+// anotherID explains a timeout during which an answer to an unknown request arrived.
 func anotherID(v *view) *Cause {
 	e := v.happened(kindDrop, names.DropUnknownID)
 	if e == nil || v.subject.reason != names.ErrorTimeout {
 		return nil
 	}
-	return meaning{"answer_of_another_id", "No answer came in time, but meanwhile one to a request that was never made " +
-		"(id " + name(e.ID) + "). It was probably meant as the answer to this one.",
-		"this is a mistake of the server: it does not answer with the id of the request"}.
+	return meaning{"answer_of_another_id", "No answer came in time, but an answer to a request that the client never " +
+		"sent " +
+		"(id " + name(e.ID) + "). It was probably the answer to this request.",
+		"this is a bug in the server: its answer must have the id of the request"}.
 		cause(Likely, v.subject.ended(), v.record(e))
 }
 
-// duplicate judges an answer that came twice.
+// duplicate reports an answer that arrived twice.
 func duplicate(v *view) *Cause {
 	e := v.happened(kindDrop, names.DropDuplicate)
 	if e == nil || v.subject.failed {
 		return nil
 	}
-	return meaning{"duplicate_answer", "The server answered twice. The first answer counted, so the call is not harmed.",
-		"this is a mistake of the server, or of what stands before it and sends requests again: a tool may have run twice"}.
+	return meaning{"duplicate_answer", "The server answered twice. The client used the first answer, so the call is " +
+		"not affected.",
+		"this is a bug in the server, or a proxy before it retries requests: a tool may have run twice"}.
 		cause(Certain, v.subject.ended(), v.record(e))
 }

@@ -2,24 +2,25 @@ package explain
 
 import "github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 
-// serverEnds are the values of error.type with which a server says who or what ended a request, beside its handler.
+// serverEnds explains the values of error.type that a server records when it ends a request before its handler
+// returns.
 var serverEnds = map[string]meaning{
 	names.ErrorTimeout: {"server_timeout", "The server ended the request itself: it took longer than the server allows.",
 		"raise mcpserver.Options.RequestTimeout, make the tool do less, or make it a task"},
 	names.ErrorShutdown: {"server_stopped", "The server was stopped while it worked on the request.",
-		"call again when the server is back; give Shutdown more time"},
-	names.ErrorConnectionLost: {"client_left", "The client left, or its connection broke, before the server had answered.",
-		"look at the client: whether it was stopped, and why it lost the connection"},
+		"call again when the server is back; give Shutdown a longer deadline"},
+	names.ErrorConnectionLost: {"client_left", "The client disconnected before the server had answered.",
+		"check whether the client was stopped, and why it lost the connection"},
 	names.ErrorCancelled: {"client_cancelled", "The client cancelled the request before the server had answered.",
-		"look at the client: its caller left, or its timeout is shorter than the tool's work"},
-	names.ErrorOverloaded: {"server_busy", "The server had no room for the request: one of its limits was reached.",
-		"make fewer calls at once, and call again later; on our servers Options.MaxConcurrent and MaxQueued say how many"},
-	names.ErrorRateLimited: {"rate_limited", "The client asks more often than the server allows.",
-		"wait, and make fewer calls; on our servers Options.Rates says how many"},
+		"check the client: its caller cancelled, or its timeout is shorter than the tool's work"},
+	names.ErrorOverloaded: {"server_busy", "The server rejected the request: one of its limits was reached.",
+		"make fewer concurrent calls, and retry later; mcpserver limits them with Options.MaxConcurrent and MaxQueued"},
+	names.ErrorRateLimited: {"rate_limited", "The client exceeded the server's rate limit.",
+		"wait, and make fewer calls; mcpserver limits them with Options.Rates"},
 }
 
-// endedByServer judges a request by the word of the server that handled it: of the subject, or of its other end if the
-// client got an error. A client that itself gave up knows better.
+// endedByServer explains a request by the server's own error.type: the subject's, or its counterpart's if the client
+// got an internal error. If the client itself ended the request, the client's reason is better.
 func endedByServer(v *view) *Cause {
 	o := v.subject
 	if o.kind == kindRequest && o.failed && v.far != nil && o.reason == "-32603" {

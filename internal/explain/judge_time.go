@@ -8,13 +8,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// howLong says how long the subject went on.
-func (v *view) howLong() string { return "after " + unit.Duration(v.subject.took) }
+// elapsed returns the duration of the subject as "after 3s".
+func (v *view) elapsed() string { return "after " + unit.Duration(v.subject.took) }
 
-// timedOut reports whether the subject got no answer in time.
+// timedOut reports whether the subject timed out.
 func (v *view) timedOut() bool { return v.subject.failed && v.subject.reason == names.ErrorTimeout }
 
-// late judges an answer that came after the call had timed out.
+// late explains a call whose answer arrived after the timeout.
 func late(v *view) *Cause {
 	if !v.timedOut() || v.subject.peer == nil {
 		return nil
@@ -22,16 +22,18 @@ func late(v *view) *Cause {
 	for i := range v.subject.peer.Recent {
 		e := &v.subject.peer.Recent[i]
 		if e.Kind == kindDrop && e.Reason == names.DropLateTimeout && e.ID == v.subject.id {
-			return meaning{"answered_late", fmt.Sprintf("The server answered, %s after the call had timed out: it is slower "+
+			return meaning{"answered_late", fmt.Sprintf("The server answered, but %s after the call had timed out: it is "+
+				"slower "+
 				"than the caller allows.", unit.Duration(e.Elapsed)), moreTime}.cause(Certain, v.subject.ended(), v.record(e))
 		}
 	}
 	return nil
 }
 
-const moreTime = "give the call longer (WithTimeout, Options.RequestTimeout), ask for less, or make the tool a task"
+const moreTime = "raise the limit (WithTimeout, Options.RequestTimeout), request less, or make the tool a task"
 
-// waitsForClient judges a server that waits for the client itself, such as for a form that a person fills in.
+// waitsForClient explains a request whose server waits for the client itself, for example for a form that a person
+// fills in.
 func waitsForClient(v *view) *Cause {
 	s := v.subject
 	if !v.timedOut() && !s.pending {
@@ -39,19 +41,19 @@ func waitsForClient(v *view) *Cause {
 	}
 	for _, o := range v.all {
 		if o.side == clientSide && o.kind == kindHandler && !o.start.Before(s.start) && (o.pending || 2*o.took > s.took) {
-			return meaning{"waits_for_client", "The server asked the client by " + name(o.method) + ", and that was not " +
-				"answered: " +
-				"a person, a model or a handler of the client took the time.",
-				"answer what is asked, or give the call longer than the person needs"}.cause(Certain, s.ended(), o.ended())
+			return meaning{"waits_for_client", "The server sent the client " + name(o.method) + " and waited for the answer: " +
+				"a person, a model or a handler of the client used the time.",
+				"answer the server's request, or give the call more time than the person " +
+					"needs"}.cause(Certain, s.ended(), o.ended())
 		}
 	}
 	return nil
 }
 
-// long is what a call may take without being slow.
+// long is the duration from which a successful call counts as slow.
 const long = 500 * time.Millisecond
 
-// slow judges a call that was with the server for most of its time.
+// slow explains a call that spent most of its time in the server.
 func slow(v *view) *Cause {
 	s, far := v.subject, v.far
 	if far == nil || s.kind != kindRequest || s.failed && !v.timedOut() {
@@ -62,33 +64,32 @@ func slow(v *view) *Cause {
 		return meaning{"under_way", "The server is still working on " + s.name() + ".", "wait, or cancel the call"}.
 			cause(Certain, s.ended(), far.ended())
 	case v.timedOut() && (far.pending || 2*far.took > s.took):
-		return meaning{"server_slow", "The server was still working on " + s.name() + " when the time of the call was " +
-			"over, " +
-			v.howLong() + ".", moreTime}.cause(Certain, s.ended(), far.ended())
+		return meaning{"server_slow", "The server was still working on " + s.name() + " when the call timed out, " +
+			v.elapsed() + ".", moreTime}.cause(Certain, s.ended(), far.ended())
 	case !s.failed && s.took >= long && 2*far.took > s.took:
 		return meaning{"server_slow", fmt.Sprintf("The call succeeded, and %s of its %s were spent in the server.",
-			unit.Duration(far.took), unit.Duration(s.took)), "look at what the handler does: its own spans, or a profile"}.
+			unit.Duration(far.took), unit.Duration(s.took)), "find out where the handler spends its time: with its own " +
+			"spans, or a profile"}.
 			cause(Certain, s.ended(), far.ended())
 	case !s.failed && s.took >= long:
-		return meaning{"slow_way", fmt.Sprintf("The call succeeded, but only %s of its %s were spent in the server: the "+
-			"rest "+
-			"was on the way, in queues, or in sending again.", unit.Duration(far.took), unit.Duration(s.took)),
-			"look at the network, proxies that buffer, and how much is sent at once"}.cause(Certain, s.ended(), far.ended())
+		return meaning{"slow_way", fmt.Sprintf("The call succeeded, but only %s of its %s were spent in the server; the "+
+			"rest was spent in the network, in queues and in retries.", unit.Duration(far.took), unit.Duration(s.took)),
+			"check the network, proxies that buffer, and the number of concurrent calls"}.cause(Certain, s.ended(), far.ended())
 	}
 	return nil
 }
 
-// lostOnTheWay judges a call that the server has answered, as it says, and the client has not heard.
-func lostOnTheWay(v *view) *Cause {
+// answerLost explains a call that the server answered in time, while the client got no answer.
+func answerLost(v *view) *Cause {
 	if !v.timedOut() || v.far == nil {
 		return nil
 	}
-	return meaning{"answer_lost", "The server has ended the request in time, and the answer did not reach the client.",
-		"look at what stands between the two: a proxy that buffers, a stream that was cut"}.
+	return meaning{"answer_lost", "The server ended the request in time, but the answer did not reach the client.",
+		"check the path between client and server: a proxy that buffers, a stream that was cut"}.
 		cause(Likely, v.subject.ended(), v.far.ended())
 }
 
-// unanswered judges a call of which nothing is known but that no answer came.
+// unanswered explains a call without an answer and without telemetry of the server.
 func unanswered(v *view) *Cause {
 	s := v.subject
 	switch {
@@ -97,21 +98,20 @@ func unanswered(v *view) *Cause {
 	case s.pending:
 		return meaning{"under_way", "No answer has come yet.", "wait, or cancel the call"}.cause(Certain, s.ended())
 	case v.timedOut():
-		return meaning{"no_answer", "The server did not answer, " + v.howLong() + ", and nothing is seen of what it did " +
-			"with the " +
-			"request: it hangs, is very slow, or never got it.",
-			"look whether the server runs and what it does; " + moreTime}.cause(Likely, s.ended(),
-			"no telemetry of the server is there")
+		return meaning{"no_answer", "The server did not answer: the call timed out " + v.elapsed() + ". There is no " +
+			"telemetry of the server: it hangs, is very slow, or never got the request.",
+			"check whether the server runs; " + moreTime}.cause(Likely, s.ended(),
+			"the server's telemetry is missing")
 	}
 	return nil
 }
 
-// waited judges a success that waited for the connection.
+// waited explains a successful call that waited long for the connection.
 func waited(v *view) *Cause {
 	s := v.subject
-	if d := v.waited(); d >= long && !s.failed {
+	if d := v.waitedReady(); d >= long && !s.failed {
 		return meaning{"waited_for_connection", "The call waited " + unit.Duration(d) + " until the client was connected.",
-			"connect before the first call; look at why connecting takes long"}.cause(Certain, s.ended(),
+			"connect before the first call; find out why connecting is slow"}.cause(Certain, s.ended(),
 			"the span began "+unit.Duration(d)+" before the request was sent")
 	}
 	return nil

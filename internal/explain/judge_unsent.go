@@ -10,8 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// unsent reports whether the subject ended before it was sent. A client gives a request its id when it has a connection
-// for it, and the protocol version is that of the connection: a span without both belongs to a request without one.
+// unsent reports whether the subject ended before it was sent. A client assigns the request id when it has a
+// connection, and the protocol version comes from the connection, so a span without both belongs to a request that
+// was not sent.
 func (v *view) unsent() bool {
 	s := v.subject
 	if s.kind != kindRequest || s.side != clientSide || !s.failed || s.id != "" ||
@@ -22,7 +23,7 @@ func (v *view) unsent() bool {
 		s.attribute(names.KeyMCPClientInstanceID) != "" && s.attribute(names.KeyMCPProtocolVersion) == ""
 }
 
-// whole is how long the subject took with all that came before it was sent.
+// whole returns the duration of the subject including the time before it was sent.
 func (v *view) whole() time.Duration {
 	if s := v.subject.span; s != nil {
 		return max(s.End.Sub(s.Start), v.subject.took)
@@ -30,7 +31,7 @@ func (v *view) whole() time.Duration {
 	return v.subject.took
 }
 
-// neverSent judges a request that ended while it waited for a connection.
+// neverSent explains a request that ended while it waited for a connection.
 func neverSent(v *view) *Cause {
 	s := v.subject
 	if !v.unsent() {
@@ -42,16 +43,16 @@ func neverSent(v *view) *Cause {
 	} else {
 		text += "the call "
 	}
-	evidence := []string{s.ended(), "the request has no id, which it gets with its connection"}
+	evidence := []string{s.ended(), "the request has no id; the client assigns ids once it has a connection"}
 	last := v.lastTransition()
 	if last != nil && last.To == connstate.Ready.String() {
-		return meaning{"never_sent", "The call was never sent: what came before the request had taken all its time.",
-			"give the call longer (WithTimeout, Options.RequestTimeout)"}.cause(Likely, append(evidence, v.record(last))...)
+		return meaning{"never_sent", "The call was never sent: it timed out before its request could be sent.",
+			"raise the limit (WithTimeout, Options.RequestTimeout)"}.cause(Likely, append(evidence, v.record(last))...)
 	}
 	if text += "waited"; v.whole() > 0 {
 		text += " " + unit.Duration(v.whole())
 	}
-	text += " for a connection to the server, and there was none."
+	text += " for a connection to the server, and got no connection."
 	if last != nil {
 		evidence = append(evidence, v.record(last))
 	}
@@ -61,17 +62,18 @@ func neverSent(v *view) *Cause {
 		if last != nil || strings.Contains(ownWords(s.message), "not ready") {
 			sure = Certain
 		}
-		return meaning{"never_sent", text, "look at the client's attempts to connect (traces mcp_client.connect, the debug " +
-			"page): they say why; the call can be repeated without harm"}.cause(sure, evidence...)
+		return meaning{"never_sent", text, "find the reason in the client's attempts to connect (traces " +
+			"mcp_client.connect, " +
+			"the debug page); the call can safely be retried"}.cause(sure, evidence...)
 	}
 	cause.Text = text + " " + cause.Text
-	cause.Do += "; the call can be repeated without harm"
+	cause.Do += "; the call can safely be retried"
 	cause.Evidence = append(cause.Evidence, evidence...)
 	return cause
 }
 
-// noConnection is why there was no connection, by the words of the client about the subject, about others of its trace,
-// or about its last attempt; nil if none of these says it.
+// noConnection returns why there was no connection. It reads the client's error texts about the subject, about other
+// operations of the trace, and about its last attempt. It returns nil if no text explains it.
 func (v *view) noConnection() *Cause {
 	texts := []string{v.subject.message}
 	for _, o := range v.all {
@@ -93,7 +95,7 @@ func (v *view) noConnection() *Cause {
 	return nil
 }
 
-// lastTransition is the last one of the client before the end of the subject; nil if its recorder has none.
+// lastTransition returns the client's last transition before the end of the subject, or nil if its recorder has none.
 func (v *view) lastTransition() (last *telemetry.FlightEntry) {
 	c := v.client()
 	if c == nil {
@@ -111,8 +113,8 @@ func (v *view) lastTransition() (last *telemetry.FlightEntry) {
 	return last
 }
 
-// notReached judges a request that failed because the client could not reach the server's address: over HTTP, each
-// request may open a connection of its own.
+// notReached explains a request that failed because the client could not connect to the server's address. Over HTTP,
+// each request may open a new connection.
 func notReached(v *view) *Cause {
 	s := v.subject
 	if !v.lost() || s.kind != kindRequest || !strings.Contains(ownWords(s.message), "cannot connect to") {
@@ -120,7 +122,7 @@ func notReached(v *view) *Cause {
 	}
 	cause := connecting(s.message, "")
 	cause.Text = "The call was never sent: the client could not connect to the server. " + cause.Text
-	cause.Do += "; the call can be repeated without harm"
-	cause.Evidence = append(cause.Evidence, s.ended(), "the client's error says that it cannot connect")
+	cause.Do += "; the call can safely be retried"
+	cause.Evidence = append(cause.Evidence, s.ended(), "the client's error reports that it cannot connect")
 	return cause
 }

@@ -21,16 +21,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// fault is one way for a call to go wrong, and what the explanation of its trace must say.
+// fault is one way for a call to fail, with the expected explanation of its trace.
 type fault struct {
 	name    string
-	cause   string // the first that is named
-	says    string // what its text must have, to tell the fault from others of the same cause
-	real    bool   // it needs a process or a network, which a bubble of synctest cannot have
+	cause   string // ID of the first cause
+	says    string // part of the cause's text; distinguishes faults with the same cause
+	real    bool   // needs a process or a network, which a synctest bubble cannot have
 	provoke func(l *lab)
 }
 
-// lab is where one fault is provoked.
+// lab is the environment of one fault.
 type lab struct {
 	*testing.T
 	rec     *telemetrytest.Recording
@@ -40,10 +40,10 @@ type lab struct {
 	servers []*mcpserver.Server
 }
 
-// run provokes the fault and returns what is known of it then.
+// run provokes the fault and returns the facts about it.
 func (f *fault) run(t *testing.T) explain.Facts { return f.watched(t, nil) }
 
-// watched is run that notes what is emitted, unless seen is nil.
+// watched is run, and adds the emitted telemetry to seen unless seen is nil.
 func (f *fault) watched(t *testing.T, seen *emissions) (facts explain.Facts) {
 	t.Helper()
 	in := func(t *testing.T) { facts = f.provoked(t, seen) }
@@ -76,7 +76,7 @@ func (f *fault) provoked(t *testing.T, seen *emissions) explain.Facts {
 	return facts
 }
 
-// facts are what telemetry knows of the trace.
+// facts returns the telemetry of the trace.
 func (l *lab) facts() explain.Facts {
 	id := l.span.SpanContext().TraceID()
 	f := explain.Facts{TraceID: id.String()}
@@ -101,7 +101,7 @@ func (l *lab) facts() explain.Facts {
 	return f
 }
 
-// spanOf is a span as a source of spans has it.
+// spanOf converts a recorded span.
 func spanOf(s sdktrace.ReadOnlySpan) explain.Span {
 	kinds := map[trace.SpanKind]string{trace.SpanKindClient: "CLIENT", trace.SpanKindServer: "SERVER"}
 	span := explain.Span{
@@ -118,7 +118,7 @@ func spanOf(s sdktrace.ReadOnlySpan) explain.Span {
 	return span
 }
 
-// server returns a server with tools in every kind of trouble.
+// server returns a server with a tool for each kind of failure.
 func (l *lab) server(o mcpserver.Options) *mcptest.Server {
 	o.Telemetry = l.rec.Telemetry()
 	s := mcptest.NewServer(l, &o)
@@ -159,7 +159,7 @@ func (l *lab) client(t transport.Transport, o mcpclient.Options) *mcpclient.Clie
 	return c
 }
 
-// ready returns a client that is, whose connecting is no part of the trace.
+// ready returns a client that is ready. Its connecting is not part of the trace.
 func (l *lab) ready(t transport.Transport, o mcpclient.Options) *mcpclient.Client {
 	l.Helper()
 	c := l.client(t, o)
@@ -169,8 +169,8 @@ func (l *lab) ready(t transport.Transport, o mcpclient.Options) *mcpclient.Clien
 	return c
 }
 
-// connect connects as a part of the trace, once, and returns the error. A client that has ended is seen no more: there
-// are its spans only.
+// connect tries once to connect within the trace, and returns the error. A failed client is not inspected, so only
+// its spans remain.
 func (l *lab) connect(t transport.Transport, o mcpclient.Options) error {
 	o.InitialAttempts, o.Telemetry = 1, l.rec.Telemetry()
 	c, err := mcpclient.Connect(l.ctx, t, &o)
@@ -180,7 +180,7 @@ func (l *lab) connect(t transport.Transport, o mcpclient.Options) error {
 	return err
 }
 
-// call calls a tool, and returns what became of it.
+// call calls a tool and returns the outcome.
 func (l *lab) call(c *mcpclient.Client, tool string, args any, o ...mcpclient.CallOption) error {
 	result, err := c.CallTool(l.ctx, tool, args, o...)
 	if err == nil {
@@ -189,7 +189,7 @@ func (l *lab) call(c *mcpclient.Client, tool string, args any, o ...mcpclient.Ca
 	return err
 }
 
-// fails is call of what must fail.
+// fails calls a tool and requires an error.
 func (l *lab) fails(c *mcpclient.Client, tool string, args any, o ...mcpclient.CallOption) {
 	l.Helper()
 	if err := l.call(c, tool, args, o...); err == nil {
@@ -197,12 +197,12 @@ func (l *lab) fails(c *mcpclient.Client, tool string, args any, o ...mcpclient.C
 	}
 }
 
-// called provokes what a server with tools does with a call.
+// called calls a tool of the lab's server.
 func called(tool string, args any, o ...mcpclient.CallOption) func(*lab) {
 	return func(l *lab) { l.fails(l.ready(l.server(mcpserver.Options{}), mcpclient.Options{}), tool, args, o...) }
 }
 
-// answered provokes what the test answers to a call, frame by frame.
+// answered makes a call to a server that the test scripts frame by frame.
 func answered(answer func(c *mcptest.Conversation, call mcptest.Message), set ...func(*mcpclient.Options)) func(*lab) {
 	return func(l *lab) {
 		script := mcptest.NewScript(l)
@@ -228,7 +228,7 @@ func refused(code int, message string) func(*lab) {
 	return answered(func(c *mcptest.Conversation, call mcptest.Message) { c.Refuse(call, code, message) })
 }
 
-// sent answers a call with a frame, in which ID stands for the id of the call.
+// sent answers a call with the result of frame, which gets the call's id.
 func sent(frame func(id string) string, set ...func(*mcpclient.Options)) func(*lab) {
 	return answered(func(c *mcptest.Conversation, call mcptest.Message) { c.Send(frame(string(call.ID))) }, set...)
 }

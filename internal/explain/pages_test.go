@@ -143,7 +143,7 @@ func namesType(word, errorType string) bool {
 	return word == errorType || class != nil && class.MatchString(errorType)
 }
 
-func TestThePagesForOperatorsAreTrue(t *testing.T) {
+func TestOperatorPagesMatchTheTelemetry(t *testing.T) {
 	e, texts := happened(t), operatorPages(t)
 	t.Run("error types", func(t *testing.T) {
 		var client, server []string

@@ -7,7 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// ownWords is an error's text without what stands between quotation marks: our messages quote what a peer has said.
+// ownWords returns an error's text without its quotations. Error texts of this module quote peers between quotation
+// marks.
 func ownWords(text string) string {
 	var own strings.Builder
 	for text != "" {
@@ -21,7 +22,8 @@ func ownWords(text string) string {
 	return own.String()
 }
 
-// afterQuote is what follows a quotation, whose beginning has been read; empty if it does not end.
+// afterQuote returns the text after a quotation. The opening quotation mark has been read. The result is empty if the
+// quotation has no end.
 func afterQuote(text string) string {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -34,16 +36,17 @@ func afterQuote(text string) string {
 	return ""
 }
 
-// maxQuote bounds what is shown of one text of a peer, in bytes.
+// maxQuote bounds each text in Explanation.Quotes, in bytes.
 const maxQuote = 300
 
-// shown is a text of a peer as one line that is safe to show, up to n bytes of it.
+// shown returns at most n bytes of a peer's text as one line that is safe to display.
 func shown(text string, n int) string { return visible.Short(text, n) }
 
-// name is a name that a peer may have chosen, within a sentence: between quotation marks unless it is one plain word.
+// name returns a name that a peer may have chosen for use in a sentence: in quotation marks unless it is one plain
+// word.
 func name(text string) string { return visible.Word(text, maxName) }
 
-// maxName bounds names, in bytes.
+// maxName bounds names in sentences, in bytes.
 const maxName = 80
 
 func number(text string) int {

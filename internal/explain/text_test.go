@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWhatAPeerSaysIsNoWordOfOurs(t *testing.T) {
+func TestOwnWordsLeavesOutQuotations(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "",
 		"connection refused":                     "connection refused",
@@ -24,7 +24,7 @@ func TestWhatAPeerSaysIsNoWordOfOurs(t *testing.T) {
 	}
 }
 
-func TestTheWordsOfAPeerDecideNothingWhateverTheyAre(t *testing.T) {
+func TestQuotedTextDecidesNoCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		said := rapid.String().Draw(t, "said")
 		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(said)
@@ -34,7 +34,7 @@ func TestTheWordsOfAPeerDecideNothingWhateverTheyAre(t *testing.T) {
 	})
 }
 
-func TestATextIsShownWithinItsBound(t *testing.T) {
+func TestShownTextStaysWithinItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		n := rapid.IntRange(0, 40).Draw(t, "n")

@@ -12,23 +12,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is a call, or an attempt to connect, that a source tells of: a flight recorder, or a source of spans.
+// call is a call or an attempt to connect, from a flight recorder or from a source of spans.
 type call struct {
 	time  time.Time
 	facts explain.Facts
-	span  string // name of the span that was looked for; empty if a flight recorder tells of the call
+	span  string // name of the matching span; empty if a flight recorder has the call
 }
 
-// Bounds of what is asked of a source of spans for a list of calls.
+// Bounds of the requests to a source of spans for a list of calls.
 const (
-	maxTraces = 100            // traces that are looked at
-	maxSearch = 2 * patience   // time for all of them
-	lookBack  = 24 * time.Hour // age of the oldest trace that is asked for
-	maxName   = 2 * maxLine    // bytes of a name that is sent to a source
+	maxTraces = 100            // number of traces to read
+	maxSearch = 2 * patience   // time for all traces
+	lookBack  = 24 * time.Hour // age of the oldest trace
+	maxName   = 2 * maxLine    // bytes of a name in a request
 )
 
-// calls returns what the sources tell of the calls that f wants, the newest first, up to limit. A trace that a flight
-// recorder knows is not asked for again. missing says which sources did not answer.
+// calls returns the calls of all sources that match f, the newest first, up to limit. Traces that a flight recorder
+// has are not requested again. missing lists the sources that did not answer.
 func (in *inspector) calls(ctx context.Context, f filter, limit int) (all []call, missing []string) {
 	peers, missing := in.peers(ctx)
 	seen := map[string]bool{}
@@ -53,7 +53,7 @@ func (in *inspector) calls(ctx context.Context, f filter, limit int) (all []call
 	return all[:min(len(all), limit)], missing
 }
 
-// knownOf is what the flight recorders know of the trace of h.
+// knownOf returns the facts of the flight recorders about the trace of h.
 func knownOf(peers []explain.Peer, h *happening) explain.Facts {
 	id := h.id()
 	if id == "" {
@@ -62,7 +62,7 @@ func knownOf(peers []explain.Peer, h *happening) explain.Facts {
 	return explain.Facts{TraceID: id, Peers: having(peers, id)}
 }
 
-// having are the peers that have something of a trace.
+// having returns the peers with entries of a trace.
 func having(peers []explain.Peer, id string) (all []explain.Peer) {
 	for _, p := range peers {
 		if p.Has(id) {
@@ -72,7 +72,7 @@ func having(peers []explain.Peer, id string) (all []explain.Peer) {
 	return all
 }
 
-// search returns the calls that f wants of the traces of a source, but for those that have been seen.
+// search returns the calls in the traces of a source that match f, except seen ones.
 func (in *inspector) search(ctx context.Context, s Spans, peers []explain.Peer, f filter, limit int,
 	seen map[string]bool) (all []call, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxSearch)
@@ -112,8 +112,8 @@ func (f *filter) wantsSpan(s *explain.Span) bool {
 		(f.peer == "" || strings.EqualFold(line(f.peer), line(owner)))
 }
 
-// ownTrace reports whether a trace is of a call of this server's tools. The server has no spans, so another server
-// cannot hide its calls by the names of its tools if it has.
+// ownTrace reports whether a trace is a call of this server's own tools. This server has no spans, so a trace with a
+// server's spans is not its own: another server cannot hide its calls by using the names of these tools.
 func ownTrace(spans []explain.Span) bool {
 	own := false
 	for i := range spans {
@@ -125,11 +125,11 @@ func ownTrace(spans []explain.Span) bool {
 	return own
 }
 
-// line is the call in a list.
+// line returns the call as a line of a list.
 func (c *call) line() traceLine {
 	x := explain.Explain(&c.facts)
 	l := traceLine{TraceID: c.facts.TraceID, Time: c.time, Peer: x.Peer, Operation: x.Operation, Outcome: x.Outcome}
-	if l.Operation == "" { // no span of the trace is of MCP
+	if l.Operation == "" { // the trace has no span of MCP
 		l.Operation, l.Outcome = fmt.Sprintf("%q", line(c.span)), explain.Failed
 	}
 	switch {

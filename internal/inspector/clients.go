@@ -59,7 +59,7 @@ func (in *inspector) list(ctx context.Context, a listArguments) (*listAnswer, er
 	return out, nil
 }
 
-// paged is a page of all, and where the next begins; 0 if there is none.
+// paged returns a page of all, and the cursor of the next page, or 0 if there is none.
 func paged[T any](all []T, cursor, limit, usual int) (page []T, next int) {
 	if limit <= 0 {
 		limit = usual
@@ -133,7 +133,7 @@ type callLine struct {
 	Retries int    `json:"retries,omitempty"`
 }
 
-// operationLine is what a client has seen of one method and target.
+// operationLine is a client's statistics of one method and target.
 type operationLine struct {
 	Method string            `json:"method"`
 	Target string            `json:"target,omitempty"`
@@ -144,7 +144,7 @@ type operationLine struct {
 	P99MS  int64             `json:"p99_ms"`
 }
 
-// few is how many lines of each kind one client has.
+// few bounds each list of a client's details.
 const few = 20
 
 func (in *inspector) get(ctx context.Context, a getArguments) (*getAnswer, error) {
@@ -213,7 +213,7 @@ func (a *getAnswer) text() string {
 
 func milliseconds(ms int64) string { return unit.Duration(time.Duration(ms) * time.Millisecond) }
 
-// mostFailed are a few operations, those that failed most first.
+// mostFailed returns the operations with the most failures.
 func mostFailed(all []telemetry.Operation) []telemetry.Operation {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b telemetry.Operation) int {

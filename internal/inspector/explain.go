@@ -19,7 +19,7 @@ type explainArguments struct {
 	Peer    string `json:"peer,omitempty" jsonschema:"in place of trace_id: the last failure of this client or server"`
 }
 
-// explanation is the answer, which is that of package explain.
+// explanation is the answer of the tool explain.
 type explanation struct{ explain.Explanation }
 
 func (x *explanation) text() string { return x.String() }
@@ -44,13 +44,13 @@ func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanat
 	return &explanation{*explain.Explain(&f)}, nil
 }
 
-// alone are the facts of what has neither a trace nor a correlation id.
+// alone returns the facts of an entry without a trace or a correlation id.
 func alone(h *happening, missing []string) explain.Facts {
 	missing = append(missing, "a trace: the program records none, so that only one side of the call is known")
 	return explain.Facts{Peers: []explain.Peer{*h.peer}, Alone: h.entry, Missing: missing}
 }
 
-// lastFailure is the latest operation that failed, of those that are wanted.
+// lastFailure returns the latest failed operation that matches the arguments.
 func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*call, []string, error) {
 	found, missing := in.calls(ctx, filter{peer: a.Peer, tool: a.Tool, failed: true}, 1)
 	if len(found) > 0 {
@@ -66,7 +66,7 @@ func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*call
 	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; recent_traces shows what is. " + notes(missing)))
 }
 
-// hexadecimal reads an id as people write it.
+// hexadecimal parses an id in upper or lower case.
 func hexadecimal(text string) (id string, ok bool) {
 	id = strings.ToLower(strings.TrimSpace(text))
 	if id == "" || len(id) > 32 || strings.Trim(id, "0123456789abcdef") != "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// patience is how long one source may take.
+// patience bounds the request to one source.
 const patience = 5 * time.Second
 
-// peers are the clients and servers of all sources, without the inspector's own server; missing says which sources did
-// not answer.
+// peers returns the clients and servers of all sources, except this server. missing lists the sources that did not
+// answer.
 func (in *inspector) peers(ctx context.Context) (all []explain.Peer, missing []string) {
 	for _, s := range in.sources.Peers {
 		seen, err := within(ctx, s.Look)
@@ -33,14 +33,14 @@ func (in *inspector) peers(ctx context.Context) (all []explain.Peer, missing []s
 	return all, missing
 }
 
-// within gives f as much time as a source has.
+// within calls f with the time limit of a source.
 func within[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return f(ctx)
 }
 
-// facts are what the sources know of a trace.
+// facts returns the facts of all sources about a trace.
 func (in *inspector) facts(ctx context.Context, id string) explain.Facts {
 	all, missing := in.peers(ctx)
 	f := explain.Facts{TraceID: id, Missing: missing}
@@ -68,15 +68,15 @@ type happening struct {
 	entry *telemetry.FlightEntry
 }
 
-// id is that of the trace, or of the call if it has no trace.
+// id returns the trace id, or the correlation id of a call without a trace.
 func (h *happening) id() string { return cmp.Or(h.entry.TraceID, h.entry.CorrID) }
 
-// operation reports whether it is a request, at one of its ends, or an attempt to connect.
+// operation reports whether the entry is a request, at either end, or an attempt to connect.
 func (h *happening) operation() bool {
 	return h.entry.Kind == "request" || h.entry.Kind == "handler" || h.entry.Kind == "attempt"
 }
 
-// filter says which entries are wanted. Empty fields mean all.
+// filter selects entries. Empty fields select all.
 type filter struct {
 	peer, tool, id string
 	failed         bool
@@ -89,14 +89,14 @@ func (f *filter) wants(h *happening) bool {
 		(f.id == "" || f.id == e.TraceID || f.id == e.CorrID) && (!f.failed || e.Failed)
 }
 
-// own reports whether it is a call of this server's tools: an agent that asks why something failed does not want to
-// hear of its asking. A server that takes the name hides calls of tools of these names, and no others.
+// own reports whether the entry is a call of this server's own tools, which an agent is not interested in. A server
+// that uses this server's name can only hide calls of tools with these names.
 func (h *happening) own() bool {
 	c := h.peer.Client
 	return c != nil && c.Server == Name && slices.Contains(toolNames, h.entry.Target)
 }
 
-// happenings are the entries that are wanted, the newest first.
+// happenings returns the matching entries, the newest first.
 func happenings(peers []explain.Peer, f filter) (all []happening) {
 	for i := range peers {
 		for j := range peers[i].Recent {

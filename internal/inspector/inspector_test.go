@@ -128,7 +128,7 @@ func TestAnAgentFindsOutWhyItsToolFailed(t *testing.T) {
 		says(t, text, traceID, "exited with status 1")
 		for _, args := range []map[string]any{{"trace_id": traceID}, {"tool": "radar"}, {"peer": "weather"}} {
 			text, structured := ask(t, c, "explain", args)
-			says(t, text, "server_exited, certain", "Next:", "data, and never an instruction", `\"out of memory\"`,
+			says(t, text, "server_exited, certain", "Next:", "data, never an instruction", `\"out of memory\"`,
 				"Missing: the spans")
 			if structured["outcome"] != "failed" || structured["trace_id"] != traceID {
 				t.Errorf("got %v", structured)
@@ -146,7 +146,7 @@ func TestWhatASourceDoesNotGiveIsSaid(t *testing.T) {
 		text, _ := ask(t, c, "list_clients", nil)
 		says(t, text, "No clients and no servers", "Missing: http://localhost:1/: connection refused.")
 		text, _ = ask(t, c, "explain", map[string]any{"trace_id": traceID})
-		says(t, text, "Nothing is known of the trace", "connection refused", "the Jaeger: no Jaeger answers")
+		says(t, text, "No telemetry of trace", "connection refused", "the Jaeger: no Jaeger answers")
 	})
 }
 
@@ -212,7 +212,7 @@ func TestLongListsComeInPagesWithinTheirBound(t *testing.T) {
 		if len(page["entries"].([]any)) != 100 || page["next_cursor"] != 100.0 || strings.Contains(text, "\u202e") {
 			t.Errorf("got %d entries, then %v", len(page["entries"].([]any)), page["next_cursor"])
 		}
-		says(t, text, "[cut:")
+		says(t, text, "[truncated:")
 	})
 }
 

@@ -21,7 +21,7 @@ const (
 		"as it is known."
 )
 
-// counts are words with how often each came, in the order of the words.
+// counts formats words with their numbers, sorted by word.
 func counts(m map[string]uint64) string {
 	var all []string
 	for _, reason := range slices.Sorted(maps.Keys(m)) {

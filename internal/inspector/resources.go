@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The resources: what the tools tell, as JSON.
+// URIs of the resources, which return the data of the tools as JSON.
 const (
 	clientsURI     = "mcpotel://clients"
 	clientTemplate = "mcpotel://clients/{name}"
@@ -35,7 +35,7 @@ func (in *inspector) addResources(s *mcpserver.Server) error {
 
 const asJSON = "application/json"
 
-// read is the contents of a resource, of a pointer.
+// read encodes the contents of a resource. value is a pointer.
 func read(value any, err error) (*mcp.ReadResourceResult, error) {
 	if err != nil {
 		return nil, err

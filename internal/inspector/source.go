@@ -9,48 +9,48 @@ import (
 	"github.com/mcpotel/mcpotel/internal/running"
 )
 
-// Source shows clients and servers with their flight recorders.
+// Source provides clients and servers with their flight recorders.
 type Source interface {
 	Name() string // for people; empty for this process
 	Look(ctx context.Context) (Seen, error)
 }
 
-// Seen is what a source shows.
+// Seen is the answer of a source.
 type Seen struct {
 	Clients []inspect.Client
 	Servers []inspect.Server
 }
 
-// Spans has traces.
+// Spans provides traces.
 type Spans interface {
 	Name() string
-	// Trace returns the spans of a trace, none if it is not there.
+	// Trace returns the spans of a trace, or none if the source does not have it.
 	Trace(ctx context.Context, id string) ([]explain.Span, error)
-	// Recent returns the ids of the traces that q wants, the newest first as far as the source knows. It may return others
-	// besides.
+	// Recent returns the ids of traces that match q, the newest first as far as the source knows. It may return others
+	// as well.
 	Recent(ctx context.Context, q Query) ([]string, error)
 }
 
-// Query says which traces are wanted. Empty fields mean all.
+// Query selects traces. Empty fields select all.
 type Query struct {
 	Failed bool   // only traces with a span in error
 	Tool   string // only traces with a call of this tool
 	Since  time.Time
 }
 
-// Sources are where to look.
+// Sources are the sources of the inspector's answers.
 type Sources struct {
 	Peers []Source
 	Spans []Spans
 }
 
-// Process is the clients and servers of this process. Nil functions mean all that run.
+// Process is the source of this process's clients and servers. Nil functions mean all that run.
 type Process struct {
 	Clients func() []running.Client
 	Servers func() []running.Server
 }
 
-// Name returns nothing.
+// Name returns the empty string.
 func (p Process) Name() string { return "" }
 
 // Look never fails.

@@ -9,14 +9,14 @@ import (
 
 // Bounds of an answer, in bytes.
 const (
-	maxAnswer = 4 << 10 // of its text
-	maxLine   = 200     // of a text of an error or a name in it
-	maxString = 2 << 10 // of each text in structured content, such as a sentence with names in it
+	maxAnswer = 4 << 10 // text of an answer
+	maxLine   = 200     // error text or name in the text of an answer
+	maxString = 2 << 10 // string in structured content, for example a sentence with names
 )
 
-// bounded cuts a text at the end of a line, and says so.
+// bounded truncates a text at the end of a line and adds a note.
 func bounded(text string) string {
-	const more = "\n[cut: ask for less, or for the next page; the structured content has more]\n"
+	const more = "\n[truncated: request less, or the next page; the structured content has more]\n"
 	if len(text) <= maxAnswer {
 		return text
 	}
@@ -27,13 +27,13 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text, "") + more
 }
 
-// line is a text that may be of a peer as one line that is safe to show.
+// line returns a text, possibly of a peer, as one line that is safe to display.
 func line(text string) string { return visible.Short(text, maxLine) }
 
-// word is such a text within a sentence: between quotation marks unless it is one plain word.
+// word returns a text, possibly of a peer, for use in a sentence: in quotation marks unless it is one plain word.
 func word(text string) string { return visible.Word(text, maxLine) }
 
-// listed is a page of lines: what is said if there are none, and what if there are more.
+// listed formats a page of lines. It returns none if there are no lines, and adds more if there is another page.
 func listed[T any](lines []T, text func(*T) string, none, more string, next int) string {
 	var b strings.Builder
 	if len(lines) == 0 {
@@ -48,7 +48,7 @@ func listed[T any](lines []T, text func(*T) string, none, more string, next int)
 	return b.String()
 }
 
-// notes are the lines about what is missing.
+// notes formats the missing sources.
 func notes(missing []string) string {
 	var b strings.Builder
 	for _, m := range missing {

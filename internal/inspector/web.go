@@ -19,23 +19,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Bounds of what is read of a page.
+// Bounds of the answers of a debug page.
 const (
-	maxPages   = 32 << 20  // bytes of all answers to one question
-	maxValues  = 128 << 20 // bytes of memory that they may take as values
+	maxPages   = 32 << 20  // bytes of all answers for one tool call
+	maxValues  = 128 << 20 // bytes of memory for their values
 	maxInspect = 100       // clients, or servers, of one debug page
 )
 
-// budget returns the memory budget of one question, for all answers of pages to it.
+// budget returns the memory budget of one tool call, for the answers of all pages.
 func budget() *weigh.Budget { return &weigh.Budget{Text: maxPages, Values: maxValues} }
 
-// page is what another process serves as JSON. Redirects are not followed: the user has named where to look.
+// page is a JSON endpoint of another process. Redirects are not followed, because the user has chosen the address.
 type page struct {
 	base   string
 	client http.Client
 }
 
-// newPage is the page at a URL. Unless remote is allowed, it must be on the loopback.
+// newPage returns the page at a URL. The URL must be on loopback unless remote is set.
 func newPage(base string, remote bool) (*page, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
@@ -50,10 +50,10 @@ func newPage(base string, remote bool) (*page, error) {
 	}}}, nil
 }
 
-// ErrRemote is that a URL is not on the loopback.
+// ErrRemote reports a URL that is not on loopback.
 var ErrRemote = errors.New("not on this machine")
 
-// CheckLoopback returns [ErrRemote] for a URL that is not on the loopback, unless that is allowed.
+// CheckLoopback returns [ErrRemote] for a URL that is not on loopback, unless remote is set.
 func CheckLoopback(u *url.URL, remote bool) error {
 	if !remote && !hostname.Loopback(hostname.Host(u.Host)) {
 		return fmt.Errorf("%w: %s", ErrRemote, u.Host)
@@ -61,10 +61,10 @@ func CheckLoopback(u *url.URL, remote bool) error {
 	return nil
 }
 
-// errNotFound is that there is no such page.
-var errNotFound = errors.New("there is no such page")
+// errNotFound reports a missing page.
+var errNotFound = errors.New("no such page")
 
-// get reads JSON, within a budget.
+// get reads JSON within a budget.
 func (p *page) get(ctx context.Context, rest string, into any, b *weigh.Budget) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+rest, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *page) get(ctx context.Context, rest string, into any, b *weigh.Budget) 
 	case answer.StatusCode == http.StatusNotFound:
 		return errNotFound
 	case answer.StatusCode != http.StatusOK:
-		return fmt.Errorf("it answers HTTP %d", answer.StatusCode) // the server chooses the words behind it
+		return fmt.Errorf("it answers HTTP %d", answer.StatusCode) // without the reason phrase, which the server chooses
 	}
 	err = b.Read(answer.Body, into)
 	if errors.Is(err, weigh.ErrTooMuch) {
@@ -95,10 +95,10 @@ func (p *page) get(ctx context.Context, rest string, into any, b *weigh.Budget) 
 	return nil
 }
 
-// DebugPage is the debug page of another process: package inspect/debugpage.
+// DebugPage is the debug page of another process: see package inspect/debugpage.
 type DebugPage struct{ *page }
 
-// NewDebugPage is the debug page at a URL.
+// NewDebugPage returns the debug page at a URL.
 func NewDebugPage(base string, remote bool) (*DebugPage, error) {
 	p, err := newPage(base, remote)
 	return &DebugPage{p}, err

@@ -1,6 +1,6 @@
-// Package mock serves a recording: what a server once said to a host, to another host that says the same. It is behind
-// "mcpotel mock" and mcptest.Replay.
+// Package mock serves a recording: it replays a recorded server to a host. It implements "mcpotel mock" and
+// mcptest.Replay.
 //
-// [New] makes a server of mcpserver of it, which reads and writes for all transports and revisions; package recording
-// says what belongs to which message of the host.
+// [New] returns an mcpserver.Server, which supports all transports and revisions. Package recording assigns the
+// recorded messages to the host's messages.
 package mock

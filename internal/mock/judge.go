@@ -10,16 +10,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay"
 )
 
-// judge tells in what the answer of a host differs from the recorded one. Of errors the code counts.
-func (m *mock) judge(recorded *recording.Entry, result json.RawMessage, err error) {
+// compareAnswer reports a problem if a host's answer differs from the recorded one. Errors differ if their codes do.
+func (m *mock) compareAnswer(recorded *recording.Entry, result json.RawMessage, err error) {
 	answered, isError := errors.AsType[*relay.Error](err)
 	switch {
-	case err != nil && !isError: // the host is gone, or has been told that the answer is not wanted
+	case err != nil && !isError: // the host has disconnected, or the request was cancelled
 	case isError != (recorded.Kind == recording.Error):
-		m.problem(fmt.Sprintf("the host has answered %s with %s, and with %s in the recording, entry %d", recorded.Method,
+		m.problem(fmt.Sprintf("the host answered %s with %s, but with %s in the recording, entry %d", recorded.Method,
 			outcome(isError), outcome(!isError), recorded.Seq))
 	case isError && answered.Server.Code != recorded.Code:
-		m.problem(fmt.Sprintf("the host has answered %s with the error %d, and with %d in the recording, entry %d",
+		m.problem(fmt.Sprintf("the host answered %s with the error %d, but with %d in the recording, entry %d",
 			recorded.Method, answered.Server.Code, recorded.Code, recorded.Seq))
 	case !isError:
 		var all []string

@@ -10,16 +10,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// A host may listen to the same things in one subscription or in several, which depends on how quick it is. So one that
-// is not in the recording is acknowledged, as far as the server has acknowledged what it is for.
+// Depending on timing, a host uses one subscription or several for the same events. A subscription that is not in the
+// recording is therefore acknowledged for all events that the recorded server has acknowledged.
 
-// filterOf returns what the params of a subscription or of its acknowledgement name.
+// filterOf returns the filter in the params of a subscription or of its acknowledgement.
 func filterOf(params json.RawMessage) (f mcp.SubscriptionFilter) {
-	_, _ = mcp.Object(params).Decode("notifications", &f) // as far as it can be read
+	_, _ = mcp.Object(params).Decode("notifications", &f) // ignores invalid members
 	return f
 }
 
-// offered returns what the subscriptions of a session were acknowledged with, and whether there was one.
+// offered returns the union of the acknowledged filters of a session, and whether there is one.
 func offered(reactions []*recording.Reaction) (all mcp.SubscriptionFilter, any bool) {
 	for _, t := range reactions {
 		for _, s := range t.Steps {
@@ -49,7 +49,7 @@ func (p *player) listen(ctx context.Context, m relay.Message, answer relay.Answe
 	f.TaskIDs = both(f.TaskIDs, o.TaskIDs)
 	t := &reaction{Reaction: &recording.Reaction{Entry: &recording.Entry{Kind: recording.Request, Method: m.Method}}}
 	c := p.begin(ctx, t, m, answer)
-	params, _ := json.Marshal(map[string]any{ // these types always can
+	params, _ := json.Marshal(map[string]any{ // never fails for these types
 		"_meta": map[string]json.RawMessage{mcp.MetaSubscriptionID: c.id}, "notifications": f,
 	})
 	_ = p.host.Notify(ctx, relay.Message{Method: mcp.NotificationSubscriptionsAcknowledged, Params: params})
@@ -60,7 +60,7 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
 }
 
-// subscriber returns an open subscription that a notification is for, nil for none. p.mu is held.
+// subscriber returns an open subscription for a notification, or nil. The caller holds p.mu.
 func (p *player) subscriber(s recording.Step) *call {
 	if c := p.live[s.By]; c != nil {
 		return c
@@ -75,7 +75,7 @@ func (p *player) subscriber(s recording.Step) *call {
 
 func wants(f *mcp.SubscriptionFilter, e *recording.Entry) bool {
 	about := func(member string) (name string) {
-		_, _ = mcp.Object(e.Content).Decode(member, &name) // of another type it is none
+		_, _ = mcp.Object(e.Content).Decode(member, &name) // ignores other types
 		return name
 	}
 	switch e.Method {

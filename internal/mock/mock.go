@@ -16,18 +16,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Options are those of a mock. The zero value of each field means its default.
+// Options configures a mock. The zero value of each field is its default.
 type Options struct {
-	Speed     float64              // what was recorded in a second is sent in a second divided by it; zero means at once
-	Repeat    bool                 // what has been asked for as often as it was recorded begins anew
-	Problem   func(string)         // hears what differs from the recording; it may be called by any goroutine
+	Speed     float64              // replay speed as a multiple of the recorded speed; zero means without delays
+	Repeat    bool                 // a request that was sent as often as in the recording starts over
+	Problem   func(string)         // called for each difference from the recording, from any goroutine; nil for none
 	Telemetry *telemetry.Telemetry // nil means none
 }
 
-// New returns a server that serves a recording. It is an error if that has no content.
+// New returns a server that serves a recording. It returns an error if the recording has no content.
 func New(f *recording.File, o *Options) (*mcpserver.Server, error) {
 	if !f.Content {
-		return nil, errors.New("the recording has no content: record it with --record-content")
+		return nil, errors.New("the recording has no content; record it with --record-content")
 	}
 	m := &mock{wild: f.Redacted, players: map[relay.Peer]*player{}}
 	if o != nil {
@@ -49,7 +49,7 @@ func New(f *recording.File, o *Options) (*mcpserver.Server, error) {
 	})
 }
 
-// mock receives what hosts send.
+// mock receives the messages of all hosts.
 type mock struct {
 	o        Options
 	wild     string
@@ -59,21 +59,21 @@ type mock struct {
 	players map[relay.Peer]*player // guarded by mu; by host
 }
 
-// problem tells of a difference from the recording.
+// problem reports a difference from the recording.
 func (m *mock) problem(text string) {
 	if m.o.Problem != nil {
 		m.o.Problem(text)
 	}
 }
 
-// ReceiveRequest answers a request as it was answered in the recording.
+// ReceiveRequest gives a request its recorded answer.
 func (m *mock) ReceiveRequest(ctx context.Context, r relay.Message, from relay.Peer, answer relay.Answer) {
 	if r.Method == mcp.MethodPing {
-		answer(json.RawMessage("{}"), nil) // how often a host asks is not part of what it does
+		answer(json.RawMessage("{}"), nil) // pings are not recorded behaviour
 		return
 	}
 	p := m.player(from, r)
-	t, err := p.take(r)
+	t, err := p.next(r)
 	if err != nil && r.Method == mcp.MethodSubscriptionsListen && p.s.listens {
 		p.listen(ctx, r, answer)
 		return
@@ -88,15 +88,16 @@ func (m *mock) ReceiveRequest(ctx context.Context, r relay.Message, from relay.P
 	p.play(ctx, t, r, answer)
 }
 
-// ReceiveNotification does what followed an equal notification. One that was not recorded has no answer to differ.
+// ReceiveNotification replays the reaction to an equal notification. It ignores a notification that is not in the
+// recording.
 func (m *mock) ReceiveNotification(ctx context.Context, n relay.Message, from relay.Peer) {
 	p := m.player(from, n)
-	if t, err := p.take(n); err == nil {
+	if t, err := p.next(n); err == nil {
 		p.play(ctx, t, n, func(json.RawMessage, error) {})
 	}
 }
 
-// Gone ends what still plays for a host.
+// Gone stops the reactions of a host that has disconnected.
 func (m *mock) Gone(from relay.Peer) {
 	m.mu.Lock()
 	p := m.players[from]
@@ -108,21 +109,21 @@ func (m *mock) Gone(from relay.Peer) {
 	}
 }
 
-// player returns what plays for a host, which is made with its first message.
+// player returns the player of a host, and creates it with the host's first message.
 func (m *mock) player(from relay.Peer, first relay.Message) *player {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.players[from]
 	if p == nil {
-		shared := from.(relay.Ender).Shared() // as those of mcpserver are
+		shared := from.(relay.Ender).Shared() // all peers of mcpserver implement Ender
 		p = newPlayer(m, from, m.choose(keyOf(first.Method, first.Params)), m.o.Repeat || shared)
 		m.players[from] = p
 	}
 	return p
 }
 
-// choose returns the first session that begins with this message and has not been played, of which each counts anew
-// when all have been. If none begins so, it is the first session. mu is held.
+// choose returns the first unplayed session that starts with this message. When all such sessions have been played,
+// it starts over. If no session starts with this message, it returns the first session. The caller holds mu.
 func (m *mock) choose(key string) *session {
 	for range 2 {
 		for _, s := range m.sessions {
@@ -141,7 +142,7 @@ func (m *mock) choose(key string) *session {
 // refusal is the error for a message that is not in the recording.
 type refusal struct {
 	mcp.Error
-	problem bool // it is worth a word: what a host tries first, to learn what a server is, is not
+	problem bool // report it; false for requests with which a host probes a server
 }
 
 func refuse(code int64, problem bool, format string, args ...any) *refusal {

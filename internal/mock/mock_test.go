@@ -40,9 +40,9 @@ func answers(f *recording.File) (all []*recording.Entry) {
 	return all
 }
 
-// TestARecordingServesWhatItsServerSaid compares, byte by byte, what a client gets from a server and from a recording
-// of that.
-func TestARecordingServesWhatItsServerSaid(t *testing.T) {
+// TestMockServesTheRecordedMessages compares, byte by byte, the messages of a server with the messages of its
+// recording.
+func TestMockServesTheRecordedMessages(t *testing.T) {
 	for _, v := range revisions {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -69,8 +69,8 @@ func TestARecordingServesWhatItsServerSaid(t *testing.T) {
 	}
 }
 
-// TestARecordingIsServedAgainAndAgainWithoutAFlake serves one recording to many hosts, at the same time.
-func TestARecordingIsServedAgainAndAgainWithoutAFlake(t *testing.T) {
+// TestMockServesManyHosts serves one recording to many hosts.
+func TestMockServesManyHosts(t *testing.T) {
 	n := 50
 	if s := os.Getenv("MCPOTEL_REPLAYS"); s != "" {
 		var err error
@@ -115,7 +115,7 @@ func refused(t *testing.T, call func(ctx context.Context, c *mcpclient.Client) e
 	return problems, err
 }
 
-func TestAnErrorSaysWhatDiffersFromTheNearestRequest(t *testing.T) {
+func TestUnknownRequestErrorNamesDifferences(t *testing.T) {
 	for want, call := range map[string]func(ctx context.Context, c *mcpclient.Client) error{
 		"differs in .arguments.n: 2, not 1": func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.CallTool(ctx, "double", input{2})
@@ -125,7 +125,7 @@ func TestAnErrorSaysWhatDiffersFromTheNearestRequest(t *testing.T) {
 			_, err := c.ListResources(ctx, nil)
 			return err
 		},
-		"this tools/call 1 times, and it was asked for again": func(ctx context.Context, c *mcpclient.Client) error {
+		"this tools/call only 1 times": func(ctx context.Context, c *mcpclient.Client) error {
 			if _, err := c.CallTool(ctx, "double", input{1}); err != nil {
 				return err
 			}
@@ -141,8 +141,8 @@ func TestAnErrorSaysWhatDiffersFromTheNearestRequest(t *testing.T) {
 	}
 }
 
-// TestWhateverAFileSaysTheMockAnswers has files that were edited by hand, or by an attacker.
-func TestWhateverAFileSaysTheMockAnswers(t *testing.T) {
+// TestMockAnswersForAnyFile has files that a person or an attacker edited.
+func TestMockAnswersForAnyFile(t *testing.T) {
 	const session = `{"mcpotel_recording":1,"content":true}
 {"session":1,"from":"host","kind":"request","method":"a","request":1}
 {"session":1,"from":"server","kind":"notification","method":"b","params":%[1]s}

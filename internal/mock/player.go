@@ -14,19 +14,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// player plays a session for a host.
+// player replays a session to a host.
 type player struct {
 	m      *mock
 	host   relay.Peer
 	s      *session
 	repeat bool
-	ctx    context.Context // ends when the host has left
+	ctx    context.Context // ends when the host disconnects
 	cancel context.CancelCauseFunc
-	tasks  sync.WaitGroup // reactions that wait for something
+	tasks  sync.WaitGroup // goroutines of reactions
 
 	mu   sync.Mutex
-	used map[*reaction]bool            // guarded by mu
-	live map[*recording.Reaction]*call // guarded by mu; requests of the host that play
+	used map[*reaction]bool            // guarded by mu; reactions that were replayed
+	live map[*recording.Reaction]*call // guarded by mu; running reactions to requests of the host
 }
 
 func newPlayer(m *mock, host relay.Peer, s *session, repeat bool) *player {
@@ -37,8 +37,8 @@ func newPlayer(m *mock, host relay.Peer, s *session, repeat bool) *player {
 	return p
 }
 
-// take returns the first reaction that begins with an equal message and was not played yet.
-func (p *player) take(m relay.Message) (*reaction, *refusal) {
+// next returns the first unused reaction to an equal message.
+func (p *player) next(m relay.Message) (*reaction, *refusal) {
 	equal := p.s.equal(m, p.m.wild)
 	if len(equal) == 0 {
 		return nil, p.s.unknown(m, p.m.wild)
@@ -53,9 +53,9 @@ func (p *player) take(m relay.Message) (*reaction, *refusal) {
 	}
 	switch {
 	case m.Method == mcp.MethodGetTask:
-		return equal[len(equal)-1], nil // how often a host asks for it varies
+		return equal[len(equal)-1], nil // the number of polls varies
 	case !p.repeat:
-		return nil, refuse(mcp.CodeInvalidParams, true, "the recording has this %s %d times, and it was asked for again",
+		return nil, refuse(mcp.CodeInvalidParams, true, "the recording has this %s only %d times",
 			m.Method, len(equal))
 	}
 	for _, t := range equal[1:] {
@@ -64,26 +64,26 @@ func (p *player) take(m relay.Message) (*reaction, *refusal) {
 	return equal[0], nil
 }
 
-// call is a reaction that plays.
+// call is a running reaction.
 type call struct {
 	*reaction
 	p      *player
-	ctx    context.Context // of the host's message
-	id     json.RawMessage // of the host's request, as the host wrote it
-	token  json.RawMessage // of progress, nil for none
+	ctx    context.Context // context of the host's message
+	id     json.RawMessage // id of the host's request, as the host wrote it
+	token  json.RawMessage // progress token; nil for none
 	answer relay.Answer
-	over   bool                   // it is answered
-	wanted mcp.SubscriptionFilter // of a subscription
-	asks   map[int]*ask
+	over   bool                   // the request is answered, or the message is a notification
+	wanted mcp.SubscriptionFilter // filter of a subscription
+	asks   map[int]*ask           // requests to the host, by recorded number
 }
 
 // ask is a request to the host.
 type ask struct {
 	cancel   context.CancelCauseFunc
-	answered chan struct{} // is closed with the answer
+	answered chan struct{} // closed when the host has answered
 }
 
-// begin notes a reaction that plays.
+// begin registers a running reaction.
 func (p *player) begin(ctx context.Context, t *reaction, m relay.Message, answer relay.Answer) *call {
 	meta, _ := mcp.Object(m.Params).Lookup("_meta")
 	token, _ := mcp.Object(meta).Lookup("progressToken")
@@ -100,7 +100,8 @@ func (p *player) begin(ctx context.Context, t *reaction, m relay.Message, answer
 	return c
 }
 
-// play does what follows a message of the host: at once, as far as nothing is waited for.
+// play replays the reaction to a message of the host. It runs in the caller's goroutine until the first step that has
+// to wait.
 func (p *player) play(ctx context.Context, t *reaction, m relay.Message, answer relay.Answer) {
 	c := p.begin(ctx, t, m, answer)
 	before := t.At()
@@ -112,13 +113,13 @@ func (p *player) play(ctx context.Context, t *reaction, m relay.Message, answer 
 		c.do(s)
 	}
 	if !c.over {
-		p.tasks.Go(func() { c.rest(len(t.Steps), before) }) // the recording has no answer
+		p.tasks.Go(func() { c.rest(len(t.Steps), before) }) // the recording has no answer: wait until the host gives up
 		return
 	}
 	c.finish()
 }
 
-// rest does the steps from i on, and waits before and between them.
+// rest replays the steps from i on, each at its time.
 func (c *call) rest(i int, before time.Duration) {
 	for _, s := range c.Steps[i:] {
 		if !c.wait(s, before) {
@@ -133,7 +134,7 @@ func (c *call) rest(i int, before time.Duration) {
 	c.finish()
 }
 
-// life is the context that the reaction lasts for.
+// life returns the context that bounds the reaction.
 func (c *call) life() context.Context {
 	if c.over {
 		return c.p.ctx
@@ -141,7 +142,7 @@ func (c *call) life() context.Context {
 	return c.ctx
 }
 
-// finish ends the reaction. A request is answered, if it was not yet.
+// finish ends the reaction, and answers the request if it has no answer yet.
 func (c *call) finish() {
 	if !c.over {
 		c.over = true
@@ -154,7 +155,7 @@ func (c *call) finish() {
 	}
 }
 
-// wait waits for what comes before a step, and reports false if the host does not wait any more.
+// wait waits until a step is due. It returns false if the host no longer waits for the answer.
 func (c *call) wait(s recording.Step, before time.Duration) bool {
 	life := c.life()
 	if s.From == recording.HostSide {
@@ -183,20 +184,20 @@ func (c *call) wait(s recording.Step, before time.Duration) bool {
 	}
 }
 
-// do does a step of the server.
+// do replays a step of the server.
 func (c *call) do(s recording.Step) {
 	switch {
-	case s.From == recording.HostSide: // it was waited for
+	case s.From == recording.HostSide: // wait has waited for it
 	case s.Kind == recording.Notification:
 		if ctx, params, ok := c.addressed(s); ok {
-			_ = c.p.host.Notify(ctx, relay.Message{Method: s.Method, Params: params}) // a host that is gone needs none
+			_ = c.p.host.Notify(ctx, relay.Message{Method: s.Method, Params: params}) // fails only if the host has disconnected
 		}
 	case s.Kind == recording.Request:
 		c.ask(s)
 	case s.Kind == recording.Cancelled:
 		if a := c.asks[s.Request]; a != nil {
 			var why struct{ Reason string }
-			_, _ = mcp.Decode(s.Content, &why) // without a reason it is cancelled as well
+			_, _ = mcp.Decode(s.Content, &why) // the reason is optional
 			a.cancel(errors.New(why.Reason))
 		}
 	case s.Request == c.Request:
@@ -212,12 +213,12 @@ func (c *call) conclude(s recording.Step) {
 		return
 	}
 	e := &mcp.Error{Code: s.Code}
-	_, _ = mcp.Object(s.Content).Decode("message", &e.Message) // as far as it can be read
+	_, _ = mcp.Object(s.Content).Decode("message", &e.Message) // ignores invalid members
 	c.answer(nil, &relay.Error{Object: s.Content, Server: e})
 }
 
-// addressed returns how a message of the server goes to the host, and its params with the host's own words for what it
-// belongs to. It is false if that is a subscription which the host has not.
+// addressed returns the context and the params of a message to the host, with the host's own progress token or
+// subscription id. ok is false if the host has no such subscription.
 func (c *call) addressed(s recording.Step) (ctx context.Context, params json.RawMessage, ok bool) {
 	by := c
 	if s.By != nil {
@@ -241,7 +242,7 @@ func (c *call) addressed(s recording.Step) (ctx context.Context, params json.Raw
 	return by.ctx, params, true
 }
 
-// ask asks the host what it was asked in the recording, and wants the answer it gave there.
+// ask sends the host a recorded request, and compares the answer with the recorded one.
 func (c *call) ask(s recording.Step) {
 	ctx, params, ok := c.addressed(s)
 	if !ok {
@@ -253,14 +254,14 @@ func (c *call) ask(s recording.Step) {
 	recorded := c.answerTo(s)
 	c.p.host.Request(ctx, relay.Message{Method: s.Method, Params: params}, func(result json.RawMessage, err error) {
 		if recorded != nil {
-			c.p.m.judge(recorded, result, err)
+			c.p.m.compareAnswer(recorded, result, err)
 		}
 		close(a.answered)
 		cancel(nil)
 	})
 }
 
-// answerTo returns what the host has answered in the recording, nil for nothing.
+// answerTo returns the host's recorded answer, or nil.
 func (c *call) answerTo(asked recording.Step) *recording.Entry {
 	for _, s := range c.Steps {
 		if s.From == recording.HostSide && s.Request == asked.Request && s.Answers() {

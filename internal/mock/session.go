@@ -9,18 +9,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// session is a session of a recording, to be played for any number of hosts. It is immutable but for played.
+// session is a session of a recording. Any number of hosts may replay it. It is immutable except for played.
 type session struct {
 	reactions []*reaction
 	byKey     map[string][]*reaction
-	wild      []*reaction // those in which something was redacted
-	// what its subscriptions were acknowledged with, if listens
-	offered mcp.SubscriptionFilter
-	listens bool
-	played  bool // guarded by mock.mu
+	wild      []*reaction            // reactions with redacted params
+	offered   mcp.SubscriptionFilter // union of the acknowledged filters
+	listens   bool                   // the session has an acknowledged subscription
+	played    bool                   // guarded by mock.mu
 }
 
-// reaction is a message of the host, with what follows it.
+// reaction is a message of the host with the steps that follow, and its key for comparison.
 type reaction struct {
 	*recording.Reaction
 	key   string
@@ -42,8 +41,8 @@ func newSession(reactions []*recording.Reaction, wild string) *session {
 	return s
 }
 
-// compared is what counts of the params of a message. Who a host is and what it can do does not, as it does not where
-// it stands in _meta.
+// compared returns the part of a message's params that is compared. It leaves out the identity and capabilities of
+// the host.
 func compared(method string, params json.RawMessage) recording.Value {
 	v := recording.ValueOf(params)
 	if o, ok := v.(map[string]any); ok && method == mcp.MethodInitialize {
@@ -58,7 +57,7 @@ func keyOf(method string, params json.RawMessage) string {
 
 func keyed(method string, v recording.Value) string { return method + " " + recording.Text(v) }
 
-// equal returns the reactions with messages that equal m, in their order.
+// equal returns the reactions to messages equal to m, in order.
 func (s *session) equal(m relay.Message, redacted string) (equal []*reaction) {
 	v := compared(m.Method, m.Params)
 	if equal = s.byKey[keyed(m.Method, v)]; equal != nil {
@@ -73,11 +72,12 @@ func (s *session) equal(m relay.Message, redacted string) (equal []*reaction) {
 }
 
 const (
-	maxSearched    = 1000 // how many messages are compared to find the nearest
-	maxDifferences = 10   // of a message
+	maxSearched    = 1000 // messages to compare in the search for the most similar one
+	maxDifferences = 10   // reported differences of a message
 )
 
-// unknown says why m is not in the recording: what is nearest to it there, and in what that differs.
+// unknown returns the error for a message that is not in the recording. It names the most similar message and the
+// differences.
 func (s *session) unknown(m relay.Message, redacted string) *refusal {
 	v := compared(m.Method, m.Params)
 	var nearest *reaction

@@ -14,10 +14,11 @@ import (
 // Value is a JSON value, decoded to be compared.
 type Value any
 
-// ValueOf decodes JSON without what varies by itself: members with the name _meta. What is no JSON is a text.
+// ValueOf decodes JSON for a comparison. It removes members named _meta: their values vary between runs. Invalid JSON
+// becomes a string.
 func ValueOf(raw json.RawMessage) Value {
 	if raw == nil {
-		return map[string]any{} // no params, which are the same as empty ones
+		return map[string]any{} // missing params are equal to empty params
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -25,20 +26,20 @@ func ValueOf(raw json.RawMessage) Value {
 	if d.Decode(&v) != nil {
 		return string(raw)
 	}
-	return without(v)
+	return normalized(v)
 }
 
-// without returns v with no member _meta, and with each number in one form.
-func without(v any) any {
+// normalized returns v without members named _meta and with canonical numbers.
+func normalized(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "_meta")
 		for name, one := range v {
-			v[name] = without(one)
+			v[name] = normalized(one)
 		}
 	case []any:
 		for i, one := range v {
-			v[i] = without(one)
+			v[i] = normalized(one)
 		}
 	case json.Number:
 		return number(v)
@@ -46,7 +47,8 @@ func without(v any) any {
 	return v
 }
 
-// number returns a number in the one form for its value, as far as that can be told.
+// number returns the canonical form of a number, so that 1.0 equals 1. Numbers outside the range of float64 stay
+// unchanged.
 func number(n json.Number) json.Number {
 	if !strings.ContainsAny(string(n), ".eE") {
 		return n
@@ -61,7 +63,7 @@ func number(n json.Number) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// Text returns the one text of a value.
+// Text returns the canonical JSON of a value.
 func Text(v Value) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -70,37 +72,38 @@ func Text(v Value) string {
 	return string(text)
 }
 
-// Difference is where two values differ.
+// Difference is one place where two values differ.
 type Difference struct {
-	Path string `json:"path"` // such as .content[0].text; empty for the whole
-	A    string `json:"a"`    // JSON, empty for what is not there; shortened
-	B    string `json:"b"`
+	Path string `json:"path"` // for example .content[0].text; empty for the whole value
+	A    string `json:"a"`    // JSON of the first value, truncated to 80 characters; empty if it has no such member
+	B    string `json:"b"`    // JSON of the second value, like A
 }
 
 func (d Difference) String() string {
-	say := func(s string) string {
+	orNothing := func(s string) string {
 		if s == "" {
 			return "nothing"
 		}
 		return s
 	}
-	return fmt.Sprintf("%s: %s, not %s", orWhole(d.Path), say(d.B), say(d.A))
+	return fmt.Sprintf("%s: %s, not %s", orWhole(d.Path), orNothing(d.B), orNothing(d.A))
 }
 
 func orWhole(path string) string {
 	if path == "" {
-		return "the whole"
+		return "the whole value"
 	}
 	return path
 }
 
-// Compare returns where b differs from a, as many as most at most. wild, if it is not empty, is what stands in a for
-// what was redacted: it is equal to anything.
+// Compare returns at most most differences between a and b. If wild is not empty, it is the placeholder for redacted
+// text in a, and matches anything.
 func Compare(a, b Value, wild string, most int) []Difference {
 	return CompareBut(a, b, wild, most, nil)
 }
 
-// CompareBut is Compare without what has a path, or is below one, that ignore reports true for. Nil ignores nothing.
+// CompareBut is Compare, but leaves out every path for which ignore returns true, and all paths below it. A nil
+// ignore leaves out nothing.
 func CompareBut(a, b Value, wild string, most int, ignore func(path string) bool) []Difference {
 	c := comparison{wild: wild, most: most, ignore: ignore}
 	c.values("", a, b)
@@ -110,7 +113,7 @@ func CompareBut(a, b Value, wild string, most int, ignore func(path string) bool
 type comparison struct {
 	wild   string
 	most   int
-	ignore func(path string) bool // nil for nothing
+	ignore func(path string) bool // nil ignores nothing
 	found  []Difference
 }
 
@@ -188,18 +191,18 @@ func (c *comparison) arrays(path string, a, b []any) {
 	}
 }
 
-// differ notes a difference of two values, of which nil is one that is not there.
+// differ records a difference. A nil pointer stands for a missing value.
 func (c *comparison) differ(path string, a, b *any) {
 	if len(c.found) < c.most && (c.ignore == nil || !c.ignore(path)) {
 		c.found = append(c.found, Difference{path, shown(a), shown(b)})
 	}
 }
 
-// maxPath bounds a path, in bytes. Nesting and names are as deep and as long as a peer likes.
+// maxPath bounds a path, in bytes: a peer chooses the nesting and the names.
 const maxPath = 1 << 10
 
-// Join returns the path of a member or an element, with its dot or brackets. A path that would be longer than
-// 1 KiB ends with an ellipsis, and so do all below it.
+// Join returns the path of a member or an element. name includes the dot or the brackets. Paths are truncated to 1
+// KiB; a truncated path ends with an ellipsis, and paths below it are the same.
 func Join(path, name string) string {
 	const rest = "…"
 	switch {
@@ -211,7 +214,7 @@ func Join(path, name string) string {
 	return strings.ToValidUTF8((path + name)[:maxPath], "") + rest
 }
 
-// shown is a value for a message: 80 characters of its JSON.
+// shown returns the first 80 characters of a value's JSON.
 func shown(v *any) string {
 	if v == nil {
 		return ""
@@ -226,7 +229,7 @@ func shown(v *any) string {
 	return text
 }
 
-// fits reports whether text is pattern with anything in the places of wild.
+// fits reports whether text matches pattern, where each wild in pattern matches any text.
 func fits(pattern, text, wild string) bool {
 	parts := strings.Split(pattern, wild)
 	if len(parts) == 1 {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Exact returns an error if two readers may find different values in an object for one of the known members: if a known
-// member occurs twice, or in another letter case, which some JSON libraries take for the same name. Anything but an
+// Exact returns an error if two JSON readers may find different values for a known member of an object: if the member
+// occurs twice, or in another letter case, which some JSON libraries accept for the same name. A value other than an
 // object has no members.
 func Exact(object []byte, known ...string) error {
 	var seen []string
@@ -21,9 +21,9 @@ func Exact(object []byte, known ...string) error {
 		}
 		switch name := known[i]; {
 		case name != string(walk.Key()):
-			return fmt.Errorf("the member %q is written %q: other programs may read it as %[1]q", name, walk.Key())
+			return fmt.Errorf("the member %q has the wrong letter case %q: some programs read it as %[1]q", name, walk.Key())
 		case slices.Contains(seen, name):
-			return fmt.Errorf("the member %q is there twice: programs differ in which they read", name)
+			return fmt.Errorf("the member %q occurs twice: programs differ in which of the two they use", name)
 		default:
 			seen = append(seen, name)
 		}
@@ -31,7 +31,7 @@ func Exact(object []byte, known ...string) error {
 	return nil
 }
 
-// lineMembers are the members of a line that is an entry or the end.
+// lineMembers are the known members of a line that is an entry or the end.
 var lineMembers = []string{
 	"session", "seq", "at_us", "from", "kind", "method", "request", "name", "bytes", "took_us", "code", "tool_error",
 	"trace_id", "span_id", "id", "params", "result", "error", "end", "entries", "why",

@@ -1,7 +1,8 @@
-// Package recording is the file that "mcpotel proxy --record" writes and that "mcpotel mock", "mcpotel replay" and
-// "mcpotel diff" read: the messages between a host and a server, one a line. docs/recording.md has each member.
+// Package recording reads and writes the files of "mcpotel proxy --record", which "mcpotel mock", "mcpotel replay"
+// and "mcpotel diff" read: one message between a host and a server on each line. docs/recording.md describes every
+// member.
 //
-// Its parts are pure but for [Writer], which writes lines in a goroutine of its own.
+// All functions are pure except [Writer], which writes in its own goroutine.
 package recording
 
 import (
@@ -22,29 +23,30 @@ type Header struct {
 	Server   string    `json:"server"`
 	Program  string    `json:"program,omitempty"`
 	Content  bool      `json:"content"`
-	Redacted string    `json:"redacted,omitempty"` // what stands in place of what was redacted
+	Redacted string    `json:"redacted,omitempty"` // placeholder for redacted text
 }
 
-// End is the last line of a file that was not cut.
+// End is the last line of a complete file.
 type End struct {
-	End     bool   `json:"end"`
-	Entries int    `json:"entries"`
-	Why     string `json:"why,omitempty"` // it ends before the last message; empty if it has all
+	End     bool `json:"end"`
+	Entries int  `json:"entries"`
+	// why the recording ended before the last message; empty if it is complete
+	Why string `json:"why,omitempty"`
 }
 
-// Side is the one that a message comes from.
+// Side is the sender of a message.
 type Side string
 
-// The sides.
+// Sides of a connection.
 const (
 	HostSide   Side = "host"
 	ServerSide Side = "server"
 )
 
-// Kind says what a message is.
+// Kind is the kind of a message.
 type Kind string
 
-// The kinds. Cancelled is for a request that the side which made it has cancelled, or has left.
+// Kinds of messages. Cancelled ends a request that its sender has cancelled or abandoned.
 const (
 	Request      Kind = "request"
 	Notification Kind = "notification"
@@ -53,42 +55,43 @@ const (
 	Cancelled    Kind = "cancelled"
 )
 
-// contentOf is the name of the member that has the content of a kind.
+// contentOf maps a kind to the member with its content.
 var contentOf = map[Kind]string{
 	Request: "params", Notification: "params", Cancelled: "params", Result: "result", Error: "error",
 }
 
-// Entry is a message, a line of a file.
+// Entry is one message, a line of a file.
 type Entry struct {
-	Session   int             `json:"session"`
-	Seq       int             `json:"seq"`
-	AtUS      int64           `json:"at_us"` // microseconds since Header.Recorded
-	From      Side            `json:"from"`
-	Kind      Kind            `json:"kind"`
-	Method    string          `json:"method"`
-	Request   int             `json:"request,omitempty"` // joins a request and what becomes of it; zero for a notification
-	Name      string          `json:"name,omitempty"`    // of the tool or prompt, or the URI
-	Bytes     int             `json:"bytes"`             // of the params, the result or the error
-	TookUS    int64           `json:"took_us,omitempty"` // microseconds from a request to its answer
-	Code      int64           `json:"code,omitempty"`    // of an error
+	Session int    `json:"session"`
+	Seq     int    `json:"seq"`
+	AtUS    int64  `json:"at_us"` // microseconds since Header.Recorded
+	From    Side   `json:"from"`
+	Kind    Kind   `json:"kind"`
+	Method  string `json:"method"`
+	// number that joins a request and its answer; zero for a notification
+	Request   int             `json:"request,omitempty"`
+	Name      string          `json:"name,omitempty"`    // name of the tool or prompt, or URI of the resource
+	Bytes     int             `json:"bytes"`             // size of the params, the result or the error
+	TookUS    int64           `json:"took_us,omitempty"` // microseconds from the request to this answer
+	Code      int64           `json:"code,omitempty"`    // error code
 	ToolError bool            `json:"tool_error,omitempty"`
 	TraceID   string          `json:"trace_id,omitempty"`
 	SpanID    string          `json:"span_id,omitempty"`
-	ID        json.RawMessage `json:"id,omitempty"` // of subscriptions/listen, as the host wrote it
+	ID        json.RawMessage `json:"id,omitempty"` // id of a subscriptions/listen request, as the host wrote it
 
-	Content json.RawMessage `json:"-"` // nil for none
+	Content json.RawMessage `json:"-"` // params, result or error; nil if it was not recorded
 }
 
-// At is when the message came, since the recording began.
+// At returns the time of the message relative to the start of the recording.
 func (e *Entry) At() time.Duration { return time.Duration(e.AtUS) * time.Microsecond }
 
-// Took is how long a request has taken, of its answer.
+// Took returns the time from the request to this answer.
 func (e *Entry) Took() time.Duration { return time.Duration(e.TookUS) * time.Microsecond }
 
-// Answers reports whether it is what became of a request.
+// Answers reports whether the entry ends a request.
 func (e *Entry) Answers() bool { return e.Kind == Result || e.Kind == Error || e.Kind == Cancelled }
 
-// AppendLine appends a line. Its content stays byte for byte, which encoding/json would not leave as it is.
+// AppendLine appends the entry as a line. It keeps the content byte for byte, which encoding/json does not.
 func (e *Entry) AppendLine(dst []byte) []byte {
 	number := func(name string, n int64, always bool) {
 		if n != 0 || always {
@@ -126,11 +129,11 @@ func (e *Entry) AppendLine(dst []byte) []byte {
 	return append(dst, '}', '\n')
 }
 
-// line returns a header or an end as a line.
+// line encodes a header or an end as a line.
 func line(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // these types always can
+		panic(err) // unreachable: Header and End always encode
 	}
 	return append(text, '\n')
 }

@@ -7,25 +7,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Reaction is one message of the host, with what the server has done for it. Entry is that message.
+// Reaction is one message of the host with the messages that it caused. Entry is the host's message.
 type Reaction struct {
 	*Entry
-	// Steps are what came of it, in order: what the server has sent, the answers of the host to what it was asked, and
-	// the answer to the request. Behind that stands what belongs to no request, and came before the host's next message.
+	// Steps are the messages that followed, in order: messages of the server, the host's answers to the server's
+	// requests, and the answer to the host's request. After the answer come messages that belong to no request and
+	// arrived before the host's next message.
 	Steps []Step
-	Token json.RawMessage // the token of progress of the request, nil for none
+	Token json.RawMessage // progress token of the request, or nil
 }
 
 // Step is one entry of a reaction.
 type Step struct {
 	*Entry
-	By *Reaction // the subscription that it belongs to, if that is another reaction; nil else
+	By *Reaction // subscription that the entry belongs to, if it is another reaction; else nil
 }
 
-// Reactions returns what the sessions of a file are made of, in their order.
+// Reactions returns the reactions of each session, in the order of the file.
 //
-// A message of the server belongs to the request whose token of progress or whose subscription it names. Else it is
-// part of the reaction of the latest request that has no answer yet, or else of the host's latest message.
+// A message of the server belongs to the request with its progress token or subscription id. Any other message
+// belongs to the latest unanswered request, or else to the host's latest message.
 func (f *File) Reactions() [][]*Reaction {
 	var all [][]*Reaction
 	sessions := map[int]*division{}
@@ -44,12 +45,12 @@ func (f *File) Reactions() [][]*Reaction {
 	return all
 }
 
-// division is a session that is divided into reactions.
+// division collects the reactions of one session.
 type division struct {
-	at        int
+	at        int // index of the session in the result
 	reactions []*Reaction
-	open      []*Reaction       // requests of the host without an answer, in order
-	asked     map[int]*Reaction // by the number of a request of either side
+	open      []*Reaction       // unanswered requests of the host, in order
+	asked     map[int]*Reaction // reaction that a request of either side belongs to, by request number
 }
 
 func (d *division) add(e *Entry) {
@@ -64,7 +65,7 @@ func (d *division) add(e *Entry) {
 	case e.Answers():
 		t := d.asked[e.Request]
 		if t == nil {
-			return // to what the server has asked before the host had said anything
+			return // answers a request that the server sent before the host's first message
 		}
 		t.Steps = append(t.Steps, Step{Entry: e})
 		d.close(t, e)
@@ -80,7 +81,7 @@ func (d *division) add(e *Entry) {
 	}
 }
 
-// close takes a reaction from those that are open, if e answers its request.
+// close removes a reaction from open if e answers its request.
 func (d *division) close(t *Reaction, e *Entry) {
 	if t.Kind != Request || t.Request != e.Request {
 		return
@@ -93,7 +94,7 @@ func (d *division) close(t *Reaction, e *Entry) {
 	}
 }
 
-// owner returns the reaction that a message of the server is part of, nil for none, and the subscription it belongs to.
+// owner returns the reaction that a message of the server belongs to, and its subscription. Both may be nil.
 func (d *division) owner(e *Entry) (t, by *Reaction) {
 	if len(d.reactions) == 0 {
 		return nil, nil
@@ -121,7 +122,7 @@ func (d *division) owner(e *Entry) (t, by *Reaction) {
 	return latest, by
 }
 
-// lookup returns the member at a path, nil for none.
+// lookup returns the member at a path, or nil.
 func lookup(raw json.RawMessage, path ...string) json.RawMessage {
 	for _, name := range path {
 		raw, _ = mcp.Object(raw).Lookup(name)

@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/unit"
 )
 
-// File is what a recording has.
+// File is a parsed recording.
 type File struct {
 	Header
 	Entries []*Entry
-	// Cut says that the file does not end as it should, because the program that wrote it was killed: what it has is
-	// right, and there was more.
+	// Cut reports that the last line is missing, because the recording program was killed. The entries are valid, but
+	// incomplete.
 	Cut bool
-	Why string // the recording ended before the last message; empty if it did not
+	Why string // why the recording ended before the last message; empty if it is complete
 }
 
-// maxSize is how much of a file is read: a little above the default limit, for the last line.
+// maxSize bounds the size of a file, in bytes: the default limit, and room for the last line.
 const maxSize = DefaultLimit + 1<<20
 
-// Open reads the file at a path. An error names it, the line and what is wrong there.
+// Open reads the recording at a path. Errors name the path, the line and the problem.
 func Open(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func Open(path string) (*File, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err == nil && len(text) > maxSize {
-		err = fmt.Errorf("it has more than %s", unit.Size(maxSize))
+		err = fmt.Errorf("the file is larger than %s", unit.Size(maxSize))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -45,16 +45,16 @@ func Open(path string) (*File, error) {
 	return r, nil
 }
 
-// Parse reads a recording. Members that it does not know are passed over.
+// Parse parses a recording. It ignores unknown members.
 func Parse(text []byte) (*File, error) {
 	first, rest, whole := bytes.Cut(text, []byte("\n"))
 	f := &File{Cut: true}
 	if err := json.Unmarshal(first, &f.Header); err != nil || f.Version == 0 {
-		return nil, errors.New(`line 1: this is no recording of "mcpotel proxy --record": ` +
-			`its first line has no "mcpotel_recording"`)
+		return nil, errors.New(`line 1: not a recording of "mcpotel proxy --record": ` +
+			`"mcpotel_recording" is missing in the first line`)
 	}
 	if f.Version != Version {
-		return nil, fmt.Errorf("line 1: the recording is of version %d, and this program reads version %d", f.Version,
+		return nil, fmt.Errorf("line 1: the recording has version %d, but this program reads version %d", f.Version,
 			Version)
 	}
 	open := requests{}
@@ -62,11 +62,11 @@ func Parse(text []byte) (*File, error) {
 		var one []byte
 		one, rest, whole = bytes.Cut(rest, []byte("\n"))
 		if !f.Cut {
-			return nil, fmt.Errorf(`line %d: there is more behind the line with "end"`, number)
+			return nil, fmt.Errorf(`line %d: more lines after the line with "end"`, number)
 		}
 		err := f.add(one, open)
 		if err != nil && !whole && !json.Valid(one) {
-			break // it was cut
+			break // the last line was cut
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
@@ -75,7 +75,7 @@ func Parse(text []byte) (*File, error) {
 	return f, nil
 }
 
-// add reads a line.
+// add parses a line and adds its entry.
 func (f *File) add(text []byte, open requests) error {
 	var l struct {
 		End
@@ -112,20 +112,20 @@ func (f *File) add(text []byte, open requests) error {
 	return nil
 }
 
-// plain says what is wrong with a line without what package json says of Go's types.
+// plain describes an error of encoding/json without the names of Go types.
 func plain(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return fmt.Errorf("%s is a %s, which it cannot be", e.Field[lastDot(e.Field):], e.Value)
+		return fmt.Errorf("%s has the wrong type %s", e.Field[lastDot(e.Field):], e.Value)
 	}
-	return fmt.Errorf("no JSON object: %w", err)
+	return fmt.Errorf("not a JSON object: %w", err)
 }
 
 func lastDot(s string) int { return bytes.LastIndexByte([]byte(s), '.') + 1 }
 
-// requests are those of a file that have no answer yet, by number.
+// requests are the unanswered requests of a file, by number.
 type requests map[int]*Entry
 
-// check says what is wrong with an entry, behind those before it.
+// check validates an entry against the entries before it. content reports whether the recording has content.
 func (r requests) check(e *Entry, content bool) error {
 	switch {
 	case e.From != HostSide && e.From != ServerSide:
@@ -140,7 +140,7 @@ func (r requests) check(e *Entry, content bool) error {
 		return errors.New("request is missing, or below 1")
 	case e.Kind == Request:
 		if r[e.Request] != nil {
-			return fmt.Errorf("request %d is there already", e.Request)
+			return fmt.Errorf("request %d occurs twice", e.Request)
 		}
 		r[e.Request] = e
 		return nil
@@ -149,13 +149,13 @@ func (r requests) check(e *Entry, content bool) error {
 	delete(r, e.Request)
 	switch {
 	case asked == nil:
-		return fmt.Errorf("there is no request %d before it that waits for an answer", e.Request)
+		return fmt.Errorf("no unanswered request %d before this line", e.Request)
 	case asked.Session != e.Session:
-		return fmt.Errorf("request %d is of session %d", e.Request, asked.Session)
+		return fmt.Errorf("request %d belongs to session %d", e.Request, asked.Session)
 	case (asked.From == e.From) != (e.Kind == Cancelled):
-		return fmt.Errorf("request %d is of the %s, and so is not this", e.Request, asked.From)
+		return fmt.Errorf("request %d was sent by the %s, so this entry has the wrong side", e.Request, asked.From)
 	case content && e.Kind != Cancelled && e.Content == nil:
-		return fmt.Errorf("%s is missing, and the recording has content", contentOf[e.Kind])
+		return fmt.Errorf("%s is missing, although the recording has content", contentOf[e.Kind])
 	}
 	return nil
 }

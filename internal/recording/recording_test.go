@@ -16,7 +16,7 @@ import (
 
 var kinds = []Kind{Notification, Request, Result, Error, Cancelled}
 
-// drawn is a recording that could have been written.
+// drawn returns a random valid recording.
 func drawn(t *rapid.T) (h Header, entries []*Entry) {
 	h = Header{
 		Version: Version, Recorded: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "recorded"), 0).UTC(),
@@ -52,7 +52,7 @@ func drawn(t *rapid.T) (h Header, entries []*Entry) {
 	return h, entries
 }
 
-// written is the file of a recording.
+// written returns the file of a recording.
 func written(h Header, entries []*Entry) []byte {
 	var b bytes.Buffer
 	w := NewWriter(&b, h, 0, nil)
@@ -63,7 +63,7 @@ func written(h Header, entries []*Entry) []byte {
 	return b.Bytes()
 }
 
-func TestWhatIsWrittenIsReadAgain(t *testing.T) {
+func TestParseReadsWrittenFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, entries := drawn(t)
 		text := written(h, entries)
@@ -78,8 +78,8 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	})
 }
 
-// TestAFileThatIsCutIsReadUpToThere cuts a file at every byte.
-func TestAFileThatIsCutIsReadUpToThere(t *testing.T) {
+// TestCutFileKeepsItsCompleteLines cuts a file at every byte.
+func TestCutFileKeepsItsCompleteLines(t *testing.T) {
 	text := written(Header{Version: Version, Content: true}, []*Entry{
 		{Session: 1, Seq: 1, From: HostSide, Kind: Request, Method: "a", Request: 1, Content: json.RawMessage(`{"x":"ü"}`)},
 		{Session: 1, Seq: 2, From: ServerSide, Kind: Result, Method: "a", Request: 1, Content: json.RawMessage(`{}`)},
@@ -89,7 +89,7 @@ func TestAFileThatIsCutIsReadUpToThere(t *testing.T) {
 		f, err := Parse(text[:n])
 		switch lines := bytes.Count(text[:n], []byte("\n")); {
 		case n < first:
-			if err == nil || !strings.Contains(err.Error(), "line 1: this is no recording") {
+			if err == nil || !strings.Contains(err.Error(), "line 1: not a recording") {
 				t.Errorf("%d bytes: got %v", n, err)
 			}
 		case err != nil:
@@ -100,29 +100,29 @@ func TestAFileThatIsCutIsReadUpToThere(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfAFileNamesTheLineAndTheMember(t *testing.T) {
+func TestParseErrorNamesLineAndMember(t *testing.T) {
 	const head = `{"mcpotel_recording":1,"content":true}` + "\n"
 	const request = `{"session":1,"seq":1,"from":"host","kind":"request","method":"a","request":1,"params":{}}` + "\n"
 	result := strings.Replace(request, `"request"`, `"result"`, 1)
 	from := strings.NewReplacer(`"host"`, `"server"`, `,"params":{}`, "")
 	for _, c := range []struct{ text, want string }{
-		{"", "line 1: this is no recording"},
-		{`{"mcpotel_recording":2}`, "line 1: the recording is of version 2, and this program reads version 1"},
-		{head + "{\n", "line 2: no JSON object"},
-		{head + "[]\n", "line 2: no JSON object"},
-		{head + `{"seq":"x"}` + "\n", "line 2: seq is a string, which it cannot be"},
+		{"", "line 1: not a recording"},
+		{`{"mcpotel_recording":2}`, "line 1: the recording has version 2, but this program reads version 1"},
+		{head + "{\n", "line 2: not a JSON object"},
+		{head + "[]\n", "line 2: not a JSON object"},
+		{head + `{"seq":"x"}` + "\n", "line 2: seq has the wrong type string"},
 		{head + `{"kind":"call"}` + "\n", `line 2: kind is "call", want`},
 		{head + `{"kind":"result"}` + "\n", `line 2: from is "", want host or server`},
 		{head + strings.Replace(request, `"session":1`, `"session":0`, 1), "line 2: session is missing"},
 		{head + strings.Replace(request, `"method":"a"`, `"method":""`, 1), "line 2: method is missing"},
 		{head + strings.Replace(request, `"request":1`, `"request":0`, 1), "line 2: request is missing"},
-		{head + request + request, "line 3: request 1 is there already"},
-		{head + result, "line 2: there is no request 1 before"},
-		{head + request + result, "line 3: request 1 is of the host"},
+		{head + request + request, "line 3: request 1 occurs twice"},
+		{head + result, "line 2: no unanswered request 1 before"},
+		{head + request + result, "line 3: request 1 was sent by the host"},
 		{head + request + strings.Replace(from.Replace(result), `"session":1`, `"session":2`, 1),
-			"line 3: request 1 is of session 1"},
+			"line 3: request 1 belongs to session 1"},
 		{head + request + from.Replace(result), "line 3: result is missing"},
-		{head + `{"end":true}` + "\n" + request, `line 3: there is more behind`},
+		{head + `{"end":true}` + "\n" + request, `line 3: more lines after`},
 	} {
 		if _, err := Parse([]byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("got %v of\n%s\nwant %s", err, c.text, c.want)
@@ -130,11 +130,11 @@ func TestAnErrorOfAFileNamesTheLineAndTheMember(t *testing.T) {
 	}
 }
 
-// disk is written to, and fails or hangs when it is told to.
+// disk is a destination that can fail or hang.
 type disk struct {
 	bytes.Buffer
 	err  error
-	hang chan struct{} // nil for not at all
+	hang chan struct{} // nil for a disk that does not hang
 }
 
 func (d *disk) Write(b []byte) (int, error) {
@@ -152,7 +152,7 @@ func note(n int) *Entry {
 	return &Entry{Session: 1, Seq: 1, From: HostSide, Kind: Notification, Method: "m", Content: text}
 }
 
-func TestARecordingEndsWhereItCannotBeWritten(t *testing.T) {
+func TestWriterEndsRecordingAtWriteErrorOrLimit(t *testing.T) {
 	full := errors.New("no space left on device")
 	for name, c := range map[string]struct {
 		disk  disk

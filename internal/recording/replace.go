@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Replace returns an object with another value for the member at a path. All else stays byte for byte. An object that
-// has no such member is returned as it is.
+// Replace returns object with value at a path, and all other bytes unchanged. It returns object unchanged if there is
+// no such member.
 func Replace(object, value json.RawMessage, path ...string) json.RawMessage {
 	if i := jsonscan.Space(object, 0); i == len(object) || object[i] != '{' {
 		return object

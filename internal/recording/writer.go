@@ -11,40 +11,39 @@ import (
 )
 
 const (
-	// DefaultLimit is how many bytes a file has at most, unless its writer is told otherwise. No more of a file is read.
+	// DefaultLimit bounds the size of a file, in bytes, unless NewWriter gets another limit. It also bounds Open.
 	DefaultLimit = 1 << 30
-	// maxQueued bounds, in bytes, what waits to be written.
-	maxQueued = 64 << 20 // or one line that is larger by itself
+	// maxQueued bounds the queue of lines to write, in bytes. A single larger line is accepted if the queue is empty.
+	maxQueued = 64 << 20
 )
 
-// ErrSlow is why a recording ends whose lines are written more slowly than they come.
-var ErrSlow = errors.New("what it is written to is too slow: " + unit.Size(maxQueued) + " wait")
+// ErrSlow ends a recording when lines arrive faster than they are written.
+var ErrSlow = errors.New("the disk is too slow: " + unit.Size(maxQueued) + " are queued")
 
-// ErrLimit is why a recording ends that has reached its size.
-var ErrLimit = errors.New("it has reached its limit")
+// ErrLimit ends a recording that has reached its size limit.
+var ErrLimit = errors.New("the recording has reached its limit")
 
-// Writer writes lines in a goroutine of its own, so that the caller does not wait for a disk. What comes faster than it
-// can be written, or after an error, ends the recording: what is in the file has no hole. It is safe for concurrent
-// use.
+// Writer writes entries in its own goroutine, so that its callers do not wait for a disk. A full queue or a write
+// error ends the recording, so a file has no gaps. Writer is safe for concurrent use.
 type Writer struct {
 	to      io.Writer
 	limit   int64
-	room    int // for what waits, in bytes
-	stopped func(error)
+	room    int           // bound of the queue, in bytes
+	stopped func(error)   // called once if the recording ends before Close; nil for no call
 	wake    chan struct{} // has room for one
-	done    chan struct{} // is closed when the goroutine has ended
+	done    chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	queue   [][]byte // guarded by mu; lines
-	size    int      // guarded by mu; theirs, in bytes, and of those that are being written
-	total   int64    // guarded by mu; of all lines that were accepted
+	queue   [][]byte // guarded by mu; lines to write
+	size    int      // guarded by mu; bytes in queue and in lines that are being written
+	total   int64    // guarded by mu; bytes of all accepted lines
 	entries int      // guarded by mu
-	ended   bool     // guarded by mu; nothing more is accepted
-	why     error    // guarded by mu; it has ended before Close
+	ended   bool     // guarded by mu; no more lines are accepted
+	why     error    // guarded by mu; why the recording ended before Close
 }
 
-// NewWriter returns a writer, which has written the header. A limit of zero is DefaultLimit. stopped, if it is not nil,
-// is called once if the recording ends before Close, and is not waited for by those who write. End it with Close.
+// NewWriter returns a writer and queues the header. A limit of zero means DefaultLimit. If stopped is not nil, the
+// writer calls it once when the recording ends before Close; Write does not wait for it. The caller must call Close.
 func NewWriter(to io.Writer, h Header, limit int64, stopped func(error)) *Writer {
 	if limit == 0 {
 		limit = DefaultLimit
@@ -59,7 +58,7 @@ func NewWriter(to io.Writer, h Header, limit int64, stopped func(error)) *Writer
 	return w
 }
 
-// Write has an entry written, and does not wait for that.
+// Write queues an entry, and does not wait until it is written.
 func (w *Writer) Write(e *Entry) {
 	text := e.AppendLine(make([]byte, 0, 256+len(e.Content)))
 	w.mu.Lock()
@@ -81,7 +80,7 @@ func (w *Writer) Write(e *Entry) {
 	w.signal()
 }
 
-// end accepts nothing more. mu is held.
+// end ends the recording. The caller holds mu.
 func (w *Writer) end(why error) {
 	if w.ended {
 		return
@@ -95,7 +94,7 @@ func (w *Writer) end(why error) {
 	w.signal()
 }
 
-// signal wakes the goroutine. mu is held.
+// signal wakes the goroutine. The caller holds mu.
 func (w *Writer) signal() {
 	select {
 	case w.wake <- struct{}{}:
@@ -103,8 +102,8 @@ func (w *Writer) signal() {
 	}
 }
 
-// Close writes what waits and the last line, and returns why the recording ended before, if it did. When ctx ends
-// first, it returns its cause, and the write that hangs is left behind.
+// Close writes the queued lines and the last line, and returns why the recording ended early, or nil. If ctx ends
+// first, Close returns its cause and abandons the pending write.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	w.end(nil)
@@ -112,18 +111,18 @@ func (w *Writer) Close(ctx context.Context) error {
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		return fmt.Errorf("the end of the recording is not written: %w", context.Cause(ctx))
+		return fmt.Errorf("write the end of the recording: %w", context.Cause(ctx))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.why
 }
 
-// run writes until the recording ends.
+// run writes lines until the recording ends.
 func (w *Writer) run() {
 	defer close(w.done)
 	for range w.wake {
-		lines, ended := w.take()
+		lines, ended := w.dequeue()
 		size := 0
 		for _, text := range lines {
 			if _, err := w.to.Write(text); err != nil {
@@ -134,14 +133,14 @@ func (w *Writer) run() {
 		}
 		w.written(size)
 		if ended {
-			w.tell()
+			w.reportEnd()
 			return
 		}
 	}
 }
 
-// take returns what waits, and whether that is all.
-func (w *Writer) take() (lines [][]byte, ended bool) {
+// dequeue empties the queue, and reports whether the recording has ended.
+func (w *Writer) dequeue() (lines [][]byte, ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	lines, w.queue = w.queue, nil
@@ -154,16 +153,16 @@ func (w *Writer) written(size int) {
 	w.size -= size
 }
 
-// fail ends the recording because of an error of a write.
+// fail ends the recording after a write error.
 func (w *Writer) fail(err error) {
 	w.mu.Lock()
 	w.ended, w.why, w.queue = true, err, nil
 	w.mu.Unlock()
-	w.tell()
+	w.reportEnd()
 }
 
-// tell says why the recording has ended before Close, if it has.
-func (w *Writer) tell() {
+// reportEnd calls stopped if the recording ended before Close.
+func (w *Writer) reportEnd() {
 	w.mu.Lock()
 	why := w.why
 	w.mu.Unlock()

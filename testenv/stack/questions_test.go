@@ -81,7 +81,7 @@ var questions = map[string]func(context.Context, *operator) verdict{
 		return o.ask(ctx, 0, 0, "instance").judge(between(.5, 1, "worker-b"), between(0, 0, "worker-a"))
 	},
 	"Why does it fail, and whom do I page?": func(ctx context.Context, o *operator) verdict {
-		return o.explain(ctx, "front", "tools/call charge of bank failed.\n\n1. The server failed inside (-32603). "+
+		return o.explain(ctx, "front", "tools/call charge of bank failed.\n\n1. The server reports an internal error (-32603). "+
 			"(server_failed, likely)")
 	},
 	"Do I see everything?": func(ctx context.Context, o *operator) verdict {

@@ -28,7 +28,7 @@ var proxyArea = area{
 		{
 			what: "Lines of a recording that wait to be written", where: []string{"internal/recording.Writer.queue"},
 			bound: "{bytes internal/recording.maxQueued}, or one that is larger by itself",
-			full:  "the recording ends, and says so", test: "internal/recording.TestARecordingEndsWhereItCannotBeWritten",
+			full:  "the recording ends, and says so", test: "internal/recording.TestWriterEndsRecordingAtWriteErrorOrLimit",
 		},
 		{
 			what: "Lists that a gateway puts together, those of all members for all hosts and requests",

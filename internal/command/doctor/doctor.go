@@ -1,19 +1,19 @@
-// Package doctor finds out whether an MCP server and the telemetry around it are healthy, and says what to do if not.
+// Package doctor checks the health of an MCP server and of the telemetry pipeline, and recommends fixes.
 //
-// Start with [Examine], which examines one server, and [OpenPipeline], which examines where the telemetry of this
-// process goes. Each returns checks, in an order that does not depend on what is found.
+// Start with [Examine], which examines one server, and [OpenPipeline], which examines the export of this process's
+// telemetry. Each returns its checks in a fixed order.
 //
-// An examination has two parts. It first gathers facts: it connects, asks for harmless things only and hangs up, with
-// witnesses around the transport, the HTTP client and the log (facts.go, tap.go, web.go, witness.go). Then a table of
-// checks judges the facts (table.go); a judge does nothing but read them.
+// An examination has two steps. It first collects facts: it connects, sends read-only requests and disconnects, while
+// recorders around the transport, the HTTP client and the log take notes (facts.go, tap.go, web.go, witness.go). Then
+// a table of checks evaluates the facts (table.go). A check only reads the facts.
 //
-// What may surprise:
+// Four properties matter:
 //
-//   - Nothing is changed at the server: no tool is called, no client is registered, no person logs in.
-//   - A server that departs from the specification and can be used all the same does not fail: it is warned of.
-//   - A server that this package starts exports its telemetry to this process for the time of the examination, and not
-//     to the Collector that the environment names.
-//   - [Check.Found] has texts of the server as they came, up to 2 KiB: show them by package visible.
+//   - The server is not changed: no tool is called, no client is registered, nobody logs in.
+//   - A server that violates the specification but remains usable gets a warning, not a failure.
+//   - A server process that this package starts exports its telemetry to this process during the examination, and not
+//     to the Collector in its environment.
+//   - [Check.Found] contains unescaped texts of the server, up to 2 KiB: format them with package visible.
 package doctor
 
 import (
@@ -28,40 +28,41 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Verdict is what comes of a check.
+// Verdict is the result of a check.
 type Verdict string
 
-// The verdicts, from the best to the worst. A check that was skipped counts for nothing.
+// Verdicts, from the best to the worst. Skipped checks do not count.
 const (
-	Skipped Verdict = "skipped" // it could not be made, or has no meaning for this server
+	Skipped Verdict = "skipped" // the check was not possible, or does not apply to this server
 	OK      Verdict = "ok"
-	Note    Verdict = "note" // healthy, and worth knowing
-	Warn    Verdict = "warn" // it can be used, and something should be changed
-	Fail    Verdict = "fail" // it cannot be used, or a part of it cannot
+	Note    Verdict = "note" // healthy, but worth knowing
+	Warn    Verdict = "warn" // usable, but should be changed
+	Fail    Verdict = "fail" // unusable, at least in part
 )
 
 var severity = map[Verdict]int{Skipped: 0, OK: 1, Note: 2, Warn: 3, Fail: 4}
 
-// Check is one question and its answer.
+// Check is the result of one check.
 type Check struct {
 	Name    string  `json:"name"` // one of [Names]
 	Verdict Verdict `json:"verdict"`
-	Found   string  `json:"found"`           // in one sentence, with figures
-	Do      string  `json:"do,omitempty"`    // what to do about it
-	Needs   string  `json:"needs,omitempty"` // the check for which this one was skipped
+	Found   string  `json:"found"`        // one sentence with figures
+	Do      string  `json:"do,omitempty"` // recommended action
+	// name of the check that failed or was skipped, so that this one was skipped
+	Needs string `json:"needs,omitempty"`
 }
 
-// Report is what an examination of one server has found.
+// Report is the result of the examination of one server.
 type Report struct {
 	Server    string        `json:"server"`
-	Verdict   Verdict       `json:"verdict"`   // the worst of its checks
-	Connected bool          `json:"connected"` // there was a session
+	Verdict   Verdict       `json:"verdict"`   // worst verdict of Checks
+	Connected bool          `json:"connected"` // a session was established
 	Took      time.Duration `json:"-"`
-	Seconds   float64       `json:"seconds"` // Took
+	Seconds   float64       `json:"seconds"` // Took in seconds
 	Checks    []Check       `json:"checks"`
 }
 
-// Worst returns the worst verdict of some checks, OK without any.
+// Worst returns the worst verdict of checks, or OK if there are none.
 func Worst(checks []Check) Verdict {
 	worst := OK
 	for _, c := range checks {
@@ -72,41 +73,41 @@ func Worst(checks []Check) Verdict {
 	return worst
 }
 
-// Server is what is examined.
+// Server identifies the server to examine.
 type Server struct {
-	Name      string              // for people
+	Name      string              // for display
 	Transport transport.Transport // a [transport.Stdio] or a [*transport.HTTP]
 }
 
-// DefaultTimeout is how long the examination of a server takes at most.
+// DefaultTimeout bounds the examination of a server.
 const DefaultTimeout = 10 * time.Second
 
-// Options of an examination. The zero value works.
+// Options configures an examination. The zero value is usable.
 type Options struct {
-	// Timeout bounds the whole. Zero means [DefaultTimeout].
+	// Timeout bounds the whole examination. Zero means [DefaultTimeout].
 	Timeout time.Duration
 
 	ClientInfo mcp.Implementation
 	Versions   []mcp.Version       // see [mcpclient.Options]
-	Features   []mcpclient.Feature // likewise
-	// NoListening, if true, leaves out the check that opens a subscription, as for clients with that option.
+	Features   []mcpclient.Feature // see [mcpclient.Options]
+	// NoListening skips the check that opens a subscription, as in [mcpclient.Options].
 	NoListening bool
 
-	Roomy int // how many names of tools metrics tell apart; zero means the default
+	ToolNameLimit int // number of distinct tool names in metrics; zero means the default
 
-	// Log hears of all that the client does, beside the examination. Nil means that it is not told.
+	// Log also receives all log records of the client. Nil discards them.
 	Log slog.Handler
 
-	// Tracers make the spans of the examination's own requests. Nil means spans that are exported to no place.
+	// Tracers creates the spans of the examination's requests. Nil means spans that are not exported.
 	Tracers trace.TracerProvider
 }
 
-// Examine examines a server. It returns when Timeout has passed or ctx has ended, with what has been found by then, and
-// leaves nothing behind.
+// Examine examines a server. It returns the facts found so far when Timeout has passed or ctx has ended, and releases
+// all its resources.
 func Examine(ctx context.Context, s Server, o *Options) *Report {
 	e := newExamination(s, o)
-	f := e.gather(ctx)
-	r := &Report{Server: s.Name, Connected: f.session != nil, Took: time.Since(e.begun), Checks: judge(f)}
+	f := e.collect(ctx)
+	r := &Report{Server: s.Name, Connected: f.session != nil, Took: time.Since(e.start), Checks: judge(f)}
 	r.Seconds = r.Took.Round(time.Millisecond).Seconds()
 	r.Verdict = Worst(r.Checks)
 	return r

@@ -29,104 +29,105 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// facts are what an examination has found out about a server, for the checks to judge. What a failure kept it from
-// finding out is zero.
+// facts are the findings about a server, which the checks evaluate. Findings that a failure prevented are zero.
 type facts struct {
-	limits      limits
-	roomy       int  // how many names of tools metrics tell apart
-	noListening bool // see Options
+	limits        limits
+	toolNameLimit int  // number of distinct tool names in metrics
+	noListening   bool // see Options
 
 	tap       *tap
 	witness   *witness
 	session   *session // nil if the client was never ready
-	err       error    // why it was not
+	err       error    // why session is nil
 	pings     []time.Duration
 	pingErr   error
 	offers    offers
 	listening listenFacts
-	trace     string // of the examination's requests; empty if it is not sampled
+	trace     string // trace id of the examination's requests; empty if the trace is not sampled
 	took      time.Duration
 
 	command *commandFacts // nil for a URL
 	url     *urlFacts     // nil for a command
 }
 
-// commandFacts are about a server that is a child process.
+// commandFacts are findings about a server that is a child process.
 type commandFacts struct {
 	name    string
-	path    string // of the executable
+	path    string // path of the executable
 	lookErr error
-	spans   []otlpsink.Span // that the process has exported
-	sinkErr error           // why it could not
+	spans   []otlpsink.Span // exported by the process
+	sinkErr error           // why the process could not export spans
 }
 
-// urlFacts are about a server at a URL.
+// urlFacts are findings about a server at a URL.
 type urlFacts struct {
 	url   *url.URL
 	web   *web
 	proxy string
-	login *login // what the server said about authorization, nil if it wants none
+	login *login // progress of the authorization; nil if the caller has an authorizer
 }
 
-// session is what client and server agreed on.
+// session is the result of the handshake.
 type session struct {
-	ready        time.Duration // since the transport was asked to open a connection
+	ready        time.Duration // time from the first Dial to ready
 	version      mcp.Version
 	server       mcp.Implementation
 	capabilities mcp.ServerCapabilities
 	attempts     int
 }
 
-// limits divide the time of an examination.
+// limits divides the time of an examination.
 type limits struct {
 	whole   time.Duration
-	connect time.Duration // until the client is ready
-	attempt time.Duration // of one attempt to connect; a quarter of it is for the probe
-	request time.Duration // of each request behind that
-	end     time.Duration // of ending the connection
+	connect time.Duration // time until the client is ready
+	attempt time.Duration // one attempt to connect; a quarter of it is for the probe
+	request time.Duration // each request after the handshake
+	end     time.Duration // closing the connection
 }
 
-// newLimits divides the whole for a command: an attempt has the usual time, so that the probe has, too.
+// newLimits divides the whole time for a command. An attempt has the client's default time, so the probe has its
+// default time as well.
 func newLimits(whole time.Duration) limits {
 	whole = cmp.Or(whole, DefaultTimeout)
 	part := func(percent time.Duration) time.Duration { return whole * percent / 100 }
 	return limits{
-		whole: whole, attempt: min(usualInit, whole), connect: part(80), request: part(20), end: min(part(15), 2*time.Second),
+		whole: whole, attempt: min(defaultInit, whole), connect: part(80), request: part(20),
+		end: min(part(15), 2*time.Second),
 	}
 }
 
-// forURL leaves time for a second attempt: a server of testenv/quirks answers nothing before that.
-func (l *limits) forURL() { l.attempt = min(usualInit, l.whole*7/10) }
+// forURL leaves time for a second attempt. A server of testenv/quirks only answers the second attempt.
+func (l *limits) forURL() { l.attempt = min(defaultInit, l.whole*7/10) }
 
-// examination is one under way.
+// examination is an examination in progress.
 type examination struct {
 	server  Server
 	o       Options
-	begun   time.Time
+	start   time.Time
 	facts   facts
-	sink    *otlpsink.Sink // of a child process; nil for none
-	stop    []func()       // what ends what the examination has started, the last first
+	sink    *otlpsink.Sink // receives spans of the child process; nil if there is none
+	stop    []func()       // releases resources, in reverse order
 	tracers trace.TracerProvider
 }
 
 func newExamination(s Server, o *Options) *examination {
-	e := &examination{server: s, begun: time.Now()}
+	e := &examination{server: s, start: time.Now()}
 	if o != nil {
 		e.o = *o
 	}
 	e.facts = facts{limits: newLimits(e.o.Timeout), witness: newWitness(e.o.Log), noListening: e.o.NoListening,
-		roomy: cmp.Or(e.o.Roomy, telemetry.DefaultToolNameLimit)}
+		toolNameLimit: cmp.Or(e.o.ToolNameLimit, telemetry.DefaultToolNameLimit)}
 	if e.tracers = e.o.Tracers; e.tracers == nil {
-		// a span that is not recorded has no id to send, and so there is a provider without exporters
+		// a provider without exporters: only recorded spans have an id to send
 		e.tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()))
 	}
 	return e
 }
 
-// gather does what there is to do with the server, and returns what that told.
-func (e *examination) gather(ctx context.Context) *facts {
+// collect connects to the server, sends the requests, and returns the facts.
+func (e *examination) collect(ctx context.Context) *facts {
 	f := &e.facts
-	ctx, cancel := context.WithDeadline(ctx, e.begun.Add(f.limits.whole))
+	ctx, cancel := context.WithDeadline(ctx, e.start.Add(f.limits.whole))
 	defer cancel()
 	defer func() {
 		for _, stop := range slices.Backward(e.stop) {
@@ -143,14 +144,14 @@ func (e *examination) gather(ctx context.Context) *facts {
 	if span.SpanContext().IsSampled() {
 		f.trace = span.SpanContext().TraceID().String()
 	}
-	e.visit(spanCtx)
+	e.useServer(spanCtx)
 	span.End()
-	e.spans(ctx)
-	f.took = time.Since(e.begun)
+	e.waitForSpans(ctx)
+	f.took = time.Since(e.start)
 	return f
 }
 
-// prepare returns the transport with what watches it from below.
+// prepare returns the transport with recorders below it.
 func (e *examination) prepare(ctx context.Context) (transport.Transport, error) {
 	switch t := e.server.Transport.(type) {
 	case transport.Stdio:
@@ -161,7 +162,7 @@ func (e *examination) prepare(ctx context.Context) (transport.Transport, error) 
 	return nil, errors.New("neither a command nor a URL")
 }
 
-// prepareCommand lets the process export to this one.
+// prepareCommand makes the child process export its telemetry to this process.
 func (e *examination) prepareCommand(t transport.Stdio) (transport.Transport, error) {
 	c := &commandFacts{name: t.Command}
 	e.facts.command = c
@@ -174,7 +175,7 @@ func (e *examination) prepareCommand(t transport.Stdio) (transport.Transport, er
 	e.stop = append(e.stop, func() {
 		ending, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		_ = e.sink.Close(ending) // a process that is left has been cut off
+		_ = e.sink.Close(ending) // ends connections of processes that still run
 	})
 	if c.sinkErr = e.sink.ListenHTTP("127.0.0.1:0"); c.sinkErr == nil {
 		t.Env = exporting(t.Env, e.sink)
@@ -182,8 +183,8 @@ func (e *examination) prepareCommand(t transport.Stdio) (transport.Transport, er
 	return t, nil
 }
 
-// exporting returns the environment with the sink as the only Collector, by the protocol that the environment names,
-// and soon.
+// exporting returns the environment with the sink as its only Collector, with the protocol that the environment names
+// and a short export interval.
 func exporting(env []string, s *otlpsink.Sink) []string {
 	if env == nil {
 		env = os.Environ()
@@ -200,8 +201,8 @@ func exporting(env []string, s *otlpsink.Sink) []string {
 	return append(env, prefix+"ENDPOINT="+endpoint, prefix+"PROTOCOL="+protocol, "OTEL_BSP_SCHEDULE_DELAY=200")
 }
 
-// visit connects, asks and hangs up.
-func (e *examination) visit(ctx context.Context) {
+// useServer connects, sends the requests and disconnects.
+func (e *examination) useServer(ctx context.Context) {
 	f := &e.facts
 	client, err := mcpclient.New(f.tap, &mcpclient.Options{
 		ClientInfo: e.o.ClientInfo, Versions: e.o.Versions, Features: e.o.Features,
@@ -217,26 +218,26 @@ func (e *examination) visit(ctx context.Context) {
 		return
 	}
 	defer client.Stop(context.WithoutCancel(ctx)) // bounded by CloseTimeout
-	connecting, cancel := context.WithDeadline(ctx, e.begun.Add(f.limits.connect))
+	connecting, cancel := context.WithDeadline(ctx, e.start.Add(f.limits.connect))
 	defer cancel()
 	if err := client.Await(connecting); err != nil {
 		if f.err = cmp.Or(client.Status().Err, err); errors.Is(f.err, context.DeadlineExceeded) {
-			f.err = fmt.Errorf("there was no session within %s", unit.Duration(f.limits.connect))
+			f.err = fmt.Errorf("no session within %s", unit.Duration(f.limits.connect))
 		}
 		return
 	}
 	f.session = sessionOf(client, f.tap)
-	asking, cancel := context.WithDeadline(ctx, e.begun.Add(f.limits.whole-f.limits.end))
+	asking, cancel := context.WithDeadline(ctx, e.start.Add(f.limits.whole-f.limits.end))
 	defer cancel()
 	f.pings, f.pingErr = ping(asking, client)
-	f.offers = ask(asking, client)
+	f.offers = listAll(asking, client)
 	f.listening = e.listen(asking, client)
 }
 
 func sessionOf(c *mcpclient.Client, t *tap) *session {
 	s := &session{version: c.ProtocolVersion(), server: c.ServerInfo(), capabilities: c.ServerCapabilities()}
 	if s.version == "" {
-		return nil // it has been lost already
+		return nil // the session has ended already
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -248,10 +249,10 @@ func sessionOf(c *mcpclient.Client, t *tap) *session {
 	return s
 }
 
-// maxPings is how often a server is pinged, within a second.
+// maxPings bounds the number of pings, which are sent within one second.
 const maxPings = 5
 
-// ping returns how long round trips took, in order of length.
+// ping returns the sorted round-trip times.
 func ping(ctx context.Context, c *mcpclient.Client) (took []time.Duration, err error) {
 	for begun := time.Now(); len(took) < maxPings && time.Since(begun) < time.Second; {
 		sent := time.Now()
@@ -264,39 +265,39 @@ func ping(ctx context.Context, c *mcpclient.Client) (took []time.Duration, err e
 	return took, err
 }
 
-// offers are what a server lists.
+// offers are the lists of a server.
 type offers struct {
 	tools                         list[*mcp.Tool]
-	resources, templates, prompts list[string] // names
+	resources, templates, prompts list[string] // URIs, URI templates and names
 }
 
-// list is a list of a server.
+// list is one list of a server.
 type list[T any] struct {
-	asked bool // the server says that it has such a list
+	asked bool // the server declares the list
 	items []T
-	bytes int // as JSON
+	bytes int // size as JSON
 	err   error
 }
 
-// ask asks for all lists that the server has.
-func ask(ctx context.Context, c *mcpclient.Client) (o offers) {
+// listAll reads all lists that the server declares.
+func listAll(ctx context.Context, c *mcpclient.Client) (o offers) {
 	has := c.ServerCapabilities()
 	same := func(t *mcp.Tool) *mcp.Tool { return t }
 	if has.Tools != nil {
-		o.tools = collect(c.Tools(ctx), same)
+		o.tools = readList(c.Tools(ctx), same)
 	}
 	if has.Resources != nil {
-		o.resources = collect(c.Resources(ctx), func(r *mcp.Resource) string { return r.URI })
-		o.templates = collect(c.ResourceTemplates(ctx), func(t *mcp.ResourceTemplate) string { return t.URITemplate })
+		o.resources = readList(c.Resources(ctx), func(r *mcp.Resource) string { return r.URI })
+		o.templates = readList(c.ResourceTemplates(ctx), func(t *mcp.ResourceTemplate) string { return t.URITemplate })
 	}
 	if has.Prompts != nil {
-		o.prompts = collect(c.Prompts(ctx), func(p *mcp.Prompt) string { return p.Name })
+		o.prompts = readList(c.Prompts(ctx), func(p *mcp.Prompt) string { return p.Name })
 	}
 	return o
 }
 
-// collect reads a list and keeps of each item what keep returns.
-func collect[I, T any](all iter.Seq2[I, error], keep func(I) T) list[T] {
+// readList reads a list and stores keep(item) for each item.
+func readList[I, T any](all iter.Seq2[I, error], keep func(I) T) list[T] {
 	l := list[T]{asked: true}
 	for item, err := range all {
 		if err != nil {
@@ -313,13 +314,13 @@ func collect[I, T any](all iter.Seq2[I, error], keep func(I) T) list[T] {
 func sizeOf(item any) int {
 	text, err := json.Marshal(item)
 	if err != nil {
-		return 0 // it came as JSON, and so it cannot be
+		return 0 // unreachable: the item was decoded from JSON
 	}
 	return len(text)
 }
 
-// spans waits for the spans of a child process, which has ended: they are there, or are about to be.
-func (e *examination) spans(ctx context.Context) {
+// waitForSpans waits up to 100 ms for the last spans of the child process, which has ended.
+func (e *examination) waitForSpans(ctx context.Context) {
 	if e.sink == nil {
 		return
 	}

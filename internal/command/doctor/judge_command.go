@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/unit"
 )
 
-// What a client of this module allows a server unless told otherwise.
+// Default limits of a client of this module.
 const (
-	usualStart = time.Minute      // mcpclient.Options.StartTimeout
-	usualInit  = 10 * time.Second // mcpclient.Options.InitTimeout
-	// to end by itself: 40 % of mcpclient.Options.CloseTimeout, see transport.Stdio
-	usualGrace = 40 * time.Millisecond
+	defaultStart = time.Minute      // mcpclient.Options.StartTimeout
+	defaultInit  = 10 * time.Second // mcpclient.Options.InitTimeout
+	// time to exit after stdin is closed: 40 % of mcpclient.Options.CloseTimeout, see transport.Stdio
+	defaultGrace = 40 * time.Millisecond
 )
 
 func executable(f *facts) answer {
@@ -27,99 +27,102 @@ func executable(f *facts) answer {
 	case err == nil:
 		return answer{OK, c.path, ""}
 	case errors.Is(err, fs.ErrPermission):
-		return answer{Fail, c.name + " may not be executed", "chmod +x it, or name the interpreter in front of it"}
+		return answer{Fail, c.name + " is not executable", "run chmod +x, or start it with its interpreter"}
 	case errors.Is(err, exec.ErrDot):
-		return answer{Fail, c.name + " is in the current directory only", "write ./" + c.name}
+		return answer{Fail, c.name + " is only in the current directory", "write ./" + c.name}
 	case filepath.Base(c.name) != c.name:
-		return answer{Fail, fmt.Sprintf("%s does not exist", c.name), "correct the path; a relative one begins at the " +
+		return answer{Fail, fmt.Sprintf("%s does not exist", c.name), "correct the path; relative paths start at the " +
 			"working directory of the client"}
 	}
-	return answer{Fail, fmt.Sprintf("%s is in none of the %d directories of PATH", c.name,
+	return answer{Fail, fmt.Sprintf("%s is not in any of the %d directories of PATH", c.name,
 		len(filepath.SplitList(os.Getenv("PATH")))),
-		"install it, or write its whole path: the PATH of a service or a desktop program is not that of your shell"}
+		"install it, or use its absolute path: services and desktop programs have another PATH than your shell"}
 }
 
-// start judges what a process did until the client was ready.
+// start checks a process from its start until the client is ready.
 func start(f *facts) answer {
 	f.tap.mu.Lock()
 	defer f.tap.mu.Unlock()
-	first := f.tap.spoke.Sub(f.tap.dialed)
+	first := f.tap.firstFrame.Sub(f.tap.dialed)
 	exit := f.tap.end
 	switch {
-	case f.tap.failed != nil && f.tap.spoke.IsZero():
-		return answer{Fail, "it cannot be started: " + f.tap.failed.Error(), "run the command by hand"}
+	case f.tap.failed != nil && f.tap.firstFrame.IsZero():
+		return answer{Fail, "cannot be started: " + f.tap.failed.Error(), "run the command by hand"}
 	case f.session == nil && exit != nil:
-		return answer{Fail, exit.Error(), "run the command by hand; mostly a variable or an argument is missing: the " +
-			"environment of a configuration file is all that the server gets"}
-	case f.tap.spoke.IsZero():
-		return answer{Fail, fmt.Sprintf("it runs, and has written nothing to its standard output within %s%s",
-			unit.Duration(f.limits.connect), lastWords(f.tap.last.LastWords)),
-			"is it a server, and on stdio? If it is being installed (npx, uvx), --timeout 2m gives it time; in a program " +
-				"that is Options.StartTimeout"}
+		return answer{Fail, exit.Error(), "run the command by hand; often an environment variable or an argument is " +
+			"missing: the " +
+			"server only gets the environment of the configuration file"}
+	case f.tap.firstFrame.IsZero():
+		return answer{Fail, fmt.Sprintf("the process runs, but has written nothing to its standard output within %s%s",
+			unit.Duration(f.limits.connect), lastOutput(f.tap.last.LastWords)),
+			"check that it is an MCP server on stdio. If it is still being installed (npx, uvx), raise the limit with " +
+				"--timeout 2m, in a program with Options.StartTimeout"}
 	case f.session == nil:
-		return answer{OK, fmt.Sprintf("the first word came after %s of %s", unit.Duration(first), unit.Duration(usualStart)),
+		return answer{OK, fmt.Sprintf("the first message came after %s of at most "+
+			"%s", unit.Duration(first), unit.Duration(defaultStart)),
 			""}
 	}
 	rest := f.session.ready - first
-	found := fmt.Sprintf("the first word came after %s of %s, it was ready %s of %s later", unit.Duration(first),
-		unit.Duration(usualStart), unit.Duration(max(rest, 0)), unit.Duration(usualInit))
+	found := fmt.Sprintf("the first message came after %s of at most %s, and the session %s of at most %s "+
+		"later", unit.Duration(first),
+		unit.Duration(defaultStart), unit.Duration(max(rest, 0)), unit.Duration(defaultInit))
 	switch {
-	case first > usualStart/2:
-		return answer{Warn, found, "install it beforehand, or raise Options.StartTimeout"}
-	case rest > usualInit/2:
-		return answer{Warn, found, "raise Options.InitTimeout, or let the server do its work after the handshake"}
+	case first > defaultStart/2:
+		return answer{Warn, found, "install the server beforehand, or raise Options.StartTimeout"}
+	case rest > defaultInit/2:
+		return answer{Warn, found, "raise Options.InitTimeout, or do the server's setup after the handshake"}
 	case f.session.attempts > 1 && f.tap.end != nil:
-		return answer{Note, fmt.Sprintf("%s; a process before ended: %v", found, f.tap.end), noProbe(f)}
+		return answer{Note, fmt.Sprintf("%s; an earlier process exited: %v", found, f.tap.end), noProbe(f)}
 	}
 	return answer{OK, found, ""}
 }
 
-func lastWords(line string) string {
+func lastOutput(line string) string {
 	if line == "" {
 		return ""
 	}
-	return fmt.Sprintf("; its last words: %q", line)
+	return fmt.Sprintf("; its last output: %q", line)
 }
 
-// stdout judges what a process wrote to its standard output that is no JSON.
+// stdout checks for lines on standard output that are not JSON.
 func stdout(f *facts) answer {
-	n := f.witness.violated()[jsonrpc.InvalidJSON.String()]
+	n := f.witness.violationCounts()[jsonrpc.InvalidJSON.String()]
 	f.tap.mu.Lock()
 	defer f.tap.mu.Unlock()
 	switch {
-	case f.tap.spoke.IsZero():
-		return answer{Skipped, "nothing was written to it", ""}
+	case f.tap.firstFrame.IsZero():
+		return answer{Skipped, "nothing was written", ""}
 	case n == 0:
-		return answer{OK, "nothing but JSON", ""}
+		return answer{OK, "only JSON", ""}
 	}
-	return answer{Warn, fmt.Sprintf("%s no JSON, the first: %q", plural(n, "1 line is", fmt.Sprintf("%d lines are", n)),
-		f.tap.noise), "standard output belongs to the protocol: let the server log to standard error; a thousand such " +
-		"lines in a row end the connection"}
+	return answer{Warn, fmt.Sprintf("%s not JSON, the first: %q", plural(n, "1 line is", fmt.Sprintf("%d lines are", n)),
+		f.tap.noise), "standard output is only for MCP messages: log to standard error; a client disconnects after a " +
+		"thousand such lines in a row"}
 }
 
-// ended judges how a process ended when its standard input was closed.
+// ended checks how a process exited after its standard input was closed.
 func ended(f *facts) answer {
 	f.tap.mu.Lock()
 	defer f.tap.mu.Unlock()
-	exit, took := f.tap.last.Exit, unit.Duration(f.tap.hangup)
+	exit, took := f.tap.last.Exit, unit.Duration(f.tap.closeTime)
 	switch {
 	case exit == nil:
-		return answer{Warn, "the process could not be ended within " + took, "look for it, and end it"}
+		return answer{Warn, "the process did not exit within " + took, "find the process and kill it"}
 	case exit.Signal != "":
-		return answer{Warn, fmt.Sprintf("it did not end when its standard input was closed; %s ended it after %s",
-			exit.Signal, took), "let the server exit at the end of its input, or raise Options.CloseTimeout (100 ms) if " +
-			"it has something to save"}
+		return answer{Warn, fmt.Sprintf("it did not exit when its standard input was closed; %s killed it after %s",
+			exit.Signal, took), "exit at the end of standard input, or raise Options.CloseTimeout (100 ms) if " +
+			"the server must save state"}
 	case exit.Code != 0:
-		return answer{Note, fmt.Sprintf("it ended %s after its standard input was closed, with status %d", took, exit.Code),
-			"a server that is told to end should exit with status 0"}
-	case f.tap.hangup > usualGrace:
-		return answer{OK, fmt.Sprintf("it ended %s after its standard input was closed; a client sends SIGTERM after %s "+
-			"unless Options.CloseTimeout says more", took, unit.Duration(usualGrace)), ""}
+		return answer{Note, fmt.Sprintf("it exited %s after its standard input was closed, with status %d", took, exit.Code),
+			"exit with status 0 at the end of standard input"}
+	case f.tap.closeTime > defaultGrace:
+		return answer{OK, fmt.Sprintf("it exited %s after its standard input was closed; a client sends SIGTERM after %s "+
+			"unless Options.CloseTimeout is longer", took, unit.Duration(defaultGrace)), ""}
 	}
-	return answer{OK, fmt.Sprintf("it ended %s after its standard input was closed", took), ""}
+	return answer{OK, fmt.Sprintf("it exited %s after its standard input was closed", took), ""}
 }
 
-// count writes how many there are of something whose plural has an s.
+// count formats a number with a noun; the plural of the noun ends in s.
 func count(n int, of string) string { return fmt.Sprintf("%d %s", n, plural(n, of, of+"s")) }
 
 func plural(n int, one, more string) string {

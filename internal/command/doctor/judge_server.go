@@ -18,16 +18,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// modern reports whether client and server agreed on a revision of the modern era.
+// modern reports whether the negotiated revision belongs to the modern era.
 func (f *facts) modern() bool { return f.session != nil && f.session.version.Era() == mcp.Modern }
 
-// handshake judges what client and server agreed on.
+// handshake checks the result of the handshake.
 func handshake(f *facts) answer {
 	switch {
 	case f.session == nil && f.url != nil && f.url.login.request() != nil:
-		return answer{Skipped, "it needs an authorization", ""}
+		return answer{Skipped, "authorization is required", ""}
 	case f.session == nil:
-		return answer{Fail, f.err.Error(), "-v logs what the client does; docs/guides/troubleshooting.md goes on by symptom"}
+		return answer{Fail, f.err.Error(), "run with -v to log the client's steps; see docs/guides/troubleshooting.md"}
 	}
 	s := f.session
 	era := "legacy"
@@ -35,29 +35,30 @@ func handshake(f *facts) answer {
 		era = "modern"
 	}
 	found := fmt.Sprintf("%s %s speaks %s (%s era), ready after %s, and has %s", s.server.Name, s.server.Version,
-		s.version, era, unit.Duration(s.ready), cmp.Or(strings.Join(capabilities(&s.capabilities), ", "), "nothing to offer"))
+		s.version, era, unit.Duration(s.ready), cmp.Or(strings.Join(capabilities(&s.capabilities), ", "), "no capabilities"))
 	switch {
 	case s.attempts > 2:
-		return answer{Note, fmt.Sprintf("%s; it took %d connections", found, s.attempts), "look at why the others ended: -v"}
-	case !f.modern() && f.url == nil && s.ready > f.probe() && firstWordLate(f):
-		return answer{Note, found + "; it was silent on server/discover", noProbe(f)}
+		return answer{Note, fmt.Sprintf("%s; it took %d connections", found, s.attempts), "run with -v to see why the " +
+			"others ended"}
+	case !f.modern() && f.url == nil && s.ready > f.probe() && firstFrameLate(f):
+		return answer{Note, found + "; it did not answer server/discover", noProbe(f)}
 	case !f.modern() && f.url != nil && s.ready > f.probe():
-		return answer{Note, found + "; it was silent on server/discover", noProbe(f)}
+		return answer{Note, found + "; it did not answer server/discover", noProbe(f)}
 	}
 	return answer{OK, found, ""}
 }
 
-// probe is how long the client waits for the answer to server/discover.
+// probe returns how long the client waits for the answer to server/discover.
 func (f *facts) probe() time.Duration { return f.limits.attempt / 4 }
 
-// firstWordLate reports whether the client had given up the probe when the server first spoke.
-func firstWordLate(f *facts) bool {
+// firstFrameLate reports whether the server's first frame came after the probe had timed out.
+func firstFrameLate(f *facts) bool {
 	f.tap.mu.Lock()
 	defer f.tap.mu.Unlock()
-	return f.tap.spoke.Sub(f.tap.dialed) >= f.probe()
+	return f.tap.firstFrame.Sub(f.tap.dialed) >= f.probe()
 }
 
-// noProbe says how to connect without the probe.
+// noProbe returns the advice to connect without the probe.
 func noProbe(f *facts) string {
 	return fmt.Sprintf("Options.Versions (--pin-version %s) connects without server/discover", f.session.version)
 }
@@ -81,10 +82,10 @@ func capabilities(c *mcp.ServerCapabilities) (all []string) {
 	return all
 }
 
-// messages judges what the server said that is JSON and breaks the protocol. What is no JSON is for stdout; over HTTP
-// it counts here.
+// messages checks for JSON that violates the protocol. Over stdio, the check stdout reports lines that are not JSON;
+// over HTTP this check does.
 func messages(f *facts) answer {
-	violations := f.witness.violated()
+	violations := f.witness.violationCounts()
 	if f.url == nil {
 		delete(violations, jsonrpc.InvalidJSON.String())
 	}
@@ -93,37 +94,38 @@ func messages(f *facts) answer {
 		n += of
 	}
 	if n == 0 {
-		return answer{OK, "all are in order", ""}
+		return answer{OK, "all are valid", ""}
 	}
-	return answer{Warn, fmt.Sprintf("%s the protocol (%s)", plural(n, "1 breaks", fmt.Sprintf("%d break", n)),
-		strings.Join(slices.Sorted(maps.Keys(violations)), ", ")), "update the server, or its SDK; -v logs each"}
+	return answer{Warn, fmt.Sprintf("%s the protocol (%s)", plural(n, "1 violates", fmt.Sprintf("%d violate", n)),
+		strings.Join(slices.Sorted(maps.Keys(violations)), ", ")), "update the server, or its SDK; run with -v to log each"}
 }
 
 func pinged(f *facts) answer {
 	if len(f.pings) == 0 {
-		return answer{Fail, fmt.Sprintf("no answer: %v", f.pingErr), "a server answers ping, and a modern one " +
-			"server/discover, whatever else it does"}
+		return answer{Fail, fmt.Sprintf("no answer: %v", f.pingErr), "a server must answer ping, and a modern server " +
+			"server/discover"}
 	}
 	median := f.pings[len(f.pings)/2]
 	found := fmt.Sprintf("%s, the median of %d; from %s to %s", unit.Duration(median), len(f.pings),
 		unit.Duration(f.pings[0]), unit.Duration(f.pings[len(f.pings)-1]))
 	switch {
 	case f.pingErr != nil:
-		return answer{Warn, fmt.Sprintf("%s; then: %v", found, f.pingErr), "the connection comes and goes: -v"}
+		return answer{Warn, fmt.Sprintf("%s; then: %v", found, f.pingErr), "the connection is unstable; run with -v to " +
+			"see why"}
 	case median > time.Second:
-		return answer{Warn, found, "each round trip takes as long: move the server nearer, or look at its load"}
+		return answer{Warn, found, "every call takes at least this long: move the server closer, or check its load"}
 	}
 	return answer{OK, found, ""}
 }
 
-// A list of tools that is larger than this, as JSON, is worth a note: hosts put all of it before the model.
+// manyBytes is the size as JSON from which a list of tools gets a note: hosts send the whole list to the model.
 const manyBytes = 100 << 10
 
 func toolsListed(f *facts) answer {
 	tools := f.offers.tools
 	if errors.Is(tools.err, mcpclient.ErrListCutShort) && len(tools.items) > 0 {
 		return answer{Warn, fmt.Sprintf("%s, and there may be more: %v", quantity(len(tools.items), "tool", tools.bytes),
-			tools.err), "let each page have a cursor of its own, and the last page none: clients use these tools and no more"}
+			tools.err), "give each page its own cursor, and the last page none: clients only use these tools"}
 	}
 	if a, done := listed(tools.asked, len(tools.items), tools.bytes, tools.err, "tool"); done || len(tools.items) == 0 {
 		return a
@@ -132,16 +134,17 @@ func toolsListed(f *facts) answer {
 	found := fmt.Sprintf("%s, the largest is %s with %s", quantity(len(tools.items), "tool", tools.bytes), largest.Name,
 		unit.Size(int64(sizeOf(largest))))
 	if odd := oddNames(tools.items); len(odd) > 0 {
-		return answer{Warn, fmt.Sprintf("%s; %d %s no good name: %s", found, len(odd), plural(len(odd), "has", "have"),
-			among(odd)), "name tools with 1 to 128 of the characters A-Z a-z 0-9 _ - . and each once: hosts refuse others"}
+		return answer{Warn, fmt.Sprintf("%s; %d invalid or duplicate %s: "+
+			"%s", found, len(odd), plural(len(odd), "name", "names"),
+			among(odd)), "use unique names of 1 to 128 characters from A-Z a-z 0-9 _ - . because hosts reject others"}
 	}
 	if tools.bytes > manyBytes {
-		return answer{Note, found, "hosts put all of that before the model: offer fewer tools, or shorter descriptions"}
+		return answer{Note, found, "hosts send the whole list to the model: offer fewer tools, or shorter descriptions"}
 	}
 	return answer{OK, found, ""}
 }
 
-// oddNames returns the names that the specification does not allow, and those that are there twice.
+// oddNames returns the tool names that the specification does not allow, and duplicate names.
 func oddNames(tools []*mcp.Tool) (odd []string) {
 	seen := map[string]bool{}
 	for _, t := range tools {
@@ -156,7 +159,7 @@ func oddNames(tools []*mcp.Tool) (odd []string) {
 	return odd
 }
 
-// maxShown bounds how many of something are named.
+// maxShown bounds the number of names in a text.
 const maxShown = 5
 
 func among(names []string) string {
@@ -170,17 +173,17 @@ func quantity(n int, of string, bytes int) string {
 	return fmt.Sprintf("%s, %s as JSON", count(n, of), unit.Size(int64(bytes)))
 }
 
-// listed judges a list, and reports whether that is all that there is to say.
+// listed checks a list. done reports that there is nothing more to check.
 func listed(asked bool, n, bytes int, err error, of string) (_ answer, done bool) {
 	switch {
 	case !asked:
 		return answer{Skipped, "the server declares no " + of + "s", ""}, true
 	case err != nil:
-		return answer{Fail, fmt.Sprintf("the list of %ss broke off after %d: %v", of, n, err), "the server declares " + of +
-			"s, and has to list them"}, true
+		return answer{Fail, fmt.Sprintf("the list of %ss failed after %d: %v", of, n, err), "a server that declares " + of +
+			"s must list them"}, true
 	case n == 0:
-		return answer{Note, "the server declares " + of + "s, and lists none", "some servers list more to those who are " +
-			"authorized, or later"}, true
+		return answer{Note, "the server declares " + of + "s, but lists none", "some servers list more to authorized " +
+			"clients, or later"}, true
 	}
 	return answer{OK, quantity(n, of, bytes), ""}, false
 }
@@ -190,7 +193,7 @@ func resourcesListed(f *facts) answer {
 	err := errors.Join(o.resources.err, o.templates.err)
 	n, size := len(o.resources.items)+len(o.templates.items), o.resources.bytes+o.templates.bytes
 	if errors.Is(o.templates.err, mcp.ErrMethodNotFound) && o.resources.err == nil {
-		err = nil // there are servers that have resources, and do not know the list of templates
+		err = nil // some servers have resources but do not implement resources/templates/list
 	}
 	a, done := listed(o.resources.asked, n, size, err, "resource")
 	if !done {
@@ -206,13 +209,13 @@ func promptsListed(f *facts) answer {
 	return a
 }
 
-// schemas judges whether the schemas of the tools can be used.
+// schemas checks whether the schemas of the tools are usable.
 func schemas(f *facts) answer {
 	if len(f.offers.tools.items) == 0 {
 		return answer{Skipped, "there are no tools", ""}
 	}
 	var broken, unchecked []string
-	for _, r := range f.witness.refused() {
+	for _, r := range f.witness.rejectedTools() {
 		broken = append(broken, fmt.Sprintf("%.64s: %s", r.tool, r.why))
 	}
 	n := 0
@@ -237,26 +240,27 @@ func schemas(f *facts) answer {
 	slices.Sort(unchecked)
 	switch {
 	case len(broken) > 0:
-		return answer{Warn, fmt.Sprintf("%d of %d schemas cannot be used: %s", len(broken), n, among(broken)),
-			"write them in JSON Schema 2020-12 or draft-07; calls of these tools may be refused"}
+		return answer{Warn, fmt.Sprintf("%d of %d schemas are unusable: %s", len(broken), n, among(broken)),
+			"write valid JSON Schema 2020-12 or draft-07; clients may reject calls of these tools"}
 	case len(unchecked) > 0:
 		return answer{Note, fmt.Sprintf("%d of %d schemas are not checked: %s", len(unchecked), n, among(unchecked)),
-			"write patterns that RE2 has too, without look-around and back references"}
+			"use patterns that RE2 supports, without look-around and back references"}
 	}
-	return answer{OK, count(n, "schema") + ", all can be used", ""}
+	return answer{OK, count(n, "schema") + ", all usable", ""}
 }
 
-// joined judges whether the server's spans are in the trace of the client's requests.
+// joined checks whether the server's spans are in the trace of the client's requests.
 func joined(f *facts) answer {
 	if f.trace == "" {
-		return answer{Skipped, "no trace is sampled: OTEL_SDK_DISABLED or OTEL_TRACES_SAMPLER says so", ""}
+		return answer{Skipped, "traces are not sampled, because of OTEL_SDK_DISABLED or OTEL_TRACES_SAMPLER", ""}
 	}
 	if f.url != nil {
-		return answer{Note, fmt.Sprintf("not seen from here; traceparent was sent, in _meta%s, with trace id %s",
+		return answer{Note, fmt.Sprintf("the doctor cannot see the server's spans; it sent traceparent in _meta%s, with "+
+			"trace id %s",
 			map[bool]string{true: " and as a header"}[f.modern()], f.trace),
-			"look for that trace where the server exports to. If the server's spans are in another trace, with a link to " +
-				"this one, it does not know its client: a server of this module joins the two with " +
-				"HTTPOptions.TrustTraceContext, or a principal as behind bearer.Require"}
+			"search for this trace in the server's backend. If the server's spans are in another trace with a link to " +
+				"this one, the server does not trust its client: a server of this module joins the two with " +
+				"HTTPOptions.TrustTraceContext, or for an authenticated principal (bearer.Require)"}
 	}
 	if f.command.sinkErr != nil {
 		return answer{Skipped, "no receiver for the server's spans: " + f.command.sinkErr.Error(), ""}
@@ -268,27 +272,30 @@ func joined(f *facts) answer {
 		return answer{OK, fmt.Sprintf("%s of %s in the trace of the client, such as %q", count(len(ours), "span"),
 			cmp.Or(ours[0].Service(), "a service without a name"), ours[0].Kind+" "+ours[0].Name), ""}
 	case len(all) > 0 && !slices.ContainsFunc(all, func(s otlpsink.Span) bool { return s.Kind == "SERVER" }):
-		return answer{Note, fmt.Sprintf("%s exports spans, and none for what the doctor asks for",
+		return answer{Note, fmt.Sprintf("%s exports spans, but none for the doctor's requests",
 			cmp.Or(all[0].Service(), "the server")), `"mcpotel call --trace TOOL" shows whether calls of tools join the trace`}
 	case len(all) > 0:
-		return answer{Warn, fmt.Sprintf("%s exports spans, %d of them, in traces of their own", all[0].Service(), len(all)),
-			"let the server read traceparent from the _meta of requests: docs/guides/trace-a-call.md has how"}
+		return answer{Warn, fmt.Sprintf("%s exported %d spans in separate traces", all[0].Service(), len(all)),
+			"make the server read traceparent from the _meta of requests: see docs/guides/trace-a-call.md"}
 	}
-	return answer{Note, "the server exported no span over OTLP", "instrument it, if it is yours; the client's spans " +
-		"tell how long calls take all the same"}
+	return answer{Note, "the server exported no span over OTLP", "instrument the server if it is yours; the client's " +
+		"spans " +
+		"have the durations of calls even without it"}
 }
 
-// cardinality judges how many names of tools and prompts the metrics of a client of this server have.
+// cardinality checks the number of tool and prompt names in a client's metrics.
 func cardinality(f *facts) answer {
 	tools, prompts := len(f.offers.tools.items), len(f.offers.prompts.items)
 	n := tools + prompts
-	found := fmt.Sprintf("%s and %s; metrics tell %d names apart", count(tools, "tool"), count(prompts, "prompt"), f.roomy)
+	found := fmt.Sprintf("%s and %s; metrics distinguish %d "+
+		"names", count(tools, "tool"), count(prompts, "prompt"), f.toolNameLimit)
 	switch {
-	case n > f.roomy:
-		return answer{Warn, found + ", the others are _OTHER", fmt.Sprintf("telemetry.WithToolNameLimit(%d), and an SDK "+
-			"whose limit of series allows that: docs/telemetry.md", n)}
-	case n > f.roomy*3/4:
-		return answer{Note, found, "there is room for few more: telemetry.WithToolNameLimit"}
+	case n > f.toolNameLimit:
+		return answer{Warn, found + ", and record the others as " +
+			"_OTHER", fmt.Sprintf("use telemetry.WithToolNameLimit(%d), and an "+
+			"SDK with a sufficient series limit: see docs/telemetry.md", n)}
+	case n > f.toolNameLimit*3/4:
+		return answer{Note, found, "the limit is almost reached: raise it with telemetry.WithToolNameLimit"}
 	}
 	return answer{OK, found, ""}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// tools makes as many tools as asked for.
+// tools returns n tools.
 func tools(n int) (all []*mcp.Tool) {
 	for i := range n {
 		all = append(all, &mcp.Tool{Name: fmt.Sprintf("tool-%d", i), InputSchema: json.RawMessage(`{"type":"object"}`)})
@@ -21,14 +21,14 @@ func tools(n int) (all []*mcp.Tool) {
 	return all
 }
 
-// withSchema is a tool with this input schema.
+// withSchema returns a tool with this input schema.
 func withSchema(text string) []*mcp.Tool {
 	return []*mcp.Tool{{Name: "odd", InputSchema: json.RawMessage(text)}}
 }
 
-// offering are the facts about a server that lists these tools.
+// offering returns the facts about a server with these tools.
 func offering(items []*mcp.Tool) *facts {
-	f := &facts{witness: newWitness(nil), limits: newLimits(0), roomy: 200}
+	f := &facts{witness: newWitness(nil), limits: newLimits(0), toolNameLimit: 200}
 	f.offers.tools = list[*mcp.Tool]{asked: true, items: items}
 	for _, t := range items {
 		f.offers.tools.bytes += sizeOf(t)
@@ -36,7 +36,7 @@ func offering(items []*mcp.Tool) *facts {
 	return f
 }
 
-func TestWhatIsListedIsJudged(t *testing.T) {
+func TestListChecks(t *testing.T) {
 	broken := offering(tools(2))
 	broken.offers.tools.err = errors.New("no answer in time")
 	cut := offering(tools(4))
@@ -49,26 +49,28 @@ func TestWhatIsListedIsJudged(t *testing.T) {
 		want  string
 	}{
 		"some tools":         {toolsListed, offering(tools(3)), "ok: 3 tools, 147 B as JSON, the largest is tool-0 with"},
-		"no tools":           {toolsListed, offering(nil), "note: the server declares tools, and lists none"},
-		"a list that breaks": {toolsListed, broken, "fail: the list of tools broke off after 2: no answer in time"},
+		"no tools":           {toolsListed, offering(nil), "note: the server declares tools, but lists none"},
+		"a list that breaks": {toolsListed, broken, "fail: the list of tools failed after 2: no answer in time"},
 		"a list that is cut short": {toolsListed, cut,
 			`warn: 4 tools, 196 B as JSON, and there may be more: the list is cut short by its cursors: the server gave `},
-		"much text":          {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
-		"a name with spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 has no good name: "two words"`},
-		"a name twice":       {toolsListed, offering(append(tools(1), tools(1)...)), `1 has no good name: "tool-0"`},
+		"much text": {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
+		"a name with " +
+			"spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 invalid or duplicate name: "two words"`},
+		"a name twice": {toolsListed, offering(append(tools(1), tools(1)...)), `1 invalid or duplicate name: "tool-0"`},
 		"many odd names": {toolsListed, offering([]*mcp.Tool{{}, {}, {}, {}, {}, {}, {}}),
-			`7 have no good name: "", "", "", "", "" and 2 more`},
-		"good schemas":       {schemas, offering(tools(3)), "ok: 3 schemas, all can be used"},
+			`7 invalid or duplicate names: "", "", "", "", "" and 2 more`},
+		"good schemas":       {schemas, offering(tools(3)), "ok: 3 schemas, all usable"},
 		"no schemas":         {schemas, offering(nil), "skipped: there are no tools"},
-		"no schema":          {schemas, offering(withSchema(`{"type":7}`)), "warn: 1 of 1 schemas cannot be used: odd"},
+		"no schema":          {schemas, offering(withSchema(`{"type":7}`)), "warn: 1 of 1 schemas are unusable: odd"},
 		"an unknown dialect": {schemas, offering(withSchema(`{"$schema":"urn:x"}`)), "unsupported schema dialect"},
 		"a pattern of JavaScript": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"string",` +
 			`"pattern":"(?=a)"}}}`)), "note: 1 of 1 schemas are not checked: odd, input: "},
 		"a header that is refused": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"number",` +
-			`"x-mcp-header":"A"}}}`)), "warn: 1 of 1 schemas cannot be used: odd, over HTTP: "},
-		"few names":  {cardinality, offering(tools(150)), "ok: 150 tools and 0 prompts; metrics tell 200 names apart"},
+			`"x-mcp-header":"A"}}}`)), "warn: 1 of 1 schemas are unusable: odd, over HTTP: "},
+		"few names":  {cardinality, offering(tools(150)), "ok: 150 tools and 0 prompts; metrics distinguish 200 names"},
 		"many names": {cardinality, offering(tools(151)), "note: 151 tools"},
-		"too many":   {cardinality, offering(tools(201)), "warn: 201 tools and 0 prompts; metrics tell 200 names apart, the"},
+		"too many": {cardinality, offering(tools(201)), "warn: 201 tools and 0 prompts; metrics distinguish 200 names, " +
+			"and"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := tc.judge(tc.facts)
@@ -82,7 +84,7 @@ func TestWhatIsListedIsJudged(t *testing.T) {
 	}
 }
 
-func TestThePingThatCountsIsTheMedian(t *testing.T) {
+func TestPingUsesTheMedian(t *testing.T) {
 	for _, tc := range []struct {
 		took []time.Duration
 		err  error
@@ -100,7 +102,7 @@ func TestThePingThatCountsIsTheMedian(t *testing.T) {
 	}
 }
 
-func TestASubscriptionIsJudgedByWhatTheServerSaysAfterIt(t *testing.T) {
+func TestListenCheck(t *testing.T) {
 	tools := mcp.SubscriptionFilter{ToolsListChanged: true}
 	lost := errors.New("no answer within 2s")
 	for _, tc := range []struct {
@@ -108,12 +110,12 @@ func TestASubscriptionIsJudgedByWhatTheServerSaysAfterIt(t *testing.T) {
 		l            listenFacts
 		want         string
 	}{
-		{true, listenFacts{}, "skipped: the client is told not to listen"},
-		{false, listenFacts{}, "skipped: the server declares no changes"},
+		{true, listenFacts{}, "skipped: the client is configured not to listen"},
+		{false, listenFacts{}, "skipped: the server declares no list changes"},
 		{false, listenFacts{tools, true, 1e6, nil, nil}, "ok: subscriptions/listen was acknowledged after 1.00ms"},
-		{false, listenFacts{tools, false, 2e9, nil, lost}, "fail: after subscriptions/listen the server answers nothing"},
-		{false, listenFacts{tools, true, 1e6, nil, lost}, "fail: after subscriptions/listen the server answers nothing"},
-		{false, listenFacts{tools, false, 1e6, lost, nil}, "warn: the server declares changes of lists, and refuses"},
+		{false, listenFacts{tools, false, 2e9, nil, lost}, "fail: the server stops answering after subscriptions/listen"},
+		{false, listenFacts{tools, true, 1e6, nil, lost}, "fail: the server stops answering after subscriptions/listen"},
+		{false, listenFacts{tools, false, 1e6, lost, nil}, "warn: the server declares list changes, but rejects"},
 		{false, listenFacts{tools, false, 2e9, nil, nil}, "warn: the server has not acknowledged subscriptions/listen"},
 	} {
 		f := facts{noListening: tc.notListening, listening: tc.l, session: &session{version: mcp.Version20260728}}
@@ -130,8 +132,8 @@ func TestASubscriptionIsJudgedByWhatTheServerSaysAfterIt(t *testing.T) {
 	}
 }
 
-// TestThePageHasEachCheck holds docs/doctor.md against the table.
-func TestThePageHasEachCheck(t *testing.T) {
+// TestDoctorPageListsEachCheck compares docs/doctor.md with the table of checks.
+func TestDoctorPageListsEachCheck(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/doctor.md")
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +150,7 @@ func TestThePageHasEachCheck(t *testing.T) {
 	}
 }
 
-func TestOverHTTPTheDoctorNamesTheOptionThatJoinsTraces(t *testing.T) {
+func TestPropagationOverHTTPRecommendsTrustTraceContext(t *testing.T) {
 	got := joined(&facts{trace: "0af7651916cd43dd8448eb211c80319c", url: &urlFacts{}, session: &session{}})
 	if !strings.Contains(got.do, "HTTPOptions.TrustTraceContext") {
 		t.Errorf("got %+v, want the option", got)

@@ -10,17 +10,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// listenFacts are the outcome of a subscription to all changes of lists that a server declares.
+// listenFacts are the findings about a subscription to all list changes that a server declares.
 type listenFacts struct {
-	filter  mcp.SubscriptionFilter // the zero one if no subscription was tried
+	filter  mcp.SubscriptionFilter // zero if no subscription was tried
 	acked   bool
-	took    time.Duration // until the acknowledgement, or as long as the examination has waited for it
-	err     error         // how the subscription has failed; nil while it is open
-	pingErr error         // of a ping behind that
+	took    time.Duration // time to the acknowledgement, or the time waited for it
+	err     error         // why the subscription failed; nil while it is open
+	pingErr error         // of a ping after the subscription
 }
 
-// listen opens a subscription, pings, and ends the subscription. It comes last, as some servers answer nothing any more
-// after it.
+// listen opens a subscription, sends a ping, and ends the subscription. It is the last step, because some servers
+// stop answering after it.
 func (e *examination) listen(ctx context.Context, c *mcpclient.Client) (l listenFacts) {
 	if e.o.NoListening || !e.facts.modern() {
 		return l
@@ -60,7 +60,7 @@ func (e *examination) listen(ctx context.Context, c *mcpclient.Client) (l listen
 	return l
 }
 
-// declaredChanges returns the changes of lists that a server declares.
+// declaredChanges returns the list changes that a server declares.
 func declaredChanges(c *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
 	f.ToolsListChanged = c.Tools != nil && c.Tools.ListChanged
 	f.PromptsListChanged = c.Prompts != nil && c.Prompts.ListChanged
@@ -72,29 +72,30 @@ func (l *listenFacts) tried() bool {
 	return l.filter.ToolsListChanged || l.filter.PromptsListChanged || l.filter.ResourcesListChanged
 }
 
-// doNotListen is the advice for a server that cannot deal with subscriptions/listen.
+// doNotListen is the advice for servers that fail on subscriptions/listen.
 const doNotListen = `"listen": false for this server in the file of servers, or Options.NoListening in a program, ` +
-	"keeps clients from sending it; they then hear of no changes"
+	"stops clients from sending it; clients then do not notice changes"
 
 func listens(f *facts) answer {
 	l := &f.listening
 	switch {
 	case f.noListening:
-		return answer{Skipped, "the client is told not to listen", ""}
+		return answer{Skipped, "the client is configured not to listen", ""}
 	case !f.modern():
-		return answer{Skipped, "servers of this revision send changes unasked", ""}
+		return answer{Skipped, "servers of this revision send changes without a subscription", ""}
 	case !l.tried():
-		return answer{Skipped, "the server declares no changes of lists", ""}
+		return answer{Skipped, "the server declares no list changes", ""}
 	case l.pingErr != nil:
-		return answer{Fail, fmt.Sprintf("after subscriptions/listen the server answers nothing any more: %v", l.pingErr),
-			doNotListen + ". An update of the server may help: mcp-go 1.0.0 on stdio is known for this"}
+		return answer{Fail, fmt.Sprintf("the server stops answering after subscriptions/listen: %v", l.pingErr),
+			doNotListen + ". Update the server: mcp-go 1.0.0 on stdio has this bug"}
 	case l.err != nil:
-		return answer{Warn, fmt.Sprintf("the server declares changes of lists, and refuses subscriptions/listen: %v", l.err),
-			"clients hear of no changes: update the server, or let it declare none"}
+		return answer{Warn, fmt.Sprintf("the server declares list changes, but rejects subscriptions/listen: %v", l.err),
+			"clients do not notice changes: update the server, or do not declare listChanged"}
 	case !l.acked:
 		return answer{Warn, "the server has not acknowledged subscriptions/listen within " + unit.Duration(l.took),
-			"clients hear of no changes and try again and again: update the server. " + doNotListen}
+			"clients do not notice changes and keep retrying: update the server. " + doNotListen}
 	}
-	return answer{OK, fmt.Sprintf("subscriptions/listen was acknowledged after %s, and a ping was answered after that",
+	return answer{OK, fmt.Sprintf("subscriptions/listen was acknowledged after %s, and the server answered a ping "+
+		"afterwards",
 		unit.Duration(l.took)), ""}
 }

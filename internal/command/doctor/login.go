@@ -12,22 +12,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// errNoLogin ends an authorization where a person would have to log in.
+// errNoLogin ends an authorization that needs a login.
 var errNoLogin = errors.New("the doctor does not log in")
 
-// login is the [auth.Interaction] of an examination: it sees how far an authorization gets, which is to the page where
-// a person logs in, if the metadata of the server and of its authorization server are in order.
+// login is the [auth.Interaction] of an examination. It records the login page that a person would get. The
+// authorization reaches this point if the metadata of the server and of its authorization server is valid.
 type login struct {
 	mu  sync.Mutex
-	got *auth.InteractionRequest // guarded by mu; nil if the authorization did not get there
+	got *auth.InteractionRequest // guarded by mu; nil if the authorization did not reach the login
 }
 
-// RedirectURI returns one that leads to no place.
+// RedirectURI returns a URI at which nothing listens.
 func (l *login) RedirectURI(context.Context) (string, error) {
 	return "http://127.0.0.1:1/callback", nil
 }
 
-// Authorize notes what a person would be asked for, and goes no further.
+// Authorize records the request and fails with errNoLogin.
 func (l *login) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +35,7 @@ func (l *login) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Re
 	return auth.Redirect{}, errNoLogin
 }
 
-// request returns what a person would be asked for, nil if the authorization does not get there. l may be nil.
+// request returns the recorded request, or nil. l may be nil.
 func (l *login) request() *auth.InteractionRequest {
 	if l == nil {
 		return nil
@@ -45,12 +45,12 @@ func (l *login) request() *auth.InteractionRequest {
 	return l.got
 }
 
-// prepareURL puts witnesses below the transport: an HTTP client and, unless the caller authorizes, an authorizer that
-// looks for the metadata.
+// prepareURL adds recorders below the transport: an HTTP client and, unless the caller has an authorizer, an
+// authorizer that reads the metadata.
 func (e *examination) prepareURL(ctx context.Context, t *transport.HTTP) (transport.Transport, error) {
 	u, err := url.Parse(t.URL)
 	if err != nil {
-		return nil, errors.New("the URL is not valid") // err quotes what may be a password
+		return nil, errors.New("the URL is not valid") // err quotes the URL, which may have a password
 	}
 	f := &urlFacts{url: u, web: newWeb()}
 	e.facts.url = f
@@ -63,7 +63,7 @@ func (e *examination) prepareURL(ctx context.Context, t *transport.HTTP) (transp
 	authorizer := t.Authorizer
 	if authorizer == nil {
 		f.login = &login{}
-		// a client id of no meaning keeps the flow from registering one
+		// a fixed client id prevents the registration of a client
 		own, err := auth.New(&auth.Options{
 			Interact: f.login, Credentials: &auth.Credentials{ClientID: "mcpotel-doctor", TokenAuthMethod: "none"},
 		})
@@ -79,8 +79,8 @@ func (e *examination) prepareURL(ctx context.Context, t *transport.HTTP) (transp
 	}, nil
 }
 
-// ownIssuer reports whether an authorization server is the MCP server itself, as it is taken for where it publishes no
-// metadata.
+// ownIssuer reports whether the MCP server itself is the authorization server. A client assumes this if the server
+// publishes no metadata.
 func ownIssuer(server *url.URL, issuer string) bool {
 	u, err := url.Parse(issuer)
 	return err == nil && hostname.SameOrigin(server, u)

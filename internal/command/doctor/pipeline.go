@@ -17,20 +17,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// Pipeline is where the telemetry of this process goes, by its environment.
+// Pipeline is the telemetry export of this process, as configured by its environment.
 type Pipeline struct {
-	providers *otlp.Providers // nil if the environment names no Collector, or says what cannot be
-	err       error           // why there are none
+	providers *otlp.Providers // nil if the environment names no Collector or is invalid
+	err       error           // why the environment is invalid
 }
 
-// endpointKeys are the variables that name a Collector.
+// endpointKeys are the environment variables that name a Collector.
 var endpointKeys = []string{
 	"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
 	"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
 }
 
-// OpenPipeline sets up what a program of this module sets up, if the environment names a Collector. The caller must
-// call [Pipeline.Close].
+// OpenPipeline starts the same export that a program of this module starts, if the environment names a Collector. The
+// caller must call [Pipeline.Close].
 func OpenPipeline(ctx context.Context, service, version string) *Pipeline {
 	p := &Pipeline{}
 	if endpoint() == "" {
@@ -41,7 +41,7 @@ func OpenPipeline(ctx context.Context, service, version string) *Pipeline {
 	return p
 }
 
-// endpoint returns the first of the Collectors that the environment names.
+// endpoint returns the first Collector that the environment names.
 func endpoint() string {
 	for _, key := range endpointKeys {
 		if v := os.Getenv(key); v != "" {
@@ -51,7 +51,7 @@ func endpoint() string {
 	return ""
 }
 
-// Tracers make spans that go to the Collector; nil if there is none.
+// Tracers returns a provider of spans that go to the Collector, or nil if there is no Collector.
 func (p *Pipeline) Tracers() trace.TracerProvider {
 	if p.providers == nil {
 		return nil
@@ -59,8 +59,8 @@ func (p *Pipeline) Tracers() trace.TracerProvider {
 	return p.providers.TracerProvider()
 }
 
-// Close exports what there is, with a span, a measurement and a log record of its own, ends the pipeline and returns
-// its checks. ctx bounds it.
+// Close exports a span, a measurement and a log record, flushes and ends the pipeline, and returns its checks. ctx
+// bounds it.
 func (p *Pipeline) Close(ctx context.Context) []Check {
 	return []Check{named("collector", p.collector(ctx)), named("exemplars", p.exemplars())}
 }
@@ -68,14 +68,14 @@ func (p *Pipeline) Close(ctx context.Context) []Check {
 func (p *Pipeline) collector(ctx context.Context) answer {
 	switch {
 	case p.err != nil:
-		return answer{Fail, p.err.Error(), "correct these variables: a program of this module does not start with them"}
+		return answer{Fail, p.err.Error(), "correct these variables: programs of this module do not start with them"}
 	case p.providers == nil:
 		return answer{Skipped, "OTEL_EXPORTER_OTLP_ENDPOINT is not set: nothing is exported", "set it, or --otlp, to the " +
-			"URL of a Collector, such as http://localhost:4317"}
+			"URL of a Collector, for example http://localhost:4317"}
 	}
 	sent, off := exported()
 	if len(sent) == 0 {
-		return answer{Warn, "a Collector is named, and nothing is exported: OTEL_SDK_DISABLED or OTEL_*_EXPORTER says so",
+		return answer{Warn, "a Collector is configured, but OTEL_SDK_DISABLED or OTEL_*_EXPORTER disables the export",
 			"unset these variables"}
 	}
 	const scope = "github.com/mcpotel/mcpotel/internal/command/doctor"
@@ -90,21 +90,22 @@ func (p *Pipeline) collector(ctx context.Context) answer {
 	err = errors.Join(err, p.providers.Shutdown(ctx))
 	host := hostOf(endpoint())
 	if err == nil {
-		found := fmt.Sprintf("%s took %s within %s", host, strings.Join(sent, ", "), unit.Duration(time.Since(begun)))
+		found := fmt.Sprintf("%s accepted %s within %s", host, strings.Join(sent, ", "), unit.Duration(time.Since(begun)))
 		if len(off) > 0 {
-			return answer{Note, found + "; not exported: " + strings.Join(off, ", "), "unset OTEL_*_EXPORTER if all is wanted"}
+			return answer{Note, found + "; not exported: " + strings.Join(off, ", "), "unset OTEL_*_EXPORTER to export all " +
+				"signals"}
 		}
 		return answer{OK, found, ""}
 	}
 	if errors.Is(reachable(ctx, host), syscall.ECONNREFUSED) {
-		return answer{Fail, "nothing listens at " + host, "start the Collector, or correct the port: 4317 is that of OTLP " +
-			"over gRPC"}
+		return answer{Fail, "nothing listens at " + host, "start the Collector, or correct the port: OTLP over gRPC uses " +
+			"4317"}
 	}
-	return answer{Fail, host + " does not take telemetry: " + strings.ReplaceAll(err.Error(), "\n", "; "),
-		"is it a receiver of OTLP over gRPC, mostly at port 4317? http:// means plain text, https:// TLS"}
+	return answer{Fail, host + " does not accept telemetry: " + strings.ReplaceAll(err.Error(), "\n", "; "),
+		"check that it is an OTLP/gRPC receiver, usually at port 4317; http:// means plain text, https:// TLS"}
 }
 
-// exported returns which signals the environment wants exported, and which not.
+// exported returns the signals that the environment enables and disables.
 func exported() (sent, off []string) {
 	disabled := strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true")
 	for _, signal := range []string{"traces", "metrics", "logs"} {
@@ -117,7 +118,7 @@ func exported() (sent, off []string) {
 	return sent, off
 }
 
-// hostOf returns host and port of a URL, and without its user.
+// hostOf returns the host and port of a URL, without its user.
 func hostOf(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -129,8 +130,8 @@ func hostOf(endpoint string) string {
 	return u.Host
 }
 
-// reachable returns why no connection can be made, nil if it can. It takes two seconds at most, also if ctx has ended:
-// a busy machine may need more than a fifth of one to hear that it is refused.
+// reachable returns the error of a connection attempt, or nil. It takes at most two seconds, even if ctx has ended:
+// on a busy machine a refused connection may take more than 200 ms.
 func reachable(ctx context.Context, host string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
@@ -141,7 +142,7 @@ func reachable(ctx context.Context, host string) error {
 	return c.Close()
 }
 
-// exemplars judges whether metrics lead to traces.
+// exemplars checks whether metrics link to traces.
 func (p *Pipeline) exemplars() answer {
 	if p.providers == nil {
 		return answer{Skipped, "there are no metrics without a Collector", ""}
@@ -149,11 +150,11 @@ func (p *Pipeline) exemplars() answer {
 	const key = "OTEL_METRICS_EXEMPLAR_FILTER"
 	switch sampler := os.Getenv("OTEL_TRACES_SAMPLER"); {
 	case os.Getenv(key) == "always_off":
-		return answer{Warn, "off: no bucket of a histogram leads to a trace", "unset " + key}
+		return answer{Warn, "off: histograms do not link to traces", "unset " + key}
 	case os.Getenv(key) == "always_on":
-		return answer{Note, "on for all measurements, those whose trace is not kept included", "unset " + key}
+		return answer{Note, "on for all measurements, including measurements in traces that are not sampled", "unset " + key}
 	case strings.HasSuffix(sampler, "always_off"):
-		return answer{Warn, "no trace is sampled, and so no bucket of a histogram leads to one", "unset OTEL_TRACES_SAMPLER"}
+		return answer{Warn, "traces are not sampled, so histograms cannot link to traces", "unset OTEL_TRACES_SAMPLER"}
 	}
 	return answer{OK, "recorded for measurements in sampled spans; Prometheus keeps them with " +
 		"--enable-feature=exemplar-storage", ""}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// environment is that of a test: of OpenTelemetry's variables these and no others.
+// environment sets these OpenTelemetry variables and unsets all others.
 func environment(t *testing.T, variables map[string]string) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -26,7 +26,7 @@ func environment(t *testing.T, variables map[string]string) {
 	}
 }
 
-func TestTheDoctorExaminesThePipeline(t *testing.T) {
+func TestPipelineChecks(t *testing.T) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
 		t.Fatal(err)
@@ -43,17 +43,17 @@ func TestTheDoctorExaminesThePipeline(t *testing.T) {
 		"in order":    {map[string]string{endpoint: here}, "ok: 127.0.0.1:", "ok: "},
 		"nothing listens": {map[string]string{endpoint: "http://127.0.0.1:1"}, "fail: nothing listens at 127.0.0.1:1",
 			"ok: "},
-		"no receiver": {map[string]string{endpoint: web}, "does not take telemetry: ", "ok: "},
+		"no receiver": {map[string]string{endpoint: web}, "does not accept telemetry: ", "ok: "},
 		"no metrics": {map[string]string{endpoint: here, "OTEL_METRICS_EXPORTER": "none"},
 			"; not exported: metrics", "ok: "},
 		"nothing exported": {map[string]string{endpoint: here, "OTEL_SDK_DISABLED": "true"},
-			"warn: a Collector is named, and nothing is exported", "ok: "},
+			"warn: a Collector is configured, but OTEL_SDK_DISABLED", "ok: "},
 		"no URL": {map[string]string{endpoint: "localhost:4317"}, "fail: otlp: " + endpoint, "skipped: "},
 		"without exemplars": {map[string]string{endpoint: here, "OTEL_METRICS_EXEMPLAR_FILTER": "always_off"}, "ok: ",
 			"warn: off"},
 		"all exemplars": {map[string]string{endpoint: here, "OTEL_METRICS_EXEMPLAR_FILTER": "always_on"}, "ok: ", "note: on"},
 		"nothing sampled": {map[string]string{endpoint: here, "OTEL_TRACES_SAMPLER": "always_off"}, "ok: ",
-			"warn: no trace is sampled"},
+			"warn: traces are not sampled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			environment(t, tc.variables)
@@ -73,9 +73,9 @@ func TestTheDoctorExaminesThePipeline(t *testing.T) {
 	}
 }
 
-// TestAnExaminationIsATraceAtTheCollector looks for the spans of both ends: those of the server, which the doctor keeps
-// to itself, are not there.
-func TestAnExaminationIsATraceAtTheCollector(t *testing.T) {
+// TestExaminationIsExportedAsOneTrace checks that the Collector gets the client's spans but not the server's, which
+// the doctor receives itself.
+func TestExaminationIsExportedAsOneTrace(t *testing.T) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
 		t.Fatal(err)

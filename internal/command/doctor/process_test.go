@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// environmentServer names the server that a process of this test is to be.
+// environmentServer names the server that a process of this test runs.
 const environmentServer = "MCPOTEL_DOCTOR_SERVER"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// processes are the servers that the test binary can be.
+// processes are the servers that the test binary can run.
 var processes = map[string]func(context.Context) error{
 	"good":    func(ctx context.Context) error { return serve(ctx, true) },
 	"mute":    func(ctx context.Context) error { return serve(ctx, false) },
@@ -63,7 +63,7 @@ var processes = map[string]func(context.Context) error{
 	},
 }
 
-// serve is a server with one tool, which exports its spans or not.
+// serve runs a server with one tool. exports enables the export of its spans.
 func serve(ctx context.Context, exports bool) error {
 	tel := telemetry.Off()
 	if exports {
@@ -87,7 +87,7 @@ func newServer(tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// alone exports a span of its own, in another trace than the client's.
+// alone exports a span in a trace of its own.
 func alone(ctx context.Context, kind trace.SpanKind) error {
 	p, err := otlp.Setup(ctx, otlp.WithServiceName("lonely"), otlp.WithConsole(nil, nil))
 	if err != nil {
@@ -99,10 +99,10 @@ func alone(ctx context.Context, kind trace.SpanKind) error {
 	return newServer(telemetry.Off()).ServeStdio(ctx)
 }
 
-// patience is what an examination gets that has to wait until it is over.
+// patience is the timeout of examinations that end by their timeout.
 const patience = 2 * time.Second
 
-// command examines this binary as a server.
+// command examines this test binary as a server.
 func command(t *testing.T, name string, timeout time.Duration) *doctor.Report {
 	t.Helper()
 	self, err := os.Executable()
@@ -112,7 +112,7 @@ func command(t *testing.T, name string, timeout time.Duration) *doctor.Report {
 	return doctor.Examine(t.Context(), own(self, name), &doctor.Options{Timeout: timeout})
 }
 
-// own is the test binary as one of its servers.
+// own returns this test binary as one of its servers.
 func own(binary, name string) doctor.Server {
 	return doctor.Server{Name: name, Transport: transport.Stdio{
 		Command: binary, Env: append(os.Environ(), environmentServer+"="+name,
@@ -120,7 +120,7 @@ func own(binary, name string) doctor.Server {
 	}}
 }
 
-func TestTheDoctorExaminesCommands(t *testing.T) {
+func TestExamineCommands(t *testing.T) {
 	for name, tc := range map[string]struct {
 		timeout   time.Duration
 		verdict   doctor.Verdict
@@ -128,22 +128,22 @@ func TestTheDoctorExaminesCommands(t *testing.T) {
 		checks    map[string]string // what is said by the checks that matter, behind the verdict
 	}{
 		"good": {0, doctor.OK, true, map[string]string{
-			"start": "ok: the first word came after", "stdout": "ok: nothing but JSON", "messages": "ok: all are in order",
+			"start": "ok: the first message came after", "stdout": "ok: only JSON", "messages": "ok: all are valid",
 			"handshake": "ok: weather 1.0 speaks 2026-07-28 (modern era)", "ping": "ok: ", "tools": "ok: 1 tool, ",
 			"listen":      "ok: subscriptions/listen was acknowledged after ",
-			"propagation": "ok: ", "end": "it ended", "cardinality": "ok: 1 tool and 0 prompts; metrics tell 200 names apart",
+			"propagation": "ok: ", "end": "it exited", "cardinality": "ok: 1 tool and 0 prompts; metrics distinguish 200 names",
 			"prompts": "skipped: the server declares no prompts",
 		}},
 		"mute": {0, doctor.Note, true, map[string]string{"propagation": "note: the server exported no span"}},
 		"curious": {0, doctor.Note, true, map[string]string{
-			"propagation": "note: lonely exports spans, and none for what the doctor asks for"}},
-		"alone":    {0, doctor.Warn, true, map[string]string{"propagation": "warn: lonely exports spans, 1 of them, in"}},
-		"noisy":    {0, doctor.Warn, true, map[string]string{"stdout": `1 line is no JSON, the first: "listening on stdio"`}},
-		"stubborn": {patience, doctor.Warn, true, map[string]string{"end": "warn: it did not end when its standard input"}},
+			"propagation": "note: lonely exports spans, but none for the doctor's requests"}},
+		"alone":    {0, doctor.Warn, true, map[string]string{"propagation": "warn: lonely exported 1 spans in"}},
+		"noisy":    {0, doctor.Warn, true, map[string]string{"stdout": `1 line is not JSON, the first: "listening on stdio"`}},
+		"stubborn": {patience, doctor.Warn, true, map[string]string{"end": "warn: it did not exit when its standard input"}},
 		"late":     {0, doctor.Note, true, map[string]string{"end": "with status 3"}},
 		"silent": {patience, doctor.Fail, false, map[string]string{
-			"start": "fail: it runs, and has written nothing", "stdout": "skipped: nothing was written",
-			"handshake": "skipped: start comes first", "cardinality": "skipped: handshake comes first",
+			"start": "fail: the process runs, but has written nothing", "stdout": "skipped: nothing was written",
+			"handshake": "skipped: needs start", "cardinality": "skipped: needs handshake",
 		}},
 		"broken": {0, doctor.Fail, false, map[string]string{"start": `3; its last words: "DATABASE_URL is \x1b[31mnot`}},
 	} {
@@ -155,7 +155,7 @@ func TestTheDoctorExaminesCommands(t *testing.T) {
 	}
 }
 
-// said holds a report against what it should say.
+// said compares a report with the expected verdict and texts.
 func said(t *testing.T, r *doctor.Report, verdict doctor.Verdict, connected bool, checks map[string]string) {
 	t.Helper()
 	if r.Verdict != verdict || r.Connected != connected {
@@ -186,22 +186,23 @@ func shown(checks []doctor.Check) string {
 	return b.String()
 }
 
-func TestTheDoctorSaysWhyACommandCannotBeStarted(t *testing.T) {
+func TestExecutableCheckExplainsWhyACommandCannotStart(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{
-		"no-such-command": "fail: no-such-command is in none of the", "/no/such/path": "fail: /no/such/path does not exist",
-		plain: "fail: " + plain + " may not be executed",
+		"no-such-command": "fail: no-such-command is not in any of the", "/no/such/path": "fail: /no/such/path does not " +
+			"exist",
+		plain: "fail: " + plain + " is not executable",
 	} {
 		r := doctor.Examine(t.Context(), doctor.Server{Name: command, Transport: transport.Stdio{Command: command}}, nil)
-		said(t, r, doctor.Fail, false, map[string]string{"executable": want, "handshake": "skipped: start comes first"})
+		said(t, r, doctor.Fail, false, map[string]string{"executable": want, "handshake": "skipped: needs start"})
 	}
 }
 
-// TestTheDoctorStopsWhenItsCallerDoes ends an examination of a server that would keep it waiting.
-func TestTheDoctorStopsWhenItsCallerDoes(t *testing.T) {
+// TestExamineEndsWithItsContext examines a server that never answers.
+func TestExamineEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	self, err := os.Executable()

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// rule is a check as the table has it.
+// rule is a row of the table of checks.
 type rule struct {
 	name  string
 	of    kind
-	needs []string // checks without which this one has no meaning
+	needs []string // checks that must succeed before this one
 	judge func(*facts) answer
 }
 
-// kind is which servers a check is for.
+// kind selects the servers that a check applies to.
 type kind uint8
 
 const (
@@ -22,13 +22,13 @@ const (
 	urls
 )
 
-// answer is what a judge says.
+// answer is the result of a check.
 type answer struct {
 	verdict   Verdict
 	found, do string
 }
 
-// maxText bounds the texts of a check, in bytes: a server may have a long name.
+// maxText bounds each text of a check, in bytes: a server may have a long name.
 const maxText = 2 << 10
 
 func named(name string, a answer) Check {
@@ -42,10 +42,10 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// after are the checks that a check needs.
+// after lists the checks that a check needs.
 func after(names ...string) []string { return names }
 
-// rules are all checks of a server, in order: what a check needs comes before it.
+// rules are all checks of a server, in order. A check comes after the checks that it needs.
 var rules = []rule{
 	{"executable", commands, after(), executable},
 	{"start", commands, after("executable"), start},
@@ -70,7 +70,7 @@ var rules = []rule{
 	{"cardinality", both, after("handshake"), cardinality},
 }
 
-// Names returns the names of all checks of a server and of the pipeline, in order.
+// Names returns the names of all checks of servers and of the pipeline, in order.
 func Names() (all []string) {
 	for _, r := range rules {
 		all = append(all, r.name)
@@ -78,20 +78,20 @@ func Names() (all []string) {
 	return append(all, "collector", "exemplars")
 }
 
-// judge makes each check that is for this server.
+// judge runs the checks that apply to this server.
 func judge(f *facts) (checks []Check) {
 	of := commands
 	if f.url != nil {
 		of = urls
 	}
-	missing := map[string]bool{} // checks on which those that need them cannot build
+	missing := map[string]bool{} // checks that failed or were skipped
 	for _, r := range rules {
 		if r.of != both && r.of != of {
 			continue
 		}
 		if i := slices.IndexFunc(r.needs, func(name string) bool { return missing[name] }); i >= 0 {
 			missing[r.name] = true
-			checks = append(checks, Check{Name: r.name, Verdict: Skipped, Found: r.needs[i] + " comes first", Needs: r.needs[i]})
+			checks = append(checks, Check{Name: r.name, Verdict: Skipped, Found: "needs " + r.needs[i], Needs: r.needs[i]})
 			continue
 		}
 		c := named(r.name, r.judge(f))

@@ -9,26 +9,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// maxExcerpt bounds, in bytes, what is kept of a line.
+// maxExcerpt bounds the stored part of a line, in bytes.
 const maxExcerpt = 200
 
-// tap is a transport that notes when its connections open, speak and close, and what is known of them then.
+// tap is a transport that records the opening, first frames and closing of its connections.
 type tap struct {
 	transport.Transport
 
-	mu     sync.Mutex
-	dials  int                  // guarded by mu
-	dialed time.Time            // guarded by mu; when the first Dial was called
-	failed error                // guarded by mu; of the last Dial
-	spoke  time.Time            // guarded by mu; when the first frame came
-	noise  string               // guarded by mu; the first frame that is no JSON
-	sse    bool                 // guarded by mu; the stream of HTTP+SSE was opened
-	last   transport.Info       // guarded by mu; of the last connection, when it was closed
-	end    *transport.ExitError // guarded by mu; of the last process that ended before it was told to
-	hangup time.Duration        // guarded by mu; what the last Close took
+	mu         sync.Mutex
+	dials      int                  // guarded by mu
+	dialed     time.Time            // guarded by mu; time of the first Dial
+	failed     error                // guarded by mu; error of the last Dial
+	firstFrame time.Time            // guarded by mu; time of the first frame
+	noise      string               // guarded by mu; first frame that is not JSON
+	sse        bool                 // guarded by mu; an HTTP+SSE stream was opened
+	last       transport.Info       // guarded by mu; state of the last connection when it was closed
+	end        *transport.ExitError // guarded by mu; exit of the last process that ended before Close
+	closeTime  time.Duration        // guarded by mu; duration of the last Close
 }
 
-// Dial opens a connection that is watched.
+// Dial opens a recorded connection.
 func (t *tap) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
 	t.mu.Lock()
 	if t.dials++; t.dials == 1 {
@@ -63,7 +63,7 @@ type tapped struct {
 	tap *tap
 }
 
-// Receive notes the first frame, the first that is no JSON, and how a process has ended.
+// Receive records the first frame, the first frame that is not JSON, and the exit of a process.
 func (c *tapped) Receive(ctx context.Context) (transport.Frame, error) {
 	f, err := c.Conn.Receive(ctx)
 	if err != nil {
@@ -73,8 +73,8 @@ func (c *tapped) Receive(ctx context.Context) (transport.Frame, error) {
 		return f, err
 	}
 	c.tap.note(func() {
-		if c.tap.spoke.IsZero() {
-			c.tap.spoke = time.Now()
+		if c.tap.firstFrame.IsZero() {
+			c.tap.firstFrame = time.Now()
 		}
 		if c.tap.noise == "" && len(f.Data) > 0 && !json.Valid(f.Data) {
 			c.tap.noise = string(f.Data[:min(len(f.Data), maxExcerpt)])
@@ -83,10 +83,10 @@ func (c *tapped) Receive(ctx context.Context) (transport.Frame, error) {
 	return f, nil
 }
 
-// Close notes how long the server took to end.
+// Close records how long closing took.
 func (c *tapped) Close(ctx context.Context) error {
 	begun := time.Now()
 	err := c.Conn.Close(ctx)
-	c.tap.note(func() { c.tap.hangup, c.tap.last = time.Since(begun), c.Info() })
+	c.tap.note(func() { c.tap.closeTime, c.tap.last = time.Since(begun), c.Info() })
 	return err
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// handler is a good server over HTTP.
+// handler returns a healthy server over HTTP.
 func handler(t *testing.T) http.Handler {
 	t.Helper()
 	h := newServer(telemetry.Off()).HTTPHandler(nil)
@@ -31,7 +31,7 @@ func handler(t *testing.T) http.Handler {
 	return h
 }
 
-// listens starts a server that ends with the test, also for clients that still wait.
+// listens starts a server that ends with the test, and closes connections of clients that still wait.
 func listens(t *testing.T, h http.Handler) (url string) {
 	t.Helper()
 	web := httptest.NewServer(h)
@@ -48,7 +48,7 @@ func examine(t *testing.T, url string, timeout time.Duration) *doctor.Report {
 		&doctor.Options{Timeout: timeout})
 }
 
-func TestTheDoctorExaminesURLs(t *testing.T) {
+func TestExamineURLs(t *testing.T) {
 	closed := func(t *testing.T) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -74,26 +74,27 @@ func TestTheDoctorExaminesURLs(t *testing.T) {
 		checks    map[string]string
 	}{
 		"good": {func(t *testing.T) string { return listens(t, handler(t)) }, 0, doctor.Note, true, map[string]string{
-			"dns": "ok: 127.0.0.1 is an address", "tcp": "ok: connected to 127.0.0.1:", "tls": "ok: none, and none is needed",
-			"http": "ok: POST 200 application/json", "authorization": "ok: nothing is asked for",
+			"dns": "ok: 127.0.0.1 is an address", "tcp": "ok: connected to 127.0.0.1:", "tls": "ok: plain HTTP, which is safe",
+			"http": "ok: POST 200 application/json", "authorization": "ok: not required",
 			"handshake": "ok: weather 1.0 speaks 2026-07-28", "transport": "ok: Streamable HTTP without sessions, over HTTP/1.1",
-			"propagation": "note: not seen from here; traceparent was sent, in _meta and as a header, with trace id ",
-			"clock":       "ok: the server's clock agrees", "listen": "ok: subscriptions/listen was acknowledged",
+			"propagation": "note: the doctor cannot see the server's spans; it sent traceparent in _meta and as a header, " +
+				"with trace id ",
+			"clock": "ok: the server's clock agrees", "listen": "ok: subscriptions/listen was acknowledged",
 			"messages": "ok: ", "tools": "ok: 1 tool, ",
 		}},
 		"a clock that is behind": {func(t *testing.T) string { return listens(t, early(handler(t))) }, 0, doctor.Warn, true,
 			map[string]string{"clock": "warn: the server's clock is 1h00m behind"}},
 		"nothing there": {closed, 0, doctor.Fail, false, map[string]string{
-			"tcp": "fail: nothing listens at 127.0.0.1:", "tls": "skipped: tcp comes first", "handshake": "skipped: http comes",
+			"tcp": "fail: nothing listens at 127.0.0.1:", "tls": "skipped: needs tcp", "handshake": "skipped: needs http",
 		}},
 		"no such name": {func(*testing.T) string { return "http://no-such-name.invalid/mcp" }, 0, doctor.Fail, false,
-			map[string]string{"dns": "fail: ", "tcp": "skipped: dns comes first"}},
+			map[string]string{"dns": "fail: ", "tcp": "skipped: needs dns"}},
 		"no URL": {func(*testing.T) string { return "ftp://127.0.0.1/mcp" }, 0, doctor.Fail, false,
-			map[string]string{"dns": "fail: it is no URL that requests can be sent to"}},
+			map[string]string{"dns": "fail: the URL is invalid"}},
 		"a website": {answering(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no such page", http.StatusNotFound)
 		}), 0, doctor.Fail, false, map[string]string{
-			"http": "fail: what is there speaks HTTP and no MCP: ", "handshake": "skipped: http comes first",
+			"http": "fail: the server speaks HTTP, but not MCP: ", "handshake": "skipped: needs http",
 		}},
 		"no answer": {answering(func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // or net/http does not notice that the client leaves
@@ -110,11 +111,11 @@ func TestTheDoctorExaminesURLs(t *testing.T) {
 			}
 			http.NotFound(w, r)
 		}), 0, doctor.Warn, false, map[string]string{
-			"authorization": "warn: the server asks for credentials, and does not say where to get some",
-			"handshake":     "skipped: it needs an authorization", "ping": "skipped: handshake comes first",
+			"authorization": "warn: the server requires credentials, but does not name an authorization server",
+			"handshake":     "skipped: authorization is required", "ping": "skipped: needs handshake",
 		}},
 		"forbidden": {answering(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), 0,
-			doctor.Fail, false, map[string]string{"authorization": "fail: the server refuses: "}},
+			doctor.Fail, false, map[string]string{"authorization": "fail: the server rejects the client: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +124,7 @@ func TestTheDoctorExaminesURLs(t *testing.T) {
 	}
 }
 
-// protected is an MCP server that wants a token, and its own authorization server, whose metadata are these.
+// protected returns an MCP server that requires a token, and that is its own authorization server with this metadata.
 func protected(t *testing.T, metadata func(origin string) string) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -145,7 +146,7 @@ func protected(t *testing.T, metadata func(origin string) string) string {
 	return url + "/mcp"
 }
 
-func TestTheDoctorFollowsTheMetadataOfAuthorizationAndDoesNotLogIn(t *testing.T) {
+func TestAuthorizationCheckReadsMetadataWithoutLogin(t *testing.T) {
 	with := func(issuer, more string) func(string) string {
 		return func(origin string) string {
 			return fmt.Sprintf(`{"issuer":"%s","authorization_endpoint":"%s/authorize","token_endpoint":"%s/token",`+
@@ -158,19 +159,19 @@ func TestTheDoctorFollowsTheMetadataOfAuthorizationAndDoesNotLogIn(t *testing.T)
 		verdict  doctor.Verdict
 		want     string
 	}{
-		"in order":       {with("", pkce), doctor.Warn, "warn: metadata are in order: http://127.0.0.1:"},
+		"in order":       {with("", pkce), doctor.Warn, "warn: the metadata is valid: http://127.0.0.1:"},
 		"without PKCE":   {with("", ""), doctor.Fail, "does not support PKCE with S256"},
 		"another issuer": {with("/other", pkce), doctor.Fail, "want exactly"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := examine(t, protected(t, tc.metadata), 0)
-			said(t, r, tc.verdict, false, map[string]string{"authorization": tc.want, "ping": "skipped: handshake comes first"})
+			said(t, r, tc.verdict, false, map[string]string{"authorization": tc.want, "ping": "skipped: needs handshake"})
 		})
 	}
 }
 
-// certificate makes one for 127.0.0.1 that ends then, and is its own authority.
+// certificate returns a self-signed certificate for 127.0.0.1 with this end.
 func certificate(t *testing.T, end time.Time) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -188,8 +189,8 @@ func certificate(t *testing.T, end time.Time) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}
 }
 
-// TestTheDoctorLooksAtCertificates has the usual client of this program trust the authority of one server.
-func TestTheDoctorLooksAtCertificates(t *testing.T) {
+// TestTLSCheckExplainsCertificates adds the authority of two servers to http.DefaultTransport.
+func TestTLSCheckExplainsCertificates(t *testing.T) {
 	starts := func(c tls.Certificate) string {
 		web := httptest.NewUnstartedServer(handler(t))
 		web.TLS = &tls.Config{Certificates: []tls.Certificate{c}}
@@ -214,12 +215,12 @@ func TestTheDoctorLooksAtCertificates(t *testing.T) {
 	t.Cleanup(func() { http.DefaultTransport = usual })
 
 	said(t, examine(t, starts(soon), 0), doctor.Warn, true, map[string]string{
-		"tls": "warn: TLS 1.3, the certificate of weather is good for 3 more days", "handshake": "ok: ",
+		"tls": "warn: TLS 1.3, the certificate of weather is valid for 3 more days", "handshake": "ok: ",
 		"transport": "ok: Streamable HTTP without sessions, over HTTP/",
 	})
-	said(t, examine(t, starts(over), 0), doctor.Fail, false, map[string]string{"tls": "fail: the certificate is expired"})
+	said(t, examine(t, starts(over), 0), doctor.Fail, false, map[string]string{"tls": "fail: the certificate has expired"})
 	stranger := certificate(t, time.Now().Add(time.Hour))
 	said(t, examine(t, starts(stranger), 0), doctor.Fail, false, map[string]string{"tls": "signed by unknown authority"})
 	said(t, examine(t, strings.Replace(listens(t, handler(t)), "http:", "https:", 1), 0), doctor.Fail, false,
-		map[string]string{"tls": "fail: the server does not speak TLS at this port", "http": "skipped: tls comes first"})
+		map[string]string{"tls": "fail: the server does not speak TLS at this port", "http": "skipped: needs tls"})
 }

@@ -17,38 +17,39 @@ import (
 	"time"
 )
 
-// maxAnswers bounds the kinds of answers that are told apart.
+// maxAnswers bounds the distinct kinds of responses.
 const maxAnswers = 20
 
-// web is an HTTP client's transport that notes how far its requests get and what is answered.
+// web is an http.RoundTripper that records the progress of requests and their responses.
 type web struct {
 	next *http.Transport
 
 	mu        sync.Mutex
-	hosts     int              // guarded by mu; addresses that the name stands for
-	resolved  time.Duration    // guarded by mu
-	dnsErr    error            // guarded by mu
-	connected string           // guarded by mu; the address of the first network connection
-	tcpErr    error            // guarded by mu
-	secured   *secured         // guarded by mu; nil for plain text
-	tlsErr    error            // guarded by mu
+	hosts     int           // guarded by mu; number of addresses of the name
+	resolved  time.Duration // guarded by mu; duration of the lookup
+	dnsErr    error         // guarded by mu
+	connected string        // guarded by mu; address of the first network connection
+	tcpErr    error         // guarded by mu
+	secured   *secured      // guarded by mu; nil for plain text
+	tlsErr    error         // guarded by mu
+	// guarded by mu; number of responses, by kind such as "POST 200 application/json"
 	answers   map[string]int   // guarded by mu; such as "POST 200 application/json"
-	challenge string           // guarded by mu; of the first 401 or 403
-	refusals  int              // guarded by mu; 401 and 403
-	moved     string           // guarded by mu; where the first redirect leads, without its query
-	clock     *clock           // guarded by mu; of the server, nil as long as it has not told
-	streams   map[*stream]bool // guarded by mu; those that are open
-	silent    time.Duration    // guarded by mu; how long a stream that ended had said nothing
+	challenge string           // guarded by mu; WWW-Authenticate of the first 401 or 403
+	refusals  int              // guarded by mu; number of responses with 401 or 403
+	moved     string           // guarded by mu; target of the first redirect, without its query
+	clock     *clock           // guarded by mu; offset of the server's clock; nil until a response has a Date
+	streams   map[*stream]bool // guarded by mu; open event streams
+	silent    time.Duration    // guarded by mu; longest event stream that sent nothing
 }
 
-// secured is what was agreed on by TLS.
+// secured describes a TLS connection.
 type secured struct {
 	version string
 	expires time.Time
 	subject string
 }
 
-// clock is how far the server's clock is ahead, and by how much that may be off.
+// clock is the offset of the server's clock. Positive means that the server is ahead; off is the uncertainty.
 type clock struct{ ahead, off time.Duration }
 
 func newWeb() *web {
@@ -56,10 +57,10 @@ func newWeb() *web {
 	return &web{next: next, answers: map[string]int{}, streams: map[*stream]bool{}}
 }
 
-// close frees the idle network connections.
+// close closes idle network connections.
 func (w *web) close() { w.next.CloseIdleConnections() }
 
-// RoundTrip makes a request. What is noted of its network connection is that of the first one, whose end counts.
+// RoundTrip sends a request and records its response.
 func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	resp, err := w.next.RoundTrip(r.WithContext(w.watch(r.Context())))
@@ -79,7 +80,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // watch returns ctx with hooks for the network connection.
 func (w *web) watch(ctx context.Context) context.Context {
-	var asked time.Time // the hooks of one lookup are called one after the other
+	var asked time.Time // needs no lock: the hooks of one lookup run one after the other
 	locked := func(change func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -114,7 +115,7 @@ func newSecured(version uint16, c *x509.Certificate) *secured {
 	return &secured{tls.VersionName(version), c.NotAfter, cmp.Or(strings.Join(c.DNSNames, ", "), c.Subject.CommonName)}
 }
 
-// note keeps what an answer says. mu is held.
+// note records a response. The caller holds mu.
 func (w *web) note(r *http.Request, resp *http.Response, sent, came time.Time) {
 	what := strings.TrimSpace(fmt.Sprintf("%s %d %s", r.Method, resp.StatusCode, mediaType(resp)))
 	if _, known := w.answers[what]; known || len(w.answers) < maxAnswers {
@@ -137,8 +138,8 @@ func (w *web) note(r *http.Request, resp *http.Response, sent, came time.Time) {
 	w.clock = &clock{date.Add(half).Sub(sent.Add(came.Sub(sent) / 2)), half + came.Sub(sent)/2}
 }
 
-// told returns what was answered, and how often.
-func (w *web) told() string {
+// responses returns the kinds of responses with their numbers.
+func (w *web) responses() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []string
@@ -151,7 +152,7 @@ func (w *web) told() string {
 	return strings.Join(all, ", ")
 }
 
-// mediaType returns the type of an answer's body, empty if there is none.
+// mediaType returns the media type of a response's body, or the empty string.
 func mediaType(resp *http.Response) string {
 	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil {
@@ -160,21 +161,21 @@ func mediaType(resp *http.Response) string {
 	return kind
 }
 
-// stream is the body of an answer that is an event stream.
+// stream is the body of a response that is an event stream.
 type stream struct {
 	io.ReadCloser
 	web     *web
 	opened  time.Time
-	answers bool // a request, so that it has something to say
-	spoke   bool // guarded by web.mu
+	answers bool // the stream answers a request, so it must send a message
+	sent    bool // guarded by web.mu; the stream has sent bytes
 }
 
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
 	s.web.mu.Lock()
 	defer s.web.mu.Unlock()
-	if n > 0 && !s.spoke {
-		s.spoke = true
+	if n > 0 && !s.sent {
+		s.sent = true
 	}
 	if err != nil {
 		s.ended()
@@ -189,15 +190,15 @@ func (s *stream) Close() error {
 	return s.ReadCloser.Close()
 }
 
-// ended takes the stream off the list, and notes how long it has said nothing. web.mu is held.
+// ended removes the stream from web.streams and records how long it sent nothing. The caller holds web.mu.
 func (s *stream) ended() {
-	if s.web.streams[s] && s.answers && !s.spoke {
+	if s.web.streams[s] && s.answers && !s.sent {
 		s.web.silent = max(s.web.silent, time.Since(s.opened))
 	}
 	delete(s.web.streams, s)
 }
 
-// proxied returns the proxy that the environment names for a URL, empty for none.
+// proxied returns the proxy that the environment names for the URL, or the empty string.
 func (w *web) proxied(r *http.Request) string {
 	if u, err := w.next.Proxy(r); err == nil && u != nil {
 		return u.Host

@@ -10,26 +10,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxRejected bounds the names of tools that a witness keeps.
+// maxRejected bounds the rejected tools that a witness stores.
 const maxRejected = 100
 
-// witness hears of the events of a client, which are log records: of them it keeps what the checks need.
+// witness is a log handler that stores the client's events that the checks need.
 type witness struct {
-	next slog.Handler // that hears of all events; nil for none
+	next slog.Handler // receives all records; nil for none
 
 	mu         sync.Mutex
-	violations map[string]int // guarded by mu; by the reason
+	violations map[string]int // guarded by mu; number of violations by reason
 	rejected   []rejection    // guarded by mu; tools that the client does not use
 }
 
-// rejection is a tool that cannot be used, and why.
+// rejection is a tool that the client does not use, and the reason.
 type rejection struct{ tool, why string }
 
 func newWitness(next slog.Handler) *witness {
 	return &witness{next: next, violations: map[string]int{}}
 }
 
-// Enabled, WithAttrs and WithGroup are those of a handler whose loggers are used as they are, as a client does.
+// Enabled, WithAttrs and WithGroup implement slog.Handler. Attributes and groups are not supported: a client uses
+// none.
 func (w *witness) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn || w.next != nil && w.next.Enabled(ctx, l)
 }
@@ -44,7 +45,7 @@ func (w *witness) Handle(ctx context.Context, r slog.Record) error {
 	return w.next.Handle(ctx, r)
 }
 
-// keep keeps what the checks need of an event.
+// keep stores the data of a record that the checks need.
 func (w *witness) keep(r slog.Record) {
 	fields := map[string]slog.Value{}
 	r.Attrs(func(a slog.Attr) bool {
@@ -55,7 +56,7 @@ func (w *witness) keep(r slog.Record) {
 	defer w.mu.Unlock()
 	switch r.Message {
 	case names.EventMCPClientProtocolViolation:
-		n := 0 // the last record of several that were left out is about no frame
+		n := 0 // the record that sums up suppressed records is not about a frame
 		if _, frame := fields[names.KeyMCPClientFrameSize]; frame {
 			n++
 		}
@@ -71,15 +72,15 @@ func (w *witness) keep(r slog.Record) {
 	}
 }
 
-// violated returns how many frames broke the protocol, by the reason.
-func (w *witness) violated() map[string]int {
+// violationCounts returns the number of violations by reason.
+func (w *witness) violationCounts() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.violations)
 }
 
-// refused returns the tools that the client does not use.
-func (w *witness) refused() []rejection {
+// rejectedTools returns the tools that the client does not use.
+func (w *witness) rejectedTools() []rejection {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.rejected)

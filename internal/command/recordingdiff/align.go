@@ -1,17 +1,17 @@
 package recordingdiff
 
-// mark is what an exchange is paired with others by. Equal numbers mean equal values.
+// mark identifies an exchange for pairing. Equal numbers mean equal values.
 type mark struct {
-	key   int // side, method and name
-	asked int // that, with the params
-	whole int // that, with what became of it
+	key     int // number of the side, method and name
+	request int // number of the key and the params
+	whole   int // number of the key, the params and the answer
 }
 
-// align pairs exchanges by their indices: for each x, that of its y, or -1.
+// align pairs exchanges by index: pairs[i] is the index in y of the partner of x[i], or -1.
 //
-// Most of those that were asked with the same are paired in one order, and of the ways to do that, the one that leaves
-// the fewest with another answer. What is left is paired with what was asked with the same in another order, and then
-// with what has the same key, in its order, between the same neighbours of that key.
+// First it pairs as many exchanges with equal requests as possible without changing their order, and among these
+// solutions takes one with the most equal answers. Then it pairs equal requests in another order. Last it pairs
+// exchanges with equal keys between the same paired neighbours of that key, in order.
 func align(x, y []mark) []int {
 	pairs := make([]int, len(x))
 	for i := range pairs {
@@ -19,20 +19,21 @@ func align(x, y []mark) []int {
 	}
 	anchor(x, y, pairs)
 	betweenX, betweenY := neighbours(x, y, pairs)
-	pairLeft(pairs, len(y), func(i int) int { return x[i].asked }, func(j int) int { return y[j].asked })
-	pairLeft(pairs, len(y), func(i int) place { return betweenX[i] }, func(j int) place { return betweenY[j] })
+	pairRemaining(pairs, len(y), func(i int) int { return x[i].request }, func(j int) int { return y[j].request })
+	pairRemaining(pairs, len(y), func(i int) place { return betweenX[i] }, func(j int) place { return betweenY[j] })
 	return pairs
 }
 
-// maxCells is how many pairs of exchanges are compared with each other: a byte of memory for each.
+// maxCells bounds the table of common, in exchanges of x times exchanges of y. Each cell takes one byte.
 const maxCells = 1 << 24
 
-// anchor pairs what was asked with the same in one order. If that takes too long it pairs what stands at the ends.
+// anchor pairs exchanges with equal requests in the same order. If there are more than maxCells combinations, it only
+// pairs the equal exchanges at both ends.
 func anchor(x, y []mark, pairs []int) {
 	from, xEnd, yEnd := ends(x, y, 0, pairs, func(a, b mark) bool { return a.whole == b.whole })
 	many := func() bool { return int64(xEnd-from)*int64(yEnd-from) > maxCells }
 	if many() {
-		from, xEnd, yEnd = ends(x[:xEnd], y[:yEnd], from, pairs, func(a, b mark) bool { return a.asked == b.asked })
+		from, xEnd, yEnd = ends(x[:xEnd], y[:yEnd], from, pairs, func(a, b mark) bool { return a.request == b.request })
 	}
 	if many() {
 		return
@@ -40,7 +41,7 @@ func anchor(x, y []mark, pairs []int) {
 	common(x[from:xEnd], y[from:yEnd], func(i, j int) { pairs[from+i] = from + j })
 }
 
-// ends pairs what is the same from a place on and before the ends, and returns what is left between.
+// ends pairs equal exchanges forward from an index and backward from the ends, and returns the range between.
 func ends(x, y []mark, from int, pairs []int, same func(a, b mark) bool) (first, xEnd, yEnd int) {
 	xEnd, yEnd = len(x), len(y)
 	for ; from < min(xEnd, yEnd) && same(x[from], y[from]); from++ {
@@ -52,26 +53,27 @@ func ends(x, y []mark, from int, pairs []int, same func(a, b mark) bool) (first,
 	return from, xEnd, yEnd
 }
 
-// How a longest common order goes on from a cell of its table.
+// Steps of a longest common subsequence from a cell of its table.
 const (
 	pairBoth = iota
 	skipX
 	skipY
 )
 
-// common calls pair for each of a longest common order of what was asked, in which most have the same answer, too.
+// common calls pair for each pair of a longest common subsequence of equal requests. Among several, it takes one with
+// the most equal answers.
 func common(x, y []mark, pair func(i, j int)) {
-	asked := min(len(x), len(y)) + 1 // counts more than all answers
+	weight := min(len(x), len(y)) + 1 // of an equal request; more than all equal answers together
 	steps := make([]uint8, len(x)*len(y))
-	below, row := make([]int, len(y)+1), make([]int, len(y)+1) // the values from a cell on
+	below, row := make([]int, len(y)+1), make([]int, len(y)+1) // best values from a cell to the end
 	for i := len(x) - 1; i >= 0; i-- {
 		for j := len(y) - 1; j >= 0; j-- {
 			best, step := below[j], uint8(skipX)
 			if row[j+1] > best {
 				best, step = row[j+1], skipY
 			}
-			if x[i].asked == y[j].asked {
-				value := below[j+1] + asked
+			if x[i].request == y[j].request {
+				value := below[j+1] + weight
 				if x[i].whole == y[j].whole {
 					value++
 				}
@@ -96,28 +98,28 @@ func common(x, y []mark, pair func(i, j int)) {
 	}
 }
 
-// pairLeft pairs what has no pair yet with what has the same key among n others, in its order.
-func pairLeft[K comparable](pairs []int, n int, keyOfX, keyOfY func(i int) K) {
+// pairRemaining pairs each unpaired x with the first unpaired one of n exchanges y that has the same key.
+func pairRemaining[K comparable](pairs []int, n int, keyOfX, keyOfY func(i int) K) {
 	taken := make([]bool, n)
 	for _, j := range pairs {
 		if j >= 0 {
 			taken[j] = true
 		}
 	}
-	waiting := map[K][]int{}
+	unpaired := map[K][]int{}
 	for j, t := range taken {
 		if !t {
-			waiting[keyOfY(j)] = append(waiting[keyOfY(j)], j)
+			unpaired[keyOfY(j)] = append(unpaired[keyOfY(j)], j)
 		}
 	}
 	for i, j := range pairs {
-		if same := waiting[keyOfX(i)]; j < 0 && len(same) > 0 {
-			pairs[i], waiting[keyOfX(i)] = same[0], same[1:]
+		if same := unpaired[keyOfX(i)]; j < 0 && len(same) > 0 {
+			pairs[i], unpaired[keyOfX(i)] = same[0], same[1:]
 		}
 	}
 }
 
-// place is where an exchange stands: how many of its key come before it that have a partner.
+// place is the position of an exchange: its key, and the number of paired exchanges with this key before it.
 type place struct{ key, before int }
 
 // neighbours returns the places of x and y.

@@ -19,7 +19,7 @@ func marks(text string) (all []mark) {
 	return all
 }
 
-func TestExchangesArePaired(t *testing.T) {
+func TestAlignPairsExchanges(t *testing.T) {
 	for _, c := range []struct {
 		x, y string
 		want []int
@@ -54,8 +54,8 @@ var drawn = rapid.Custom(func(t *rapid.T) []mark {
 	return marks(rapid.StringOfN(rapid.RuneFrom([]rune("abAB12")), 0, 12, -1).Draw(t, "exchanges"))
 })
 
-// TestOneMoreOrOneLessIsOneDifference inserts an exchange anywhere, and looks from both sides.
-func TestOneMoreOrOneLessIsOneDifference(t *testing.T) {
+// TestAlignLeavesOneInsertedExchangeUnpaired inserts an exchange at each position, in both recordings.
+func TestAlignLeavesOneInsertedExchangeUnpaired(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawn.Draw(t, "first")
 		at := rapid.IntRange(0, len(x)).Draw(t, "at")
@@ -80,19 +80,19 @@ func TestOneMoreOrOneLessIsOneDifference(t *testing.T) {
 	})
 }
 
-// TestPairsAreMostOfWhatIsTheSame holds what is paired against what can be: nothing twice, and all that was asked with
-// the same.
-func TestPairsAreMostOfWhatIsTheSame(t *testing.T) {
+// TestAlignPairsAllEqualRequests checks that no exchange is paired twice and that no two equal requests stay
+// unpaired.
+func TestAlignPairsAllEqualRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := drawn.Draw(t, "first"), drawn.Draw(t, "second")
 		count := map[int]int{}
 		for _, m := range y {
-			count[m.asked]++
+			count[m.request]++
 		}
 		want := 0
 		for _, m := range x {
-			if count[m.asked] > 0 {
-				count[m.asked]--
+			if count[m.request] > 0 {
+				count[m.request]--
 				want++
 			}
 		}
@@ -102,7 +102,7 @@ func TestPairsAreMostOfWhatIsTheSame(t *testing.T) {
 				t.Errorf("%v and %v: %d is taken twice", x, y, j)
 			}
 			taken[j] = true
-			if j >= 0 && x[i].asked == y[j].asked {
+			if j >= 0 && x[i].request == y[j].request {
 				got++
 			}
 		}
@@ -112,8 +112,8 @@ func TestPairsAreMostOfWhatIsTheSame(t *testing.T) {
 	})
 }
 
-// TestManyExchangesArePairedFromTheirEnds has more of them than are compared each with each, all with other answers.
-func TestManyExchangesArePairedFromTheirEnds(t *testing.T) {
+// TestAlignPairsManyExchangesFromBothEnds has more than maxCells combinations, with different answers.
+func TestAlignPairsManyExchangesFromBothEnds(t *testing.T) {
 	const n = 1 << 13
 	x, y := make([]mark, n), make([]mark, n+1)
 	for i := range x {

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// TestDeepAndLongNamesTakeLittleMemory compares results of 8 MiB whose names and nesting make long paths.
-func TestDeepAndLongNamesTakeLittleMemory(t *testing.T) {
+// TestDeepNestingAndLongNamesUseLittleMemory compares results of 8 MiB whose names and nesting make long paths.
+func TestDeepNestingAndLongNamesUseLittleMemory(t *testing.T) {
 	long := strings.Repeat("n", 4<<20)
 	deep := func(name, end string) string {
 		const levels = 1000

@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Compare says in what b differs from a. Sessions are compared in their order. In a session, requests of one side,
-// method and name are compared that have equal params, and else those that stand in the same place: see align. Without
-// content it is the place alone. Of requests for the state of a task the last one counts; pings do not, nor how a host
-// divides its subscriptions.
+// Compare reports how b differs from a. It compares sessions in order. Within a session it pairs requests of the same
+// side, method and name: first requests with equal params, then requests in the same place (see align). Without
+// content, only the place counts. Of several tasks/get requests for one task, only the last is compared. Pings and
+// subscriptions are ignored.
 func Compare(a, b *recording.File, o *Options) *Report {
 	c := comparison{a: a, b: b, report: &Report{Changes: []Change{}, Durations: []Duration{}, Notes: []string{}}}
 	if o != nil {
@@ -47,7 +47,7 @@ type comparison struct {
 	report  *Report
 }
 
-// notes says what cannot be compared.
+// notes reports the parts that cannot be compared.
 func (c *comparison) notes() {
 	if !c.content {
 		c.report.Notes = append(c.report.Notes, "params and results were not compared: not both recordings have content")
@@ -65,26 +65,26 @@ func (c *comparison) notes() {
 
 // session is a session of a recording.
 type session struct {
-	asked []*exchange
-	tasks map[string]*exchange // by id; the latest request for the state of it
-	heard map[string]int       // methods of notifications, by side, with their number
+	requests []*exchange
+	tasks    map[string]*exchange // latest tasks/get request, by its params
+	notified map[string]int       // number of notifications, by side and method
 }
 
-// exchange is a request with what became of it, nil for nothing.
+// exchange is a request with its answer. The answer is nil if the recording has none.
 type exchange struct {
 	*recording.Entry
 	answer *recording.Entry
 }
 
-// free are methods of which the number varies.
-var free = map[string]bool{mcp.MethodPing: true, mcp.MethodSubscriptionsListen: true}
+// ignoredMethods are methods whose number of requests varies between runs.
+var ignoredMethods = map[string]bool{mcp.MethodPing: true, mcp.MethodSubscriptionsListen: true}
 
 func sessionsOf(f *recording.File) (all []*session) {
 	byNumber, byRequest := map[int]*session{}, map[int]*exchange{}
 	for _, e := range f.Entries {
 		s := byNumber[e.Session]
 		if s == nil {
-			s = &session{heard: map[string]int{}, tasks: map[string]*exchange{}}
+			s = &session{notified: map[string]int{}, tasks: map[string]*exchange{}}
 			byNumber[e.Session] = s
 			all = append(all, s)
 		}
@@ -94,15 +94,15 @@ func sessionsOf(f *recording.File) (all []*session) {
 				x.answer = e
 			}
 		case e.Kind == recording.Notification:
-			s.heard[string(e.From)+" "+e.Method]++
-		case !free[e.Method]:
+			s.notified[string(e.From)+" "+e.Method]++
+		case !ignoredMethods[e.Method]:
 			byRequest[e.Request] = s.add(e)
 		}
 	}
 	return all
 }
 
-// add adds a request. Of those for the state of one task, the last one counts.
+// add adds a request. A tasks/get request replaces the previous one for the same task.
 func (s *session) add(e *recording.Entry) *exchange {
 	x := &exchange{Entry: e}
 	if e.Method == mcp.MethodGetTask {
@@ -113,11 +113,11 @@ func (s *session) add(e *recording.Entry) *exchange {
 		}
 		s.tasks[task] = x
 	}
-	s.asked = append(s.asked, x)
+	s.requests = append(s.requests, x)
 	return x
 }
 
-// key is by what exchanges are compared with each other.
+// key returns the side, method and name, which paired exchanges have in common.
 func (x *exchange) key() string { return string(x.From) + " " + x.Method + " " + x.Name }
 
 func (x *exchange) change(kind string, session int, text string) Change {
@@ -127,9 +127,9 @@ func (x *exchange) change(kind string, session int, text string) Change {
 func (c *comparison) session(number int, a, b *session) {
 	n := numbers{}
 	pairs := align(c.marks(a, n), c.marks(b, n))
-	paired := make([]bool, len(b.asked))
+	paired := make([]bool, len(b.requests))
 	last, ordered := -1, true
-	for i, x := range a.asked {
+	for i, x := range a.requests {
 		j := pairs[i]
 		if j < 0 {
 			c.report.Missing++
@@ -141,9 +141,9 @@ func (c *comparison) session(number int, a, b *session) {
 		ordered = ordered && j > last
 		last, paired[j] = j, true
 		c.report.Compared++
-		c.pair(number, x, b.asked[j])
+		c.pair(number, x, b.requests[j])
 	}
-	for j, y := range b.asked {
+	for j, y := range b.requests {
 		if !paired[j] {
 			c.report.Added++
 			one := y.change(Added, number, "only the second recording has this request")
@@ -152,7 +152,7 @@ func (c *comparison) session(number int, a, b *session) {
 		}
 	}
 	if !ordered {
-		c.report.add(Change{Kind: Order, Session: number, Text: "the requests are in another order"})
+		c.report.add(Change{Kind: Order, Session: number, Text: "the order of the requests differs"})
 	}
 	c.notifications(number, a, b)
 }
@@ -162,25 +162,25 @@ func (c *comparison) notifications(number int, a, b *session) {
 		has, lacks *session
 		which      string
 	}{{a, b, "first"}, {b, a, "second"}} {
-		for _, key := range slices.Sorted(maps.Keys(both.has.heard)) {
-			if both.lacks.heard[key] == 0 {
+		for _, key := range slices.Sorted(maps.Keys(both.has.notified)) {
+			if both.lacks.notified[key] == 0 {
 				from, method, _ := strings.Cut(key, " ")
 				c.report.add(Change{
 					Kind: Notifications, Session: number, From: recording.Side(from), Method: method,
-					Text: fmt.Sprintf("only the %s recording has this notification, %d times", both.which, both.has.heard[key]),
+					Text: fmt.Sprintf("only the %s recording has this notification, %d times", both.which, both.has.notified[key]),
 				})
 			}
 		}
 	}
 }
 
-// durations compares the medians of what the host has asked.
+// durations compares the median durations of the host's requests.
 func (c *comparison) durations(as, bs []*session) {
 	took := [2]map[string][]int64{{}, {}}
 	of := map[string]*exchange{}
 	for i, sessions := range [][]*session{as, bs} {
 		for _, s := range sessions {
-			for _, x := range s.asked {
+			for _, x := range s.requests {
 				if x.From == recording.HostSide && x.answer != nil && x.answer.Kind != recording.Cancelled {
 					took[i][x.key()] = append(took[i][x.key()], x.answer.TookUS)
 					of[x.key()] = x
@@ -210,7 +210,7 @@ func median(all []int64) int64 {
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// ignored reports whether a path in a content is not compared.
+// ignored reports whether a path is excluded by Options.Ignore.
 func (c *comparison) ignored(path string) bool {
 	for _, p := range c.o.Ignore {
 		if p == path || strings.Contains(p, "[*]") && p == index.ReplaceAllString(path, "[*]") {

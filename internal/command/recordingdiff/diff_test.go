@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// line is a request with its answer, for a recording that is written short.
+// line is a request with its answer, as a short form of a recording.
 type line struct {
 	method, name, params string
 	kind                 recording.Kind // of the answer; empty for none
@@ -48,36 +48,36 @@ func made(content bool, lines ...line) *recording.File {
 	return f
 }
 
-// call is a call of a tool with a result.
+// call returns a tool call with a result.
 func call(name, result string) line {
 	return line{
 		method: mcp.MethodCallTool, name: name, params: `{"a":1}`, kind: recording.Result, content: result, took: 5000,
 	}
 }
 
-// poll asks for the state of a task.
+// poll returns a tasks/get request.
 func poll(result string) line {
 	return line{method: mcp.MethodGetTask, params: `{"taskId":"1"}`, kind: recording.Result, content: result}
 }
 
-// of is a call whose params and result have a number.
+// of returns a call with a number in its params and result.
 func of(n int) line {
 	l := call("t", fmt.Sprintf(`{"is":%d}`, n))
 	l.params = fmt.Sprintf(`{"a":%d}`, n)
 	return l
 }
 
-// timed is such a call whose params have a time as well.
+// timed is of with a time in the params.
 func timed(n, at int) line {
 	l := of(n)
 	l.params = fmt.Sprintf(`{"a":[{"at":%d,"n":%d}]}`, at, n)
 	return l
 }
 
-// asks is a call that the server answers with questions.
+// asks returns a call that the server answers with input requests.
 func asks(questions string) line { return call("t", `{"inputRequests":{`+questions+`}}`) }
 
-func TestADifferenceIsSaidInPlainWords(t *testing.T) {
+func TestCompareDescribesEachDifference(t *testing.T) {
 	a := call("t", `{"x":[1,{"y":"sunny"}]}`)
 	with := func(change func(l *line)) line {
 		l := a
@@ -108,7 +108,7 @@ func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 		"no member": {a: []line{a}, b: []line{call("t", `{}`)},
 			want: []string{`content: has another result: .x: nothing, not [1,{"y":"sunny"}]`}},
 		"params": {a: []line{a}, b: []line{with(func(l *line) { l.params = `{"a":2}` })},
-			want: []string{"params: it was asked with other params: .a: 2, not 1"}},
+			want: []string{"params: the params differ: .a: 2, not 1"}},
 		"missing": {a: []line{a, call("u", `{}`)}, b: []line{a},
 			want: []string{"missing: only the first recording has this request"}},
 		"added": {a: []line{a}, b: []line{a, a}, want: []string{"added: only the second recording has this request"}},
@@ -117,14 +117,14 @@ func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 		"one less at the front": {a: []line{of(7), of(1), of(2), of(3)}, b: []line{of(1), of(2), of(3)},
 			want: []string{"missing: only the first recording has this request"}},
 		"order of equal names": {a: []line{of(1), of(2)}, b: []line{of(2), of(1)},
-			want: []string{"order: the requests are in another order"}},
+			want: []string{"order: the order of the requests differs"}},
 		"one more, and other params": {a: []line{of(1), of(2)}, b: []line{of(7), of(1), of(3)},
-			want: []string{"params: it was asked with other params: .a: 3, not 2",
+			want: []string{"params: the params differ: .a: 3, not 2",
 				"content: has another result: .is: 3, not 2", "added: only the second recording has this request"}},
 		"ignored params": {a: []line{timed(1, 1), timed(2, 2)}, b: []line{timed(7, 3), timed(1, 4), timed(2, 5)},
 			o: Options{Ignore: []string{".a[*].at"}}, want: []string{"added: only the second recording has this request"}},
 		"order": {a: []line{a, call("u", `{}`)}, b: []line{call("u", `{}`), a},
-			want: []string{"order: the requests are in another order"}},
+			want: []string{"order: the order of the requests differs"}},
 		"an error": {a: []line{a}, b: []line{with(func(l *line) { l.kind, l.code = recording.Error, -32602 })},
 			want: []string{"outcome: ended with the error -32602, not a result"}},
 		"an error of the tool": {a: []line{a}, b: []line{with(func(l *line) { l.toolError = true })},
@@ -171,7 +171,7 @@ func TestADifferenceIsSaidInPlainWords(t *testing.T) {
 	}
 }
 
-func TestManyDifferencesAreCounted(t *testing.T) {
+func TestCompareCountsDifferencesBeyondItsLimit(t *testing.T) {
 	var many []line
 	for range maxChanges + 7 {
 		many = append(many, call("t", `{}`))
@@ -193,9 +193,9 @@ func TestManyDifferencesAreCounted(t *testing.T) {
 	}
 }
 
-// TestOneCallMoreOrLessIsTheOnlyDifference inserts a call anywhere in a recording with a few tools, of which each has
-// few params and answers.
-func TestOneCallMoreOrLessIsTheOnlyDifference(t *testing.T) {
+// TestCompareReportsOneInsertedCall inserts a call at each position of a recording with few tools, params and
+// answers.
+func TestCompareReportsOneInsertedCall(t *testing.T) {
 	calls := rapid.Custom(func(t *rapid.T) line {
 		l := of(rapid.IntRange(1, 3).Draw(t, "params"))
 		l.name = rapid.SampledFrom([]string{"t", "u"}).Draw(t, "tool")

@@ -1,3 +1,3 @@
-// Package recordingdiff says in what two recordings differ: which requests were made, what became of them, and how long
-// they took. It is behind "mcpotel diff", and pure.
+// Package recordingdiff compares two recordings: the requests, their outcomes and their durations. It implements
+// "mcpotel diff". All functions are pure.
 package recordingdiff

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/recording"
 )
 
-// numbers gives each text a number.
+// numbers assigns a number to each distinct text.
 type numbers map[[sha256.Size]byte]int
 
 func (n numbers) of(text string) int {
@@ -20,13 +20,13 @@ func (n numbers) of(text string) int {
 	return n[sum]
 }
 
-// marks returns what the requests of a session are paired by. Those that are paired with each other share the numbers.
+// marks returns the marks of a session's exchanges. Sessions to pair share n.
 func (c *comparison) marks(s *session, n numbers) []mark {
-	marks := make([]mark, len(s.asked))
-	for i, x := range s.asked {
-		asked, whole := "", fmt.Sprintf("%d %s", x.Bytes, outcome(x.answer))
+	marks := make([]mark, len(s.requests))
+	for i, x := range s.requests {
+		request, whole := "", fmt.Sprintf("%d %s", x.Bytes, outcome(x.answer))
 		if c.content {
-			asked, whole = c.text(x.Content), outcome(x.answer)
+			request, whole = c.text(x.Content), outcome(x.answer)
 		}
 		switch {
 		case x.answer != nil && c.content:
@@ -35,13 +35,13 @@ func (c *comparison) marks(s *session, n numbers) []mark {
 			whole += fmt.Sprintf(" %d", x.answer.Bytes)
 		}
 		marks[i].key = n.of(x.key())
-		marks[i].asked = n.of(fmt.Sprint(marks[i].key, " ", asked))
-		marks[i].whole = n.of(fmt.Sprint(marks[i].asked, " ", whole))
+		marks[i].request = n.of(fmt.Sprint(marks[i].key, " ", request))
+		marks[i].whole = n.of(fmt.Sprint(marks[i].request, " ", whole))
 	}
 	return marks
 }
 
-// text returns the text of a content without what is not compared.
+// text returns the canonical text of a content, without the parts that are not compared.
 func (c *comparison) text(raw json.RawMessage) string {
 	v := stable(raw)
 	if o, ok := v.(map[string]any); ok {
@@ -52,18 +52,18 @@ func (c *comparison) text(raw json.RawMessage) string {
 		}
 	}
 	if len(c.o.Ignore) > 0 {
-		c.drop("", v)
+		c.removeIgnored("", v)
 	}
 	return recording.Text(v)
 }
 
-// drop takes from a value what is ignored.
-func (c *comparison) drop(path string, v any) {
+// removeIgnored removes the members of v that Options.Ignore excludes, and replaces excluded elements by nil.
+func (c *comparison) removeIgnored(path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, one := range v {
 			at := recording.Join(path, "."+name)
-			c.drop(at, one)
+			c.removeIgnored(at, one)
 			if c.ignored(at) {
 				delete(v, name)
 			}
@@ -71,7 +71,7 @@ func (c *comparison) drop(path string, v any) {
 	case []any:
 		for i, one := range v {
 			at := recording.Join(path, "["+strconv.Itoa(i)+"]")
-			c.drop(at, one)
+			c.removeIgnored(at, one)
 			if c.ignored(at) {
 				v[i] = nil
 			}

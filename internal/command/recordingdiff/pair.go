@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
-// pair compares two exchanges.
+// pair compares two paired exchanges.
 func (c *comparison) pair(number int, x, y *exchange) {
 	add := func(kind, text string, where []recording.Difference) {
 		one := x.change(kind, number, text)
@@ -23,7 +23,7 @@ func (c *comparison) pair(number int, x, y *exchange) {
 	}
 	if c.content {
 		if d := c.contents(x.Content, y.Content); d != nil {
-			add(Params, "it was asked with other params", d)
+			add(Params, "the params differ", d)
 		}
 	}
 	if a, b := outcome(x.answer), outcome(y.answer); a != b {
@@ -49,14 +49,15 @@ func (c *comparison) pair(number int, x, y *exchange) {
 	}
 }
 
-// working reports whether an exchange says of a task that it goes on, which depends on when it was asked for.
+// working reports whether an exchange is a tasks/get request for a running task. Its result depends on the time of
+// the request.
 func working(x *exchange) bool {
 	var status string
-	_, _ = mcp.Object(x.answer.Content).Decode("status", &status) // of another type it is none
+	_, _ = mcp.Object(x.answer.Content).Decode("status", &status) // ignores a status of another type
 	return x.Method == mcp.MethodGetTask && status == "working"
 }
 
-// outcome says how a request has ended.
+// outcome describes the kind of a request's outcome.
 func outcome(answer *recording.Entry) string {
 	switch {
 	case answer == nil:
@@ -71,24 +72,24 @@ func outcome(answer *recording.Entry) string {
 	return "a result"
 }
 
-// varying are members of params and results that the protocol lets vary: what a server has made up to be given back to
-// it, and when a task was made and changed. Keys of what it asks for in results vary, too: unkeyed.
+// varying lists members of params and results whose values differ between runs: opaque values that the server
+// chooses, and times of a task. The keys of input requests differ as well: see normalizeKeys.
 var varying = []string{"cursor", "nextCursor", "taskId", "requestState", "createdAt", "lastUpdatedAt"}
 
-// contents returns in what b differs from a, which are params, results or errors.
+// contents returns the differences between two params, results or errors.
 func (c *comparison) contents(a, b json.RawMessage) []recording.Difference {
 	wild := cmp.Or(c.a.Redacted, c.b.Redacted)
 	x, y := stable(a), stable(b)
-	unkeyed(x, y)
+	normalizeKeys(x, y)
 	return recording.CompareBut(x, y, wild, maxDifferences, c.ignored)
 }
 
-// keyed are members with keys that a server has made up.
+// keyed lists members whose keys the server chooses.
 var keyed = []string{"inputRequests", "inputResponses"}
 
-// unkeyed replaces what a server asks for in a result, and the answers to that, by lists in the order of their texts,
-// if they have other keys: these are the server's to choose.
-func unkeyed(a, b recording.Value) {
+// normalizeKeys replaces input requests and input responses by lists sorted by text if their keys differ: the server
+// chooses the keys freely.
+func normalizeKeys(a, b recording.Value) {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
 	if !okX || !okY {
@@ -108,7 +109,7 @@ func unkeyed(a, b recording.Value) {
 	}
 }
 
-// byText returns the values of an object in the order of their texts.
+// byText returns the values of an object, sorted by their text.
 func byText(o map[string]any) []any {
 	texts := map[string]any{}
 	var order []string
@@ -124,7 +125,7 @@ func byText(o map[string]any) []any {
 	return all
 }
 
-// stable is a content without what varies.
+// stable decodes a content without varying members.
 func stable(raw json.RawMessage) recording.Value {
 	v := recording.ValueOf(raw)
 	if o, ok := v.(map[string]any); ok {
@@ -138,7 +139,8 @@ func stable(raw json.RawMessage) recording.Value {
 	return v
 }
 
-// toolsChanged says in what lists of tools differ, empty if they are none.
+// toolsChanged describes the differences between two lists of tools. It returns the empty string if the answers are
+// not tool lists, or do not differ.
 func toolsChanged(x, y *exchange) string {
 	if x.Method != mcp.MethodListTools || x.answer.Kind != recording.Result {
 		return ""

@@ -4,61 +4,63 @@ import (
 	"github.com/mcpotel/mcpotel/internal/recording"
 )
 
-// Options are those of a comparison. The zero value of each field means its default.
+// Options configures Compare. The zero value of each field is its default.
 type Options struct {
-	// Latency is the factor by which the median duration of a method, tool or prompt may grow. Zero means by any.
+	// Latency is the factor by which the median duration of a method, tool or prompt may grow. Zero means no limit.
 	Latency float64
-	// Ignore are paths in params, results and errors, such as .structuredContent.time, that are not compared, nor is what
-	// is below them; [*] is any element.
+	// Ignore lists paths in params, results and errors that are not compared, for example .structuredContent.time.
+	// A path includes everything below it; [*] matches any element.
 	Ignore []string
 }
 
-// What is different.
+// Kinds of changes.
 const (
-	Missing       = "missing"       // only the first recording has the request
-	Added         = "added"         // only the second has it
-	Order         = "order"         // the requests are the same, in another order
-	Params        = "params"        // the request was made with other params
-	Outcome       = "outcome"       // a result, an error with its code, an error of a tool, or nothing
-	Content       = "content"       // the result or the error has another content
-	Tools         = "tools"         // the definitions of the tools
-	Size          = "size"          // a result without content is twice as large or half, by 256 bytes at least
-	Notifications = "notifications" // only one has notifications of this method
-	Latency       = "latency"       // the median has grown by more than Options.Latency, and 1 ms
+	Missing = "missing" // only the first recording has the request
+	Added   = "added"   // only the second has it
+	Order   = "order"   // the requests are the same, in another order
+	Params  = "params"  // the params of the request differ
+	// the kind of the outcome differs: a result, an error code, a tool error, or no answer
+	Outcome = "outcome"
+	Content = "content" // the content of the result or error differs
+	Tools   = "tools"   // the definitions of tools differ
+	// a result without content has at least twice or at most half the size, and differs by at least 256 bytes
+	Size          = "size"
+	Notifications = "notifications" // only one recording has notifications of this method
+	Latency       = "latency"       // the median has grown by more than Options.Latency and at least 1 ms
 )
 
 // Change is one difference.
 type Change struct {
 	Kind    string                 `json:"kind"`
-	Session int                    `json:"session,omitempty"` // in their order, from 1 on
+	Session int                    `json:"session,omitempty"` // number of the session, from 1
 	From    recording.Side         `json:"from,omitempty"`
 	Method  string                 `json:"method,omitempty"`
 	Name    string                 `json:"name,omitempty"`
-	A       int                    `json:"a_seq,omitempty"` // the request in the first recording
-	B       int                    `json:"b_seq,omitempty"` // and in the second
+	A       int                    `json:"a_seq,omitempty"` // Seq of the request in the first recording
+	B       int                    `json:"b_seq,omitempty"` // Seq of the request in the second recording
 	Text    string                 `json:"text"`
-	Where   []recording.Difference `json:"where,omitempty"` // 10 at most
+	Where   []recording.Difference `json:"where,omitempty"` // at most 10
 }
 
-// Duration is how long the requests of one method and name took, in the median of those that were answered.
+// Duration compares the median durations of the answered requests of one method and name.
 type Duration struct {
 	Method string `json:"method"`
 	Name   string `json:"name,omitempty"`
-	Count  int    `json:"count"` // in both together
-	AUS    int64  `json:"a_us"`  // microseconds
-	BUS    int64  `json:"b_us"`
+	Count  int    `json:"count"` // requests in both recordings together
+	AUS    int64  `json:"a_us"`  // median in the first recording, in microseconds
+	BUS    int64  `json:"b_us"`  // median in the second recording, in microseconds
 }
 
-// Report is what a comparison finds.
+// Report is the result of a comparison.
 type Report struct {
 	Same      bool       `json:"same"`
-	Compared  int        `json:"compared"` // requests that both have
-	Missing   int        `json:"missing"`  // requests that only the first has
-	Added     int        `json:"added"`    // and only the second
-	Changes   []Change   `json:"changes"`  // 1,000 at most
-	More      int        `json:"more"`     // changes beyond those
+	Compared  int        `json:"compared"` // number of paired requests
+	Missing   int        `json:"missing"`  // requests that only the first recording has
+	Added     int        `json:"added"`    // requests that only the second recording has
+	Changes   []Change   `json:"changes"`  // at most 1,000
+	More      int        `json:"more"`     // number of changes that are not in Changes
 	Durations []Duration `json:"durations"`
-	Notes     []string   `json:"notes"` // what could not be compared
+	Notes     []string   `json:"notes"` // parts that could not be compared
 }
 
 const (

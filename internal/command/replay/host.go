@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// message is what a server has sent.
+// message is a message from the server.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -25,7 +25,7 @@ type message struct {
 	Error  *mcp.Error      `json:"error"`
 }
 
-// outcome says what a message answers.
+// outcome describes the kind of an answer.
 func (m *message) outcome() string {
 	var r struct {
 		IsError bool `json:"isError"`
@@ -39,23 +39,23 @@ func (m *message) outcome() string {
 	return "a result"
 }
 
-// host is a host's end of a connection. It answers the server's requests as they were answered in the recording.
+// host is the host's end of a connection. It answers the server's requests as the recorded host did.
 type host struct {
 	conn transport.Conn
 	stop context.CancelFunc
-	over chan struct{} // is closed when nothing more comes
-	why  error         // set before over is closed
+	over chan struct{} // closed when read has ended
+	why  error         // why read has ended; set before over is closed
 
 	mu      sync.Mutex
-	last    int64                    // guarded by mu; id of a request
-	waiting map[int64]chan<- message // guarded by mu; those who wait for an answer, by id
-	answers map[string][]reply       // guarded by mu; to the server's requests, by method, in order
+	last    int64                    // guarded by mu; id of the latest request
+	waiting map[int64]chan<- message // guarded by mu; channels for answers, by request id
+	answers map[string][]reply       // guarded by mu; remaining replies to the server's requests, by method, in order
 }
 
-// reply is the host's answer in the recording to a request of the server.
+// reply is a recorded answer of the host to a request of the server.
 type reply struct {
 	*recording.Entry
-	asked string // the request's params, as a value
+	request string // canonical JSON of the request's params
 }
 
 func newHost(conn transport.Conn, steps []Step) *host {
@@ -68,42 +68,42 @@ func newHost(conn transport.Conn, steps []Step) *host {
 	return h
 }
 
-// repliesOf returns what the host answers, by method, in order.
+// repliesOf returns the host's answers, by method, in order.
 func repliesOf(steps []Step) map[string][]reply {
 	all := map[string][]reply{}
 	for _, s := range steps {
-		asked := map[int]string{} // by the number of a request
+		requests := map[int]string{} // params of a request, by its number
 		for _, step := range s.Steps {
 			switch {
 			case s.Skip != "" || step.Request == s.Request:
 			case step.Kind == recording.Request:
-				asked[step.Request] = recording.Text(recording.ValueOf(step.Content))
+				requests[step.Request] = recording.Text(recording.ValueOf(step.Content))
 			case step.Answers() && step.From == recording.HostSide:
-				all[step.Method] = append(all[step.Method], reply{step.Entry, asked[step.Request]})
+				all[step.Method] = append(all[step.Method], reply{step.Entry, requests[step.Request]})
 			}
 		}
 	}
 	return all
 }
 
-// reply takes the answer to a request of the server: the first to an equal one, or else the first that is left of the
-// method; nil for none.
-func (h *host) reply(m *message) *recording.Entry {
+// nextReply removes and returns the answer to a request of the server: the first answer to an equal request, or else
+// the first remaining answer of the method. It returns nil if none remains.
+func (h *host) nextReply(m *message) *recording.Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	left := h.answers[m.Method]
 	if len(left) == 0 {
 		return nil
 	}
-	asked := recording.Text(recording.ValueOf(m.Params))
-	i := max(0, slices.IndexFunc(left, func(r reply) bool { return r.asked == asked }))
+	request := recording.Text(recording.ValueOf(m.Params))
+	i := max(0, slices.IndexFunc(left, func(r reply) bool { return r.request == request }))
 	found := left[i].Entry
 	copy(left[1:i+1], left[:i])
 	h.answers[m.Method] = left[1:]
 	return found
 }
 
-// close ends the connection.
+// close closes the connection and waits for read.
 func (h *host) close() error {
 	h.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -113,7 +113,7 @@ func (h *host) close() error {
 	return err
 }
 
-// read reads what the server sends.
+// read reads the server's messages until the connection ends.
 func (h *host) read(ctx context.Context) {
 	defer close(h.over)
 	for {
@@ -124,7 +124,7 @@ func (h *host) read(ctx context.Context) {
 		}
 		var m message
 		if json.Unmarshal(f.Data, &m) != nil {
-			continue // what is no message is no answer
+			continue // ignore invalid messages
 		}
 		switch {
 		case m.Method != "" && m.ID != nil:
@@ -138,7 +138,7 @@ func (h *host) read(ctx context.Context) {
 	}
 }
 
-// deliver hands an answer to who waits for it.
+// deliver sends an answer to the channel of its request.
 func (h *host) deliver(m message) {
 	id, err := strconv.ParseInt(string(m.ID), 10, 64)
 	if err != nil {
@@ -148,19 +148,19 @@ func (h *host) deliver(m message) {
 	defer h.mu.Unlock()
 	if w := h.waiting[id]; w != nil {
 		delete(h.waiting, id)
-		w <- m // it has room
+		w <- m // never blocks: the channel has a buffer
 	}
 }
 
 // answer answers a request of the server.
 func (h *host) answer(ctx context.Context, m message) error {
-	recorded := h.reply(&m)
+	recorded := h.nextReply(&m)
 	frame := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
 	switch {
 	case m.Method == mcp.MethodPing:
 		frame = append(frame, `,"result":{}`...)
 	case recorded == nil || recorded.Content == nil || recorded.Kind == recording.Cancelled:
-		frame = fmt.Appendf(frame, `,"error":{"code":%d,"message":"the recording has no answer to this"}`,
+		frame = fmt.Appendf(frame, `,"error":{"code":%d,"message":"the recording has no answer to this request"}`,
 			mcp.CodeMethodNotFound)
 	case recorded.Kind == recording.Error:
 		frame = append(append(frame, `,"error":`...), recorded.Content...)
@@ -170,7 +170,7 @@ func (h *host) answer(ctx context.Context, m message) error {
 	return h.write(ctx, transport.Message{Kind: transport.Response, Data: append(frame, '}')})
 }
 
-// request sends a request, whose answer goes to w.
+// request sends a request. Its answer is sent to w.
 func (h *host) request(ctx context.Context, method string, params json.RawMessage, w chan<- message) (int64, error) {
 	h.mu.Lock()
 	h.last++
@@ -197,7 +197,7 @@ func withParams(frame []byte, method string, params json.RawMessage) []byte {
 	return append(frame, '}')
 }
 
-// write sends a frame when there is room for it.
+// write sends a message, and retries while the transport is busy.
 func (h *host) write(ctx context.Context, m transport.Message) error {
 	for {
 		err := h.conn.Send(ctx, m)

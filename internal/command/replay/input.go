@@ -9,42 +9,43 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// A server of 2026-07-28 asks the host in results, under keys that it makes up (inputRequests), and the host answers
-// under these keys in its next request (inputResponses). So the answers of a recording go out under the keys of now.
+// A server of 2026-07-28 requests input in a result, under keys of its choice (inputRequests). The host responds under
+// the same keys in its next request (inputResponses). A replayed response therefore needs the keys of the current run.
 
-// question is one of what a server asks for in a result. Its text is that of its JSON as a value.
-type question struct{ key, method, text string }
+// inputRequest is one input request of a result. text is its canonical JSON.
+type inputRequest struct{ key, method, text string }
 
-// questionsIn returns what a result asks for, in its order.
-func questionsIn(result json.RawMessage) (all []question) {
-	for key, asked := range mcp.Object(lookup(result, []string{"inputRequests"})).All() {
-		q := question{key: key, text: recording.Text(recording.ValueOf(asked))}
-		_, _ = mcp.Object(asked).Decode("method", &q.method) // of another type it is none
+// inputRequestsOf returns the input requests of a result, in order.
+func inputRequestsOf(result json.RawMessage) (all []inputRequest) {
+	for key, request := range mcp.Object(lookup(result, []string{"inputRequests"})).All() {
+		q := inputRequest{key: key, text: recording.Text(recording.ValueOf(request))}
+		_, _ = mcp.Object(request).Decode("method", &q.method) // ignores a method of another type
 		all = append(all, q)
 	}
 	return all
 }
 
-// questions are what a server asks for, by what joins a result and the request with the answers.
-type questions map[string][]question
+// openInputs are the input requests of a server. The key joins a result to the request that responds: see joinKey.
+type openInputs map[string][]inputRequest
 
-// note notes what a result asks for. A task says again what is still open, and may say less than is being answered.
-func (q questions) note(method string, params, result json.RawMessage) {
-	about := joined(method, params, result)
-	all := questionsIn(result)
+// add adds the input requests of a result. A task repeats its open input requests in each result, and may already
+// leave out those that the host is answering, so add keeps them.
+func (q openInputs) add(method string, params, result json.RawMessage) {
+	key := joinKey(method, params, result)
+	all := inputRequestsOf(result)
 	if taskOf(result) == "" {
-		q[about] = all
+		q[key] = all
 		return
 	}
 	for _, one := range all {
-		same := func(before question) bool { return before.key == one.key }
-		q[about] = append(slices.DeleteFunc(q[about], same), one)
+		same := func(before inputRequest) bool { return before.key == one.key }
+		q[key] = append(slices.DeleteFunc(q[key], same), one)
 	}
 }
 
-// joined returns what joins a result that asks, and a request that answers: the id of a task, or else the state that
-// the request repeats. Without either it is the request itself. content is the result, or the params that answer.
-func joined(method string, params, content json.RawMessage) string {
+// joinKey returns the key that joins a result with input requests to the request that responds: the task id, or else
+// the requestState, or else the request itself. content is the result, or the params of the responding request.
+func joinKey(method string, params, content json.RawMessage) string {
 	if id := taskOf(content); id != "" {
 		return "task " + id
 	}
@@ -59,53 +60,53 @@ func joined(method string, params, content json.RawMessage) string {
 	return method + " " + recording.Text(v)
 }
 
-// paired returns by which key the server now asks for what it has asked for by another one. Of questions of one method,
-// those with the same content belong together, then those with the same key, and then those in the same place.
-func paired(was, now []question) map[string]string {
+// pairKeys maps the recorded keys of input requests to the current keys. Among input requests of the same method it
+// pairs those with equal content, then those with equal keys, then those in the same place.
+func pairKeys(was, now []inputRequest) map[string]string {
 	keys := map[string]string{}
-	for _, alike := range []func(q question) question{
-		func(q question) question { return q },
-		func(q question) question { return question{"", q.method, q.text} },
-		func(q question) question { return question{q.key, q.method, ""} },
-		func(q question) question { return question{"", q.method, ""} },
+	for _, alike := range []func(q inputRequest) inputRequest{
+		func(q inputRequest) inputRequest { return q },
+		func(q inputRequest) inputRequest { return inputRequest{"", q.method, q.text} },
+		func(q inputRequest) inputRequest { return inputRequest{q.key, q.method, ""} },
+		func(q inputRequest) inputRequest { return inputRequest{"", q.method, ""} },
 	} {
-		waiting := map[question][]string{}
+		unpaired := map[inputRequest][]string{}
 		for _, q := range now {
-			waiting[alike(q)] = append(waiting[alike(q)], q.key)
+			unpaired[alike(q)] = append(unpaired[alike(q)], q.key)
 		}
 		taken := map[string]bool{}
-		was = slices.DeleteFunc(slices.Clone(was), func(q question) bool {
-			same := waiting[alike(q)]
+		was = slices.DeleteFunc(slices.Clone(was), func(q inputRequest) bool {
+			same := unpaired[alike(q)]
 			if len(same) == 0 {
 				return false
 			}
 			keys[q.key], taken[same[0]] = same[0], true
-			waiting[alike(q)] = same[1:]
+			unpaired[alike(q)] = same[1:]
 			return true
 		})
-		now = slices.DeleteFunc(slices.Clone(now), func(q question) bool { return taken[q.key] })
+		now = slices.DeleteFunc(slices.Clone(now), func(q inputRequest) bool { return taken[q.key] })
 	}
 	return keys
 }
 
-// renamed returns params with the host's answers under the keys by which the server asks for them now. Answers to what
-// it does not ask for are left out. If it asks for nothing that is known, they stay as they are.
-func renamed(params json.RawMessage, was, now []question) json.RawMessage {
-	answers := lookup(params, []string{"inputResponses"})
-	if answers == nil || len(now) == 0 {
+// rekeyed returns params whose input responses have the current keys. It removes responses to input requests that the
+// server no longer makes. If the server has no known input requests, params stay unchanged.
+func rekeyed(params json.RawMessage, was, now []inputRequest) json.RawMessage {
+	responses := lookup(params, []string{"inputResponses"})
+	if responses == nil || len(now) == 0 {
 		return params
 	}
-	keys := paired(was, now)
+	keys := pairKeys(was, now)
 	text := []byte{'{'}
-	for key, answer := range mcp.Object(answers).All() {
-		current, asked := keys[key]
-		if !asked {
+	for key, response := range mcp.Object(responses).All() {
+		current, open := keys[key]
+		if !open {
 			continue
 		}
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(append(jsonscan.AppendString(text, current), ':'), answer...)
+		text = append(append(jsonscan.AppendString(text, current), ':'), response...)
 	}
 	return recording.Replace(params, append(text, '}'), "inputResponses")
 }

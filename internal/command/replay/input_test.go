@@ -24,7 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// asking is a server that asks for a color and a size under these keys: in two rounds, at once, and in a task.
+// asking returns a server that requests a color and a size under these keys: in two rounds, at once, and in a task.
 func asking(t *testing.T, color, size string) *mcpserver.Server {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "asking", Version: "1"},
@@ -57,7 +57,7 @@ func asking(t *testing.T, color, size string) *mcpserver.Server {
 	return s
 }
 
-// answering has a client call all of that, which likes red and large.
+// answering makes all these calls with a client that answers red and large.
 func answering(t *testing.T, tr transport.Transport) {
 	t.Helper()
 	features := []mcpclient.Feature{
@@ -85,9 +85,9 @@ func answering(t *testing.T, tr transport.Transport) {
 	}
 }
 
-// TestAnswersGoUnderTheKeysThatTheServerHasChosenNow replays a recording to a server that asks under other keys, with
-// the ones of the recording exchanged, and under new ones in the other order.
-func TestAnswersGoUnderTheKeysThatTheServerHasChosenNow(t *testing.T) {
+// TestInputResponsesUseTheCurrentKeys replays a recording to servers that use the recorded keys for other input
+// requests, and new keys in another order.
+func TestInputResponsesUseTheCurrentKeys(t *testing.T) {
 	for name, keys := range map[string][2]string{
 		"the same": {"a", "b"}, "exchanged": {"b", "a"}, "new": {"x", "y"}, "new, in the other order": {"y", "x"},
 	} {
@@ -123,8 +123,8 @@ func TestAnswersGoUnderTheKeysThatTheServerHasChosenNow(t *testing.T) {
 	}
 }
 
-// TestAServerThatAsksInAnotherOrderGetsTheSameAnswers has a server of 2025-11-25, which asks by requests of its own.
-func TestAServerThatAsksInAnotherOrderGetsTheSameAnswers(t *testing.T) {
+// TestReplyMatchesRequestsInAnotherOrder has a server of 2025-11-25, which sends requests of its own.
+func TestReplyMatchesRequestsInAnotherOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asking := func(order ...string) transport.Transport {
 			s := mcpserver.New(mcp.Implementation{Name: "asking", Version: "1"}, nil)
@@ -185,58 +185,57 @@ func TestAServerThatAsksInAnotherOrderGetsTheSameAnswers(t *testing.T) {
 	})
 }
 
-// TestEveryQuestionFindsItsKey has a server ask for the same in another order, under other keys, and with other
-// questions around.
-func TestEveryQuestionFindsItsKey(t *testing.T) {
+// TestPairKeysPairsEqualInputRequests has a server that makes the same input requests in another order, under other
+// keys, and among others.
+func TestPairKeysPairsEqualInputRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 8).Draw(t, "questions")
 		name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"})
 		keys := rapid.SliceOfNDistinct(name, n, n, rapid.ID[string])
 		before, now := keys.Draw(t, "keys"), keys.Draw(t, "keys now")
-		var was, is []question
+		var was, is []inputRequest
 		want := map[string]string{}
 		for i := range n {
 			method := rapid.SampledFrom([]string{mcp.MethodElicit, mcp.MethodCreateMessage}).Draw(t, "method")
 			text := fmt.Sprint(i)
-			was, is = append(was, question{before[i], method, text}), append(is, question{now[i], method, text})
+			was, is = append(was, inputRequest{before[i], method, text}), append(is, inputRequest{now[i], method, text})
 			want[before[i]] = now[i]
 		}
 		is = rapid.Permutation(is).Draw(t, "order")
-		is = append(is, question{"of now only", mcp.MethodElicit, "other"})
-		if got := paired(was, is); !maps.Equal(got, want) {
+		is = append(is, inputRequest{"of now only", mcp.MethodElicit, "other"})
+		if got := pairKeys(was, is); !maps.Equal(got, want) {
 			t.Errorf("%v and %v: got %v, want %v", was, is, got, want)
 		}
 	})
 }
 
-// TestAQuestionFindsOneOfItsMethod has questions that nothing but the method tells from each other, or that have
-// changed.
-func TestAQuestionFindsOneOfItsMethod(t *testing.T) {
+// TestPairKeysFallsBackToTheMethod has input requests that differ only in their method, or that have changed.
+func TestPairKeysFallsBackToTheMethod(t *testing.T) {
 	const e, s = mcp.MethodElicit, mcp.MethodCreateMessage
-	asked := func(all ...string) (questions []question) {
+	request := func(all ...string) (inputs []inputRequest) {
 		for _, q := range all { // a letter for the key, one for the method, and the text
-			questions = append(questions, question{q[:1], map[byte]string{'e': e, 's': s}[q[1]], q[2:]})
+			inputs = append(inputs, inputRequest{q[:1], map[byte]string{'e': e, 's': s}[q[1]], q[2:]})
 		}
-		return questions
+		return inputs
 	}
 	for name, c := range map[string]struct {
-		was, now []question
+		was, now []inputRequest
 		want     map[string]string
 	}{
-		"in their order":      {asked("ae?", "be?"), asked("xe?", "ye?"), pair("axby")},
-		"the same key first":  {asked("ae?", "be?"), asked("be?", "ae?"), pair("aabb")},
-		"the content first":   {asked("ae1", "be2"), asked("ae2", "be3"), pair("abba")},
-		"a changed question":  {asked("ae1", "bs2"), asked("xs3", "ye4"), pair("aybx")},
-		"one that is left":    {asked("ae1", "be2"), asked("xe2"), pair("bx")},
-		"one of another kind": {asked("ae1"), asked("as1"), pair("")},
+		"in their order":      {request("ae?", "be?"), request("xe?", "ye?"), pair("axby")},
+		"the same key first":  {request("ae?", "be?"), request("be?", "ae?"), pair("aabb")},
+		"the content first":   {request("ae1", "be2"), request("ae2", "be3"), pair("abba")},
+		"a changed question":  {request("ae1", "bs2"), request("xs3", "ye4"), pair("aybx")},
+		"one that is left":    {request("ae1", "be2"), request("xe2"), pair("bx")},
+		"one of another kind": {request("ae1"), request("as1"), pair("")},
 	} {
-		if got := paired(c.was, c.now); !maps.Equal(got, c.want) {
+		if got := pairKeys(c.was, c.now); !maps.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
 }
 
-// pair maps the first of two letters to the second, and so on.
+// pair maps the first of each two letters to the second.
 func pair(letters string) map[string]string {
 	all := map[string]string{}
 	for two := range slices.Chunk([]byte(letters), 2) {
@@ -245,18 +244,18 @@ func pair(letters string) map[string]string {
 	return all
 }
 
-func TestAnswersThatTheServerHasNotAskedForAreLeftOut(t *testing.T) {
+func TestInputResponsesWithoutARequestAreRemoved(t *testing.T) {
 	params := json.RawMessage(`{"name":"t","inputResponses":{"a":{"x": 1},"b":{}},"n":1}`)
-	was := questionsIn(json.RawMessage(`{"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"x"}}}`))
-	now := questionsIn(json.RawMessage(`{"inputRequests":{"q\"":{"method":"roots/list"}}}`))
+	was := inputRequestsOf(json.RawMessage(`{"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"x"}}}`))
+	now := inputRequestsOf(json.RawMessage(`{"inputRequests":{"q\"":{"method":"roots/list"}}}`))
 	want := `{"name":"t","inputResponses":{"q\"":{"x": 1}},"n":1}`
-	if got := string(renamed(params, was, now)); got != want {
+	if got := string(rekeyed(params, was, now)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := renamed(params, was, nil); string(got) != string(params) {
-		t.Errorf("got %s for a server that has asked for nothing", got)
+	if got := rekeyed(params, was, nil); string(got) != string(params) {
+		t.Errorf("got %s for a server that requests no input", got)
 	}
-	if got := renamed(json.RawMessage(`[]`), was, now); string(got) != `[]` {
+	if got := rekeyed(json.RawMessage(`[]`), was, now); string(got) != `[]` {
 		t.Errorf("got %s", got)
 	}
 }

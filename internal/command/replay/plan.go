@@ -1,5 +1,5 @@
-// Package replay makes the requests of a recording again, of another server or of the same one. It is behind
-// "mcpotel replay". [Plan] says which, and is pure; [Run] makes them.
+// Package replay sends the requests of a recording to a server again. It implements "mcpotel replay". [Plan] selects
+// the messages and is pure; [Run] sends them.
 package replay
 
 import (
@@ -9,26 +9,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Options say which calls of tools are made. Calls of tools that the recorded server has called read-only
-// (annotations.readOnlyHint in its tools/list) always are.
+// Options select tool calls. Calls of tools that the recorded server marked as read-only (annotations.readOnlyHint in
+// its tools/list) are always sent.
 type Options struct {
-	All   bool                   // make all calls
-	Allow func(tool string) bool // make calls of these tools as well; nil for none
+	All   bool                   // send all calls
+	Allow func(tool string) bool // send calls of these tools as well; nil for none
 }
 
-// Step is a message of the host, and whether it is sent.
+// Step is a message of the host, with the decision whether to send it.
 type Step struct {
 	*recording.Reaction
-	Name string // of the tool or prompt, or the URI, as the params have it: the server reads this one
-	Skip string // why it is not sent; empty if it is
+	Name string // tool, prompt or URI in the params, which the server reads
+	Skip string // why the message is not sent; empty if it is sent
 }
 
-// Plan returns the messages to send in each session, and those left out. Ambiguous params, which a server may read
-// differently, are an error. Plan judges by the params, which are sent, and never by the name that the recording
-// has beside them.
+// Plan returns the messages of each session, including those to skip. It returns an error for ambiguous params, which
+// servers may read differently. Plan decides by the params, because they are sent, and ignores the name that the
+// recording has beside them.
 func Plan(f *recording.File, o *Options) ([][]Step, error) {
 	if !f.Content {
-		return nil, fmt.Errorf("the recording has no content: record it with --record-content")
+		return nil, fmt.Errorf("the recording has no content; record it with --record-content")
 	}
 	var sessions [][]Step
 	for _, reactions := range f.Reactions() {
@@ -46,7 +46,7 @@ func Plan(f *recording.File, o *Options) ([][]Step, error) {
 	return sessions, nil
 }
 
-// readOnly returns the tools that the server has called read-only.
+// readOnly returns the tools that the server listed, and whether it marked each as read-only in all lists.
 func readOnly(reactions []*recording.Reaction) map[string]bool {
 	safe := map[string]bool{}
 	for _, r := range reactions {
@@ -56,30 +56,30 @@ func readOnly(reactions []*recording.Reaction) map[string]bool {
 				continue
 			}
 			if _, err := mcp.Decode(s.Content, &list); err != nil {
-				continue // it says of no tool that it is
+				continue // an invalid list marks no tool as read-only
 			}
 			for _, t := range list.Tools {
 				a := t.Annotations
 				reads := a != nil && a.ReadOnlyHint != nil && *a.ReadOnlyHint
 				before, listed := safe[t.Name]
-				safe[t.Name] = reads && (before || !listed) // in all lists
+				safe[t.Name] = reads && (before || !listed) // marked in every list
 			}
 		}
 	}
 	return safe
 }
 
-// planner decides on the messages of a session, in their order.
+// planner decides about the messages of one session, in order.
 type planner struct {
 	o       *Options
 	safe    map[string]bool
-	skipped map[string]bool // ids of tasks that are not begun
+	skipped map[string]bool // ids of tasks whose tool call is skipped
 }
 
-// changes are methods, other than tools/call, that change something at a server.
+// changes are methods, other than tools/call, that change state of a server.
 var changes = map[string]bool{mcp.MethodCancelTask: true}
 
-// paramsMembers are the members of params by which Plan and [Run] decide, or which a server acts on.
+// paramsMembers are the members of params that Plan, [Run] or a server reads.
 var paramsMembers = []string{
 	"name", "uri", "arguments", "ref", "argument", "task", "taskId", "cursor", "requestState", "inputResponses", "_meta",
 }
@@ -91,7 +91,7 @@ func (p *planner) step(r *recording.Reaction) (Step, error) {
 	}
 	for _, member := range []string{"name", "uri"} {
 		if s.Name == "" {
-			_, _ = mcp.Object(r.Content).Decode(member, &s.Name) // of another type it is none
+			_, _ = mcp.Object(r.Content).Decode(member, &s.Name) // ignores a name of another type
 		}
 	}
 	s.Skip = p.skip(&s)
@@ -103,7 +103,7 @@ func (p *planner) skip(s *Step) string {
 		return p.skipTask(s.Reaction)
 	}
 	if s.Name == "" {
-		return "its params name no tool"
+		return "its params have no tool name"
 	}
 	if p.o.All || p.safe[s.Name] || p.o.Allow != nil && p.o.Allow(s.Name) {
 		return ""
@@ -114,28 +114,28 @@ func (p *planner) skip(s *Step) string {
 		}
 	}
 	if _, listed := p.safe[s.Name]; !listed {
-		return "the recording does not say that the tool only reads"
+		return "the recording does not mark the tool as read-only"
 	}
-	return "the tool may change something"
+	return "the tool is not read-only"
 }
 
-// skipTask says why a message is not sent that is about a task.
+// skipTask returns why a message about a task is skipped, or the empty string.
 func (p *planner) skipTask(r *recording.Reaction) string {
 	id := taskOf(r.Content)
 	switch {
 	case id == "":
 		return ""
 	case p.skipped[id]:
-		return "its task is not begun"
+		return "its task is not started"
 	case changes[r.Method] && !p.o.All:
 		return "it changes a task"
 	}
 	return ""
 }
 
-// taskOf returns the id of a task that params or a result have, empty for none.
+// taskOf returns the task id in params or a result, or the empty string.
 func taskOf(content []byte) (id string) {
-	_, _ = mcp.Object(content).Decode("taskId", &id) // of another type it is none
+	_, _ = mcp.Object(content).Decode("taskId", &id) // ignores an id of another type
 	if id == "" {
 		task, _ := mcp.Object(content).Lookup("task")
 		_, _ = mcp.Object(task).Decode("taskId", &id)

@@ -26,16 +26,15 @@ func parsed(t *testing.T, text []byte) *recording.File {
 	return f
 }
 
-// recorded is what a client of this revision has done with a server.
+// recorded returns a recording of a client of this revision.
 func recorded(t *testing.T, v mcp.Version) *recording.File {
 	return parsed(t, conversation.Record(t, conversation.Reach(conversation.Full(t)), true, func(tr transport.Transport) {
 		conversation.Use(t, tr, v)
 	}))
 }
 
-// TestARecordingIsRepeated makes all requests of a recording again, of a server that is the same, and compares what
-// came.
-func TestARecordingIsRepeated(t *testing.T) {
+// TestRunRepeatsARecording sends all requests of a recording to an equal server, and compares the two recordings.
+func TestRunRepeatsARecording(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250618} {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -44,11 +43,11 @@ func TestARecordingIsRepeated(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				made := 0
+				report := 0
 				again := conversation.Record(t, conversation.Reach(conversation.Full(t)), true, func(tr transport.Transport) {
 					err = replay.Run(t.Context(), plan, tr, time.Minute, func(s replay.Step, outcome string) {
-						made++
-						if outcome == "no answer in time" {
+						report++
+						if outcome == "no answer within the timeout" {
 							t.Errorf("%s %s: %s", s.Method, s.Name, outcome)
 						}
 					})
@@ -60,15 +59,15 @@ func TestARecordingIsRepeated(t *testing.T) {
 				for _, c := range r.Changes {
 					t.Errorf("%+v", c)
 				}
-				if r.Compared < 15 || made < r.Compared-5 {
-					t.Errorf("%d requests were made, and %d compared", made, r.Compared)
+				if r.Compared < 15 || report < r.Compared-5 {
+					t.Errorf("%d requests were made, and %d compared", report, r.Compared)
 				}
 			})
 		})
 	}
 }
 
-func TestOnlyCallsThatReadAreMadeUnlessTheUserSaysSo(t *testing.T) {
+func TestPlanSkipsToolsThatAreNotReadOnly(t *testing.T) {
 	const head = `{"mcpotel_recording":1,"content":true}` + "\n"
 	const text = head +
 		`{"session":1,"seq":1,"from":"host","kind":"request","method":"tools/list","request":1}
@@ -112,8 +111,8 @@ func TestOnlyCallsThatReadAreMadeUnlessTheUserSaysSo(t *testing.T) {
 	}
 }
 
-// TestTheNameThatIsShownIsTheNameThatIsCalled has recordings whose entries name another tool than their params.
-func TestTheNameThatIsShownIsTheNameThatIsCalled(t *testing.T) {
+// TestPlanShowsTheNameThatRunSends has recordings whose entries and params name different tools.
+func TestPlanShowsTheNameThatRunSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recordingOf := func(entry, params string) []byte {
 			return []byte(`{"mcpotel_recording":1,"content":true}
@@ -128,16 +127,16 @@ func TestTheNameThatIsShownIsTheNameThatIsCalled(t *testing.T) {
 		}
 		for _, c := range []struct{ entry, params, shown, skip, err string }{
 			{params: `{"name":"read"}`, shown: "read"},
-			{params: `{"name":"wipe"}`, shown: "wipe", skip: "does not say"},
-			{params: `{"n\u0061me":"wipe"}`, shown: "wipe", skip: "does not say"},
-			{params: `{"name":"twice"}`, shown: "twice", skip: "may change something"},
-			{params: `{"name":7}`, skip: "name no tool"},
-			{params: `{}`, skip: "name no tool"},
-			{params: `{"name":"read","name":"wipe"}`, err: `"name" is there twice`},
-			{params: `{"name":"read","Name":"wipe"}`, err: `"name" is written "Name"`},
-			{params: `{"name":"read","ta\u017fk":{}}`, err: `"task" is written`},
-			{entry: `"name":"read",`, params: `{"name":"read"}`, err: `"name" is there twice`},
-			{entry: `"METHOD":"tools/list",`, params: `{"name":"read"}`, err: `"method" is written "METHOD"`},
+			{params: `{"name":"wipe"}`, shown: "wipe", skip: "does not mark"},
+			{params: `{"n\u0061me":"wipe"}`, shown: "wipe", skip: "does not mark"},
+			{params: `{"name":"twice"}`, shown: "twice", skip: "is not read-only"},
+			{params: `{"name":7}`, skip: "no tool name"},
+			{params: `{}`, skip: "no tool name"},
+			{params: `{"name":"read","name":"wipe"}`, err: `"name" occurs twice`},
+			{params: `{"name":"read","Name":"wipe"}`, err: `"name" has the wrong letter case "Name"`},
+			{params: `{"name":"read","ta\u017fk":{}}`, err: `"task" has the wrong letter case`},
+			{entry: `"name":"read",`, params: `{"name":"read"}`, err: `"name" occurs twice`},
+			{entry: `"METHOD":"tools/list",`, params: `{"name":"read"}`, err: `"method" has the wrong letter case "METHOD"`},
 		} {
 			f, err := recording.Parse(recordingOf(c.entry, c.params))
 			var plan [][]replay.Step
@@ -180,8 +179,8 @@ func TestTheNameThatIsShownIsTheNameThatIsCalled(t *testing.T) {
 	})
 }
 
-// TestASessionThatEndsIsSaid has a server that dies, and one that never answers.
-func TestASessionThatEndsIsSaid(t *testing.T) {
+// TestRunReportsAnEndedSession has a server that exits, and a server that never answers.
+func TestRunReportsAnEndedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, err := replay.Plan(recorded(t, mcp.Version20251125), &replay.Options{All: true})
 		if err != nil {
@@ -189,7 +188,7 @@ func TestASessionThatEndsIsSaid(t *testing.T) {
 		}
 		dead := transport.InMemory(func(ctx context.Context, p *transport.Peer) { _, _ = p.Receive(ctx) })
 		err = replay.Run(t.Context(), plan, dead, time.Minute, func(replay.Step, string) {})
-		if err == nil || !strings.Contains(err.Error(), "the session has ended before initialize was answered") {
+		if err == nil || !strings.Contains(err.Error(), "the session ended before the answer to initialize") {
 			t.Errorf("got %v", err)
 		}
 		var outcomes bytes.Buffer
@@ -205,7 +204,7 @@ func TestASessionThatEndsIsSaid(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		if !strings.Contains(outcomes.String(), "no answer in time") {
+		if !strings.Contains(outcomes.String(), "no answer within the timeout") {
 			t.Errorf("got %q", &outcomes)
 		}
 	})

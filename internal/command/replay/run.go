@@ -12,21 +12,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Run makes the requests of a plan, session after session, in their order and as many at once as there were. It
-// answers what the server asks as the host did. patience is how long an answer may take. made hears of each request
-// that was made and what became of it. Run returns why a session could not go on.
-func Run(ctx context.Context, plan [][]Step, to transport.Transport, patience time.Duration,
-	made func(s Step, outcome string)) error {
+// Run sends the messages of a plan, session by session, in order and with the recorded concurrency. It answers the
+// server's requests as the recorded host did. timeout bounds the wait for each answer. report is called with each
+// request and its outcome. Run returns an error if a session ends early.
+func Run(ctx context.Context, plan [][]Step, to transport.Transport, timeout time.Duration,
+	report func(s Step, outcome string)) error {
 	for _, steps := range plan {
-		if err := runSession(ctx, steps, to, patience, made); err != nil {
+		if err := runSession(ctx, steps, to, timeout, report); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func runSession(ctx context.Context, steps []Step, to transport.Transport, patience time.Duration,
-	made func(s Step, outcome string)) (err error) {
+func runSession(ctx context.Context, steps []Step, to transport.Transport, timeout time.Duration,
+	report func(s Step, outcome string)) (err error) {
 	conn, err := to.Dial(ctx, transport.Config{})
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func runSession(ctx context.Context, steps []Step, to transport.Transport, patie
 	h := newHost(conn, steps)
 	defer func() { err = errors.Join(err, h.close()) }()
 	r := runner{
-		host: h, patience: patience, made: made, actual: map[string]json.RawMessage{}, was: questions{}, now: questions{},
+		host: h, timeout: timeout, report: report, actual: map[string]json.RawMessage{}, was: openInputs{}, now: openInputs{},
 	}
 	for _, s := range steps {
 		if s.Skip != "" {
@@ -53,29 +53,31 @@ func runSession(ctx context.Context, steps []Step, to transport.Transport, patie
 	return r.settle(ctx, 1<<62)
 }
 
-// runner makes the requests of one session.
+// runner sends the requests of one session.
 type runner struct {
 	*host
-	patience time.Duration
-	made     func(s Step, outcome string)
-	open     []*sent
-	at       time.Duration              // when the latest message came that was sent or waited for, in the recording
-	polls    int                        // that were made beyond those of the recording
-	actual   map[string]json.RawMessage // by a value of the recording, what the server has said in its place
-	was, now questions                  // what the server has asked for in results, in the recording and now
+	timeout time.Duration
+	report  func(s Step, outcome string)
+	open    []*sent                    // requests in flight
+	at      time.Duration              // recorded time of the latest message that was sent or awaited
+	polls   int                        // number of tasks/get requests beyond the recording
+	actual  map[string]json.RawMessage // current value of the server, by recorded value
+	was     openInputs                 // input requests in the recording
+	now     openInputs                 // input requests in this run
 }
 
-// sent is a request that was made.
+// sent is a request in flight.
 type sent struct {
 	Step
 	id       int64
-	params   json.RawMessage  // as they were sent
-	recorded *recording.Entry // what became of it, nil for nothing
-	answer   chan message     // has room for one
+	params   json.RawMessage  // as sent
+	recorded *recording.Entry // recorded answer; nil if the recording has none
+	answer   chan message     // buffers one message
 }
 
-// given are the members by which a host gives a server back what that has said, with those in which it said it.
-var given = map[string][][]string{
+// echoed maps a member of a host's params, which repeats a value of the server, to the paths of this value in the
+// server's results.
+var echoed = map[string][][]string{
 	"cursor":       {{"nextCursor"}},
 	"taskId":       {{"taskId"}, {"task", "taskId"}},
 	"requestState": {{"requestState"}},
@@ -83,13 +85,13 @@ var given = map[string][][]string{
 
 func (r *runner) send(ctx context.Context, s Step) error {
 	params := withoutTrace(s.Content)
-	for name := range given {
+	for name := range echoed {
 		was, _ := mcp.Object(params).Lookup(name)
 		if now := r.actual[string(was)]; now != nil {
 			params = recording.Replace(params, now, name)
 		}
 	}
-	params = renamed(params, r.was[joined(s.Method, s.Content, s.Content)], r.now[joined(s.Method, params, params)])
+	params = rekeyed(params, r.was[joinKey(s.Method, s.Content, s.Content)], r.now[joinKey(s.Method, params, params)])
 	if s.Kind == recording.Notification {
 		return r.notify(ctx, s.Method, params)
 	}
@@ -105,12 +107,12 @@ func (r *runner) send(ctx context.Context, s Step) error {
 	return err
 }
 
-// settle waits for the answers that had come before an entry of the recording.
+// settle waits for the answers that the recording has before an entry.
 func (r *runner) settle(ctx context.Context, before int) error {
 	var open []*sent
 	for _, s := range r.open {
 		if s.recorded == nil || s.recorded.Seq > before {
-			open = append(open, s) // a subscription, for example
+			open = append(open, s) // for example a subscription
 			continue
 		}
 		if err := r.await(ctx, s); err != nil {
@@ -121,11 +123,10 @@ func (r *runner) settle(ctx context.Context, before int) error {
 	return nil
 }
 
-// maxPause is how long to wait at most where the host has waited: for a change to be told of, or to ask for the state
-// of a task again.
+// maxPause bounds each pause of the host, for example before it polls a task again.
 const maxPause = 2 * time.Second
 
-// pause waits as long as the host has waited before a message that came at this time.
+// pause waits as long as the host did before a message at this time of the recording, at most maxPause.
 func (r *runner) pause(ctx context.Context, at time.Duration) error {
 	d := at - r.at
 	r.at = max(r.at, at)
@@ -142,47 +143,47 @@ func (r *runner) pause(ctx context.Context, at time.Duration) error {
 	}
 }
 
-// await waits for an answer, or cancels the request as it was cancelled.
+// await waits for an answer. It cancels the request if the recorded host did, or after the timeout.
 func (r *runner) await(ctx context.Context, s *sent) error {
-	patience := r.patience
+	timeout := r.timeout
 	cancelled := s.recorded.Kind == recording.Cancelled
 	switch {
 	case s.Method == mcp.MethodSubscriptionsListen:
-		patience = min(maxPause, s.recorded.At()-r.at) // what it is for has been, long ago
+		timeout = min(maxPause, s.recorded.At()-r.at) // the events to wait for are in the past
 	case cancelled:
-		patience = min(patience, s.recorded.Took())
+		timeout = min(timeout, s.recorded.Took())
 	}
 	r.at = max(r.at, s.recorded.At())
-	late := time.NewTimer(patience)
+	late := time.NewTimer(timeout)
 	defer late.Stop()
 	select {
 	case m := <-s.answer:
 		r.learn(s, m.Result)
-		r.made(s.Step, m.outcome())
+		r.report(s.Step, m.outcome())
 		return r.untilDone(ctx, s, m)
 	case <-late.C:
 	case <-r.over:
-		return fmt.Errorf("the session has ended before %s was answered: %w", s.Method, r.why)
+		return fmt.Errorf("the session ended before the answer to %s: %w", s.Method, r.why)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 	if cancelled {
-		r.made(s.Step, "cancelled, as it was")
+		r.report(s.Step, "cancelled, as recorded")
 	} else {
-		r.made(s.Step, "no answer in time")
+		r.report(s.Step, "no answer within the timeout")
 	}
 	params, _ := json.Marshal(map[string]any{"requestId": s.id}) // a number always can
 	return r.notify(ctx, mcp.NotificationCancelled, params)
 }
 
-// untilDone asks for the state of a task again that had ended in the recording, and has not now.
+// untilDone polls a task that is still running, if it had ended at this point of the recording.
 func (r *runner) untilDone(ctx context.Context, s *sent, m message) error {
 	status := func(result json.RawMessage) string { return string(lookup(result, []string{"status"})) }
 	const working = `"working"`
 	if s.Method != mcp.MethodGetTask || status(m.Result) != working || status(s.recorded.Content) == working {
 		return nil
 	}
-	if r.polls++; r.polls > int(r.patience/maxPause) {
+	if r.polls++; r.polls > int(r.timeout/maxPause) {
 		return nil
 	}
 	if err := r.pause(ctx, r.at+maxPause); err != nil {
@@ -197,12 +198,12 @@ func (r *runner) untilDone(ctx context.Context, s *sent, m message) error {
 	return r.await(ctx, again)
 }
 
-// learn notes what the server has said in place of what it had said.
+// learn records the current values of the server in place of the recorded values.
 func (r *runner) learn(s *sent, now json.RawMessage) {
 	recorded := s.recorded.Content
-	r.was.note(s.Method, s.Content, recorded)
-	r.now.note(s.Method, s.params, now)
-	for _, paths := range given {
+	r.was.add(s.Method, s.Content, recorded)
+	r.now.add(s.Method, s.params, now)
+	for _, paths := range echoed {
 		for _, path := range paths {
 			if a, b := lookup(recorded, path), lookup(now, path); a != nil && b != nil {
 				r.actual[string(a)] = b
@@ -218,7 +219,7 @@ func lookup(raw json.RawMessage, path []string) json.RawMessage {
 	return raw
 }
 
-// withoutTrace returns params without the trace context of when they were recorded.
+// withoutTrace returns params without the recorded trace context.
 func withoutTrace(params json.RawMessage) json.RawMessage {
 	meta := lookup(params, []string{"_meta"})
 	if meta == nil {
