@@ -150,13 +150,9 @@ var arrows = map[string][]string{
 		"internal/client/conn", "internal/client/methods", "internal/client/serving", "mcpclient/telemetry",
 		"internal/instrument", "mcpclient/transport",
 	},
-	"internal/relay/upstream": {
-		"inspect", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/running", "mcp",
-		"internal/client/conn", "internal/client/methods", "internal/client/serving", "mcpclient/telemetry",
-		"internal/instrument", "mcpclient/transport",
-	},
 	"mcpproxy": {
-		"internal/recording", "internal/relay", "internal/relay/upstream", "mcp", "mcpclient", "mcpclient/telemetry", "internal/instrument",
+		"internal/recording", "internal/relay", "internal/relay/upstream", "mcp", "mcpclient", "mcpclient/telemetry",
+		"internal/instrument",
 		"mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},

@@ -82,14 +82,6 @@ func (t *toolTable) remove(name string) {
 	t.list = slices.Delete(t.list, i, i+1)
 }
 
-// len returns how many tools there are. t may be nil.
-func (t *toolTable) len() int {
-	if t == nil {
-		return 0
-	}
-	return len(t.list) + len(t.m)
-}
-
 // toolSchema is what calls of a tool need to know of it. It is not changed any more.
 type toolSchema struct {
 	compile  func() (*schema.Schema, error) // of the output

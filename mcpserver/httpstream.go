@@ -93,13 +93,6 @@ func (t *stream) Ask(ctx context.Context, frame []byte) error {
 	return t.Notify(ctx, frame)
 }
 
-// isRead reports whether the client reads the stream.
-func (t *stream) isRead() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.reader != nil
-}
-
 // Answer ends the stream.
 func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 	t.mu.Lock()

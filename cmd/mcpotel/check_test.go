@@ -109,7 +109,7 @@ func TestMisuseOfCheckIsExplained(t *testing.T) {
 		stderr string
 	}{
 		"no server":          {[]string{"check", "--baseline", missing}, "no server: give --url URL"},
-		"not a baseline":        {demo("check"), "no baseline: give --baseline FILE"},
+		"not a baseline":     {demo("check"), "no baseline: give --baseline FILE"},
 		"no file":            {demo("check", "--baseline", missing), "--update writes it"},
 		"a directory":        {demo("check", "--baseline", dir), "--baseline: "},
 		"another file":       {demo("check", "--baseline", broken), "not a baseline of tools"},

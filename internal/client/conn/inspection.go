@@ -24,7 +24,7 @@ type flight struct {
 
 // Inspect returns what the core is doing. also adds to it in the same moment, with the core's mutex held.
 func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
-	i, last, gaveUp, s, oldest := c.moment(also)
+	i, s, oldest, last, gaveUp := c.moment(also)
 	network := c.Transport.Network()
 	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
 	for _, f := range oldest {
@@ -47,9 +47,11 @@ func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	return i
 }
 
-// moment is the one moment of an inspection. It returns besides what takes longer to show, or is shown by code that is
-// not the client's own: why the last attempt or connection failed, why the core gave up, and the present session.
-func (c *Conn) moment(also func(*inspect.Client)) (i inspect.Client, last, gaveUp error, s *Session, oldest []flight) {
+// moment is the part of an inspection under the core's mutex. It also returns the facts that take longer to show or
+// that user code shows: the present session, the oldest calls, why the last attempt or connection failed, and why the
+// core gave up.
+func (c *Conn) moment(also func(*inspect.Client)) (
+	i inspect.Client, s *Session, oldest []flight, last, gaveUp error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -64,7 +66,7 @@ func (c *Conn) moment(also func(*inspect.Client)) (i inspect.Client, last, gaveU
 		i.Version, i.Era = s.Version, s.Version.Era().String()
 	}
 	also(&i)
-	return i, c.lastErr, c.refusal, c.session, c.oldest()
+	return i, c.session, c.oldest(), c.lastErr, c.refusal
 }
 
 // oldest returns the calls in flight that were made first, in this order. It is called with mu held.
