@@ -14,42 +14,41 @@ import (
 // outgoing is a message on its way to the transport.
 type outgoing struct {
 	transport.Message
-	op      *instrument.Op // of the message; nil if the message has none, or has ended its part in it by itself
-	request *Request       // that the message makes; nil for any other message
-	cancels int64          // the request that the message cancels; 0 for none
-	session *Session       // that the message belongs to, for the reason why it is over; nil to be told no reason
-	room    room
+	op      *instrument.Op // operation of the message; nil if the caller records the operation itself
+	request *Request       // the request that the message carries; nil for any other message
+	cancels int64          // id of the request that the message cancels; 0 for any other message
+	session *Session       // session of the message, which knows why it ended; nil if the caller needs no reason
+	room    room           // what send does if the transport has no room
 }
 
-// room says what becomes of a message for which the transport has no room.
+// room decides what send does with a message if the transport has no room.
 type room uint8
 
 const (
-	inOneTry  room = iota // it is not sent
-	inLine                // it waits in the line of the connection
-	byRetries             // a request is tried again as the state machine says
+	inOneTry  room = iota // return transport.ErrBusy
+	inLine                // wait in the line of the connection
+	byRetries             // retry a request as the state machine decides
 )
 
-// errDecided says that a request has its outcome before the transport has accepted it.
+// errDecided reports that a request got its outcome before the transport accepted it.
 var errDecided = errors.New("the request has its outcome")
 
-// send gives one message to the transport. All that the client sends passes here: requests, notifications,
+// send gives one message to the transport. Every message of the client passes send: requests, notifications,
 // cancellations, answers, and the messages of the handshake. The rules:
 //
-//   - Order: as long as a message waits in the line of the connection, the transport is busy for every other message.
-//     So messages leave in the order in which they were sent, if they may wait in the line. A cancellation by
-//     [transport.Conn.Cancel] does not wait: it also frees what the connection holds for its request.
-//   - Busy: o.room says what becomes of the message. An error that wraps [transport.ErrBusy] says that it was not sent.
-//   - Wait: the end of ctx ends each wait, and its cause is returned. The outcome of a request ends its wait, with
-//     errDecided, and the end of the connection ends that of any other message.
-//   - Closed: behind [transport.ErrClosed], the goroutine that reads the connection gets a moment to say why. The error
-//     wraps [ErrConnectionLost] and the reason then, and the state machine knows that the connection is down.
-//   - Telemetry: op is told of the first try, of the wait of a request, and of the size of the message that was
-//     accepted. The transport
-//     itself reports the length of its queue and how long a message was in it. An answer tells its operation by itself,
-//     for several may be one message.
-//   - Code of the user's: a transport may panic. In a goroutine of the client's, its connection has failed then (see
-//     [Conn.InBackground]); in that of a caller, the panic is the caller's, behind [Request.breakOff].
+//   - Order: while a message waits in the line of the connection, the transport counts as busy for every other message.
+//     So messages that may wait in the line leave in the order of their calls. A cancellation by
+//     [transport.Conn.Cancel] does not wait, because it also frees the resources of its request.
+//   - Busy: o.room decides what send does. An error that wraps [transport.ErrBusy] means that the message was not sent.
+//   - Wait: the end of ctx ends each wait, and send returns its cause. The outcome of a request ends its wait, with
+//     errDecided. The end of the connection ends the wait of any other message.
+//   - Closed: after [transport.ErrClosed], the goroutine that reads the connection gets a moment to report the reason.
+//     The error then wraps [ErrConnectionLost] and the reason, and the state machine knows that the connection is down.
+//   - Telemetry: op records the first try, the wait of a request, and the size of the accepted message. The transport
+//     reports the length of its queue and the time in it. An answer ends its operation itself, because several answers
+//     may be one message.
+//   - User code: a transport may panic. In a goroutine of the client the connection then fails, see
+//     [Conn.InBackground]; in the caller's goroutine the panic reaches the caller, after [Request.breakOff].
 func (c *Conn) send(ctx context.Context, l *Link, o *outgoing) error {
 	var p *place
 	defer func() { l.line.leave(p) }()
