@@ -28,7 +28,7 @@ var exceptions = []exception{
 		[]string{"internal/instrument/series.Commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "internal/server/rpc.Observer.Peers",
-		"internal/client/conn.handshake.waiting",
+		"internal/client/conn.Handshake.waiting",
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
 	{"Are what is in a recording that was opened, which is a file of 1 GiB at most", []string{
