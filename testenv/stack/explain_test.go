@@ -32,7 +32,7 @@ func explainedCalls() (sound, broken []explainedCall) {
 			{calling: calling{tool: "fail", outcome: "tool_error"}, want: []string{"(tool_error, certain)"}},
 			{calling: calling{tool: "refuse", outcome: "-31050"}, want: []string{"(server_error, certain)"}},
 			{calling: calling{tool: "wait", arguments: seconds, timeout: time.Second, outcome: "timeout"},
-				want: []string{"(server_slow, certain)", "the time of the call was over"}},
+				want: []string{"(server_slow, certain)", "when the call timed out"}},
 			{calling: calling{tool: "crash", outcome: "connection_lost"}, want: []string{"(connection_closed, certain)"}},
 		}, []explainedCall{
 			{calling: calling{tool: "log", outcome: "ok"}, want: []string{"(injected_latency, certain)", "(slow_way, certain)"}},
