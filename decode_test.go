@@ -23,7 +23,7 @@ var decodesInPlace = map[string][]string{
 	},
 	"jsonscan.Unquote": {
 		"internal/jsonrpc/id.go", "internal/mirror/params.go", "internal/otlpsink/weigh.go", // of copies
-		"internal/instrument/carrier.go", "internal/schema/decode.go", "mcpproxy/redact.go",
+		"internal/instrument/propagate/carrier.go", "internal/schema/decode.go", "mcpproxy/redact.go",
 	},
 	"jsonscan.Alias": {},
 }

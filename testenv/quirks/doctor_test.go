@@ -62,7 +62,7 @@ func TestTheDoctorFindsAServerThatListeningMakesDeaf(t *testing.T) {
 		tr := transport.Stdio{Command: os.Args[0], Env: []string{environmentQuirk + "=" + s.Name}}
 		r := doctor.Examine(t.Context(), doctor.Server{Name: "quirk", Transport: tr}, nil)
 		c := checkOf(t, r, "listen")
-		if c.Verdict != doctor.Fail || !strings.Contains(c.Found, "after subscriptions/listen the server answers nothing") ||
+		if c.Verdict != doctor.Fail || !strings.Contains(c.Found, "the server stops answering after subscriptions/listen") ||
 			!strings.Contains(c.Do, `"listen": false`) || !strings.Contains(c.Do, "Options.NoListening") {
 			t.Errorf("want the check to fail and to name the option, got %s: %s\n%s", c.Verdict, c.Found, c.Do)
 		}
