@@ -222,7 +222,7 @@ func init() {
 		"a loop over pages, as that over tools, in the goroutine of the caller": {"mcpclient.Client.LegacyTasks yield",
 			"mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
 		"a loop that holds nothing, in the goroutine of the caller": {"mcpclient.Group.Members yield",
-			"mcpclient.Group.Tools yield", "propagate.TraceContext.All yield", "propagate.TraceContext.Keys yield"},
+			"mcpclient.Group.Tools yield"},
 		"called by New in the goroutine of the caller, before anything is begun": {"transport.Transport.Name",
 			"transport.Transport.Network"},
 		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {
