@@ -41,7 +41,7 @@ func (r *Request) begin(ctx context.Context, about instrument.Request) context.C
 	return ctx
 }
 
-// toAnswer is the request between the beginning and the end of its operation.
+// toAnswer makes the request and returns its error. The operation has begun and has not ended.
 func (r *Request) toAnswer(ctx context.Context) *Fault {
 	o := r.start(ctx)
 	if !o.Decided() {
@@ -51,13 +51,13 @@ func (r *Request) toAnswer(ctx context.Context) *Fault {
 	return r.conclude(ctx, o)
 }
 
-// start takes the request into flight, encodes it and hands it to the transport, until that has accepted it. It returns
-// an outcome if the request has one by then.
+// start admits the request, encodes it and sends it until the transport accepts it. The outcome is decided if the
+// request has ended by then.
 func (r *Request) start(ctx context.Context) Outcome {
 	switch {
 	case ctx.Err() != nil && r.In == nil:
 		return Outcome{fault: r.left(ctx)}
-	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // what came before the request has taken its time
+	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // earlier steps of the operation used up the time
 		return Outcome{fault: r.Failed(Outcome{Cause: inflight.Timeout})}
 	}
 	if err := r.take(ctx); err != nil {
@@ -69,7 +69,7 @@ func (r *Request) start(ctx context.Context) Outcome {
 	return r.send(ctx)
 }
 
-// conclude ends what the request leads to, and returns what it has come to.
+// conclude informs the server if needed, decodes an answer, and returns the error of the request.
 func (r *Request) conclude(ctx context.Context, o Outcome) *Fault {
 	r.inform(ctx, o)
 	if o.Message.Kind != 0 {
@@ -78,8 +78,7 @@ func (r *Request) conclude(ctx context.Context, o Outcome) *Fault {
 	return r.faultOf(ctx, o)
 }
 
-// inform tells the server that the answer to the request is not awaited, if it has an outcome without an answer and the
-// server does not know.
+// inform cancels the request at the server if the request timed out or its caller left.
 func (r *Request) inform(ctx context.Context, o Outcome) {
 	switch o.Cause {
 	case inflight.Timeout:
@@ -90,7 +89,7 @@ func (r *Request) inform(ctx context.Context, o Outcome) {
 	r.HangUp(o)
 }
 
-// faultOf is the error of a request with an outcome that is no answer.
+// faultOf returns the error of a request that ended without an answer.
 func (r *Request) faultOf(ctx context.Context, o Outcome) *Fault {
 	if o.Cause == inflight.Cancelled {
 		return r.left(ctx)
@@ -98,27 +97,28 @@ func (r *Request) faultOf(ctx context.Context, o Outcome) *Fault {
 	return r.Failed(o)
 }
 
-// HangUp closes the stream of a request that the server has cancelled: the answer is not coming.
+// HangUp closes the stream of a request that the server has cancelled, because no answer follows.
 func (r *Request) HangUp(o Outcome) {
 	if o.Cause != 0 && r.Session.OverHTTP && cancelledUpstream(o) {
 		r.core.CloseStream(r.Session, r.ID)
 	}
 }
 
-// Post makes the request without waiting for its answer. It is on its way when Post returns, or has come to its end.
+// Post makes the request without waiting for its answer. When Post returns, the transport has accepted the request or
+// the request has ended.
 func (r *Request) Post(ctx context.Context) {
 	r.settlePutOff()
 	r.Start(ctx, unheard{})
 }
 
-// unheard is the completion of a request of which no code hears.
+// unheard is the completion of a request whose end concerns no code.
 type unheard struct{}
 
 func (unheard) Completed(*Fault) {}
 
-// OpenIn makes a request in session s, and waits until the server has acknowledged what it opens, for no longer than
-// patience. Its operation ends with that: no span lasts as long as a stream. Without an error the request remains in
-// flight, and its outcome ends what it has opened.
+// OpenIn makes a request that opens a subscription in session s, and waits at most patience for the acknowledgement.
+// The operation ends with the acknowledgement, so that no span lasts as long as a stream. Without an error the request
+// stays in flight, and its outcome ends the subscription.
 func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
 	r.In, r.Begun = s, time.Now()
 	ctx := r.begin(s.Ctx, r.Content.About())
@@ -134,7 +134,7 @@ func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
 	return err
 }
 
-// toAcknowledgement is OpenIn between the beginning and the end of the operation.
+// toAcknowledgement makes the request of OpenIn and returns its error. The operation has begun and has not ended.
 func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration) *Fault {
 	o := r.start(ctx)
 	r.attended()
@@ -151,8 +151,8 @@ func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration)
 			return r.Failed(Outcome{Cause: inflight.Timeout})
 		case o = <-r.Outcome:
 			select {
-			case <-r.Opened: // before
-				r.Outcome <- o // for what follows it
+			case <-r.Opened: // acknowledged before the outcome
+				r.Outcome <- o // for the owner of the subscription
 				return nil
 			default:
 			}
@@ -164,15 +164,15 @@ func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration)
 	return &Fault{Kind: KindProtocol, Op: r.Method, Cause: errors.New("the subscription ended before it was acknowledged")}
 }
 
-// attended says that the goroutine of the connection reads the answer to the request.
+// attended leaves the reading of the answer to the connection's goroutine.
 func (r *Request) attended() {
 	if r.Session != nil {
 		r.Session.in.turn.attend()
 	}
 }
 
-// Acknowledged notes that the server has acknowledged what the request of method with this id opens: before the next
-// message is looked at. told gets the content of the request.
+// Acknowledged records that the server has acknowledged the subscription of the request with this id and method, before
+// the next message is read. told gets the content of the request.
 func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,9 +187,9 @@ func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	}
 }
 
-// IsOpen reports whether what comes for what the request with this id has opened is the client's: it has been
-// acknowledged, and not ended by the server. One that the client has ended counts for as long as its tombstone is
-// there: what the server had sent by then may be about a change that what was opened in its place came too late for.
+// IsOpen reports whether notifications for the subscription of the request with this id count: the server has
+// acknowledged the subscription and has not ended it. A subscription that the client has ended counts as long as it has
+// a tombstone, because the server may have sent news of a change before the next subscription was open.
 func (c *Conn) IsOpen(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +205,7 @@ func (c *Conn) IsOpen(id int64) bool {
 	return false
 }
 
-// breakOff ends a request in which code of the user's has failed: a callback, an encoder, a decoder, the transport.
+// breakOff ends a request in which user code has failed: a callback, an encoder, a decoder, the transport.
 func (r *Request) breakOff(ctx context.Context) {
 	defer r.hold(BrokenOff)
 	if r.Session != nil {
@@ -213,7 +213,7 @@ func (r *Request) breakOff(ctx context.Context) {
 	}
 }
 
-// During runs f in a goroutine, which has to end soon after the session, and reports false if that is over.
+// During runs f in a goroutine that must end soon after session s. It reports false, and does not run f, if s is over.
 func (c *Conn) During(s *Session, f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,7 +224,7 @@ func (c *Conn) During(s *Session, f func()) bool {
 	return true
 }
 
-// answered makes of an answer what the request has come to.
+// answered decodes the answer in o and returns the error of the request.
 func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
 	r.Op.Received(o.Message.Size())
 	r.message = o.Message
@@ -233,9 +233,8 @@ func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
 	return err
 }
 
-// Decode decodes the answer. The decoder sees the part of the frame that has
-// not been validated yet, so an answer that is not valid JSON is found here; it fails this request and nothing else.
-// All that has to be known of the bytes is read before the decoder has them, which works in place: see
+// Decode decodes the answer. The decoder validates the part of the frame that nothing has validated before, so invalid
+// JSON fails this request and no other. The decoder works in place, so the type of the result is read before: see
 // [jsonrpc.Message.Consume].
 func (r *Request) Decode(m *jsonrpc.Message) *Fault {
 	if m.Kind == jsonrpc.Error {
@@ -258,12 +257,12 @@ func (r *Request) Decode(m *jsonrpc.Message) *Fault {
 	return nil
 }
 
-// unusable counts an answer that breaks the protocol and returns the error for the request.
+// unusable counts an answer that violates the protocol, and returns the error of the request.
 func (r *Request) unusable(m *jsonrpc.Message, err error) *Fault {
 	return &Fault{Kind: KindProtocol, Op: r.Method, Cause: r.core.Refused(m, err)}
 }
 
-// take takes the request into flight, as soon as the client is ready if the caller wants to wait.
+// take admits the request. If the caller wants to wait, take waits until the client is ready.
 func (r *Request) take(ctx context.Context) *Fault {
 	by := r.ReadyBy
 	if by.IsZero() {
@@ -284,7 +283,7 @@ func (r *Request) take(ctx context.Context) *Fault {
 	}
 }
 
-// nextID gives out the id of a request that is not in the in-flight table.
+// nextID returns the id for a request that is not in the in-flight table.
 func (c *Conn) nextID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -292,8 +291,8 @@ func (c *Conn) nextID() int64 {
 	return c.lastID
 }
 
-// tryTake asks the machine. Being ready, the new id and the session the request belongs to are one moment, and so are
-// not being ready and why.
+// tryTake admits the request if the machine allows it. The check, the id and the session are one moment under the
+// mutex; so are the refusal and its reason.
 func (r *Request) tryTake() *Fault {
 	c := r.core
 	c.mu.Lock()
@@ -318,14 +317,14 @@ func (r *Request) tryTake() *Fault {
 	return nil
 }
 
-// Admitted returns the present session, if the machine says that the user may send something now.
+// Admitted returns the present session if the machine admits messages of the user now.
 func (c *Conn) Admitted(op string) (*Session, *Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session, c.admission(op)
 }
 
-// admission asks the machine whether the user may send something now. It is called with mu held.
+// admission returns an error unless the machine admits messages of the user now. mu is held.
 func (c *Conn) admission(op string) *Fault {
 	switch effects, _ := c.stepLocked(machine.Input{Event: machine.UserCall}, nil); effects[0] {
 	case machine.Admit:

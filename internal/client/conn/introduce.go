@@ -13,12 +13,12 @@ import (
 
 // Introduction is how a client agrees with a server on a session.
 type Introduction interface {
-	// Introduce makes a session over a connection. It runs in the goroutine of the connection, which it reads by h. ctx
-	// ends with the client's patience for this attempt, and carries the attempt's span.
+	// Introduce negotiates a session over a connection. It runs in the goroutine of the connection and reads from the
+	// connection through h. ctx ends with the timeout of the attempt and carries the attempt's span.
 	Introduce(ctx context.Context, h *Handshake) (*Session, error)
 }
 
-// eras is the introduction of a client that speaks for itself: server/discover, initialize, or one after the other.
+// eras is the client's own introduction: server/discover, initialize, or one after the other.
 type eras struct{}
 
 func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error) {
@@ -40,25 +40,25 @@ func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error)
 		s, err = h.initialize(ctx, next)
 	}
 	if f, ok := errors.AsType[*failure](err); ok && probed && h.ended(f) {
-		// Some servers complain about the probe and then end.
+		// Some servers answer the probe with an error and then exit.
 		return nil, &failure{event: machine.ProbeLost, err: f.err}
 	}
 	return s, err
 }
 
-// Question is the request of an [Introduction] that is not the client's own.
+// Question is the first request of an [Introduction].
 type Question struct {
 	Method  string
-	Version mcp.Version // that HTTP is told; empty for none
-	// Encode makes the frame.
+	Version mcp.Version // revision in an HTTP header; empty for none
+	// Encode encodes the frame.
 	Encode func(id jsonrpc.ID, trace *instrument.TraceContext) ([]byte, error)
-	// Early is offered each message that comes before the answer, as servers may send pings and log messages, and reports
-	// whether it has dealt with it. (specification 2025-11-25, basic/lifecycle, "Initialization")
+	// Early gets each message before the answer, and reports whether it has handled the message. Servers may send pings
+	// and log messages. (specification 2025-11-25, basic/lifecycle, "Initialization")
 	Early func(r *Reader, m *jsonrpc.Message) bool
 }
 
-// Ask makes a request and returns the answer, of which all is valid JSON. If that is an error of the server, the error
-// of Ask is for the attempt to end with; with any other error there is no answer.
+// Ask makes a request and returns the answer, which is valid JSON. If the server answers with an error, Ask returns the
+// answer and the error for the attempt. With any other error there is no answer.
 func (h *Handshake) Ask(ctx context.Context, q *Question) (jsonrpc.Message, error) {
 	h.fallsBack = true
 	h.early = func(m *jsonrpc.Message) bool { return q.Early(h.in, m) }
@@ -86,8 +86,8 @@ func (h *Handshake) Ask(ctx context.Context, q *Question) (jsonrpc.Message, erro
 	return a.msg, nil
 }
 
-// Agree returns the session that s describes by its era, its version and what the server has said, which may not be
-// more than that. If held, no requests but the client's own are made in it before [Session.Open] is called.
+// Agree completes the session that s describes by its era, its version and the server's data. If held is true, only the
+// client's own requests are admitted to the session before [Session.Open].
 func (h *Handshake) Agree(s Session, held bool) *Session {
 	s.Link = h.link
 	session := h.c.completed(s)
@@ -97,10 +97,10 @@ func (h *Handshake) Agree(s Session, held bool) *Session {
 	return session
 }
 
-// Notify sends a notification without params in a session that has been agreed on.
+// Notify sends a notification without params in a completed session.
 func (h *Handshake) Notify(ctx context.Context, s *Session, method string) error {
 	return h.notify(ctx, s, method)
 }
 
-// Refuse marks err as a failure that no further attempt can mend.
+// Refuse marks err as a failure that no further attempt can fix.
 func Refuse(err error) error { return &failure{event: machine.Refused, err: err} }

@@ -19,16 +19,16 @@ import (
 // Notice is a notification to the server.
 type Notice struct {
 	Method  string
-	Version mcp.Version // that HTTP is told; empty for the session's
-	// Encode makes the frame for a session. Without a frame, there is nothing to say in it.
+	Version mcp.Version // revision in an HTTP header; empty for the session's
+	// Encode encodes the frame for a session. A nil frame means that nothing is sent in the session.
 	Encode func(s *Session, trace *instrument.TraceContext) ([]byte, error)
 
-	Wait        bool      // for the client to be ready
-	By          time.Time // the end of that wait; zero for none
-	WaitForRoom bool      // in the transport
+	Wait        bool      // wait until the client is ready
+	By          time.Time // deadline of Wait; zero for none
+	WaitForRoom bool      // wait in line for room in the transport
 }
 
-// Notify sends a notification. It returns when the transport has taken it.
+// Notify sends a notification. It returns when the transport has accepted the notification.
 func (c *Conn) Notify(ctx context.Context, method string, params any) *Fault {
 	return c.Send(ctx, notice(method, params))
 }
@@ -40,7 +40,7 @@ func notice(method string, params any) *Notice {
 	}}
 }
 
-// Send is [Conn.Notify] for a notification that says how it is sent.
+// Send is [Conn.Notify] with all options of a notification.
 func (c *Conn) Send(ctx context.Context, n *Notice) *Fault {
 	ctx, op := c.Telemetry.StartRequest(ctx, instrument.Request{Method: n.Method, Notification: true})
 	defer op.End(BrokenOff)
@@ -52,7 +52,7 @@ func (c *Conn) Send(ctx context.Context, n *Notice) *Fault {
 	return err
 }
 
-// admitted returns the session in which a notification is sent: the present one, or the next if it waits for that.
+// admitted returns the session for a notification: the present session, or the next one if the notification may wait.
 func (c *Conn) admitted(ctx context.Context, n *Notice) (*Session, *Fault) {
 	for {
 		s, err := c.Admitted(n.Method)
@@ -70,8 +70,8 @@ func (c *Conn) admitted(ctx context.Context, n *Notice) (*Session, *Fault) {
 	}
 }
 
-// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the
-// reason. If the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
+// lost reports to the machine that the connection of s is closed, as err shows, and returns the reason. If the session
+// has ended, the machine is about to get the reason from the reader, and gets the same reason here.
 func (c *Conn) lost(s *Session, err error) error {
 	if over := context.Cause(s.Ctx); over != nil {
 		err = failureOf(over, machine.TransportDown).err
@@ -83,7 +83,7 @@ func (c *Conn) lost(s *Session, err error) error {
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
-// sendNotice sends a notification in session s. why is s, or nil if the caller finds out itself why the connection is
+// sendNotice sends a notification in session s. why is s, or nil if the caller itself determines why a connection is
 // closed.
 func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n *Notice, why *Session) *Fault {
 	trace := traceOf(op)
@@ -110,7 +110,7 @@ func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n 
 	return c.noticeFault(ctx, s, n.Method, c.send(ctx, s.Link, &o))
 }
 
-// noticeFault is the fault of a notification that could not be sent because of err, nil for nil.
+// noticeFault returns the fault for a notification that failed with err, nil for nil.
 func (c *Conn) noticeFault(ctx context.Context, s *Session, method string, err error) *Fault {
 	switch {
 	case err == nil:
@@ -125,7 +125,7 @@ func (c *Conn) noticeFault(ctx context.Context, s *Session, method string, err e
 	return notSent(method, err)
 }
 
-// notSent is the fault of what the transport has not taken.
+// notSent returns the fault for a message that the transport has not accepted.
 func notSent(method string, err error) *Fault {
 	return &Fault{Kind: KindTransport, Op: method, Unsent: true, Cause: err}
 }

@@ -14,89 +14,87 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Request is one request to the server and what becomes of it. It belongs to the goroutine that makes it; the client
-// refers to it while it is in flight, and what takes it out of flight, under the core's mutex, fills Outcome, once.
-// Its [Content] knows what it says and what its answer means.
+// Request is one request to the server and its outcome. It belongs to the goroutine that makes the request. While the
+// request is in flight, the core refers to it as well. The code that removes the request from flight, under the core's
+// mutex, fills Outcome, once. The [Content] encodes the request and decodes its answer.
 type Request struct {
 	Sending
 	core    *Conn
 	Content Content
 	ID      int64
 	Method  string
-	Name    string // that HTTP repeats of the target
-	Version string // that HTTP repeats in place of the session's; empty for that
+	Name    string // the target, repeated in an HTTP header; empty for none
+	Version string // the revision in an HTTP header; empty for the session's
 
-	deadline time.Time // before any progress; zero means none
-	Begun    time.Time
-	Target   string        // tool or prompt, for an inspection
-	shownURI string        // of the resource, likewise
-	round    int           // of the call, likewise
-	open     bool          // guarded by the core's mutex; the server has acknowledged what the request opens
-	patience time.Duration // the timeout that progress gives anew, zero for none
-	latest   time.Time     // the latest that progress can make of the deadline; zero means none
+	deadline time.Time     // the deadline without progress; zero for none
+	Begun    time.Time     // start of the operation
+	Target   string        // tool or prompt, for inspections
+	shownURI string        // URI of the resource, for inspections
+	round    int           // input round of the call, for inspections
+	open     bool          // guarded by the core's mutex; the server has acknowledged a subscription
+	patience time.Duration // the timeout that each progress notification restarts; zero for none
+	latest   time.Time     // bounds the deadline that progress moves; zero for no bound
 
 	Op       instrument.Op
-	held     held         // what is known of the operation beside that, for one that outlasts the request
-	trace    traceContext // as it is in the frame
-	Frame    []byte       // encoded; its memory is kept with the request
-	attempts int          // to send it
-	Session  *Session     // that it belongs to; nil before there is one
-	Accepted bool         // by the transport
-	// by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
-	Seen bool
+	held     held         // state of an operation that outlasts the request
+	trace    traceContext // the trace context in the frame
+	Frame    []byte       // the encoded request; reused for the next request
+	attempts int          // number of tries to send the request
+	Session  *Session     // session of the request; nil before admission
+	Accepted bool         // the transport has accepted the frame
+	Seen     bool         // the server refused an earlier try and may have processed it
 
-	message jsonrpc.Message // the answer while it is decoded: here, for what an interface is given is allocated elsewhere
+	message jsonrpc.Message // the answer during decoding; a local variable would be allocated for each call
 
-	end     func()   // that; guarded by the core's mutex, nil for none
-	pending *pending // nil unless no goroutine waits for the answer: see [Request.Start]
+	interruptReceive func()   // guarded by the core's mutex; ends the Receive of a caller that reads; nil for none
+	pending          *pending // nil unless the request was made by [Request.Start]
 
-	Outcome chan Outcome // of one element
-	// of one element: the acknowledgement; nil unless the request opens what lasts until its answer
-	Opened     chan struct{}
-	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
-	Progressed chan struct{}                // of one element; nil unless reports of progress are wanted
+	Outcome    chan Outcome                 // capacity 1
+	Opened     chan struct{}                // capacity 1; the acknowledgement of a subscription; nil for other requests
+	putOff     chan *transport.RequestError // capacity 1; the server refuses the request for now
+	Progressed chan struct{}                // capacity 1; nil if the caller wants no progress
 	progress   progressQueue                // guarded by the core's mutex
 }
 
-// Sending is how a request is to be sent and waited for.
+// Sending configures how a request is sent and how long it waits.
 type Sending struct {
-	Timeout     time.Duration // zero means the client's
-	By          time.Time     // there is no time beyond this; zero means none
-	Wait        bool          // for the client to be ready
-	ReadyBy     time.Time     // the end of that wait; zero for that of the request
-	WaitForRoom bool          // in the transport
-	Own         bool          // the client makes it by itself whenever a session begins
-	In          *Session      // the only session in which it is made; nil for the present one
-	GoesOn      bool          // it belongs to an operation that has begun: a core that drains takes it
-	Resets      bool          // progress gives the request its timeout anew
-	Total       time.Duration // which bounds that; see ResetTimeoutOnProgress
-	OnProgress  func(*mcp.ProgressParams)
-	Header      map[string]string // what HTTP repeats of the arguments
-	Corr        instrument.Corr   // of the requests that it goes on with; then its own
-	Ref         instrument.Ref    // likewise
+	Timeout     time.Duration             // zero for the client's timeout
+	By          time.Time                 // deadline of the operation; zero for none
+	Wait        bool                      // wait until the client is ready
+	ReadyBy     time.Time                 // deadline of Wait; zero for the deadline of the request
+	WaitForRoom bool                      // wait in line for room in the transport
+	Own         bool                      // the client itself makes the request at the start of a session
+	In          *Session                  // the only session for the request; nil for the present session
+	GoesOn      bool                      // the operation has begun: a draining core admits the request
+	Resets      bool                      // progress restarts the timeout
+	Total       time.Duration             // bounds the time with Resets; see ResetTimeoutOnProgress
+	OnProgress  func(*mcp.ProgressParams) // called for each progress notification; nil for none
+	Header      map[string]string         // arguments repeated in HTTP headers
+	Corr        instrument.Corr           // correlation id of the earlier requests of the call, then of the request
+	Ref         instrument.Ref            // span of the earlier request of the call, then of the request
 }
 
-// Content is what a request is about. Its methods are called by the goroutine that makes the request, but for Late. Of
-// a request made by [Request.Start], any goroutine calls those behind Encode.
+// Content is the subject of a request. The goroutine that makes the request calls all methods except Late. For a
+// request made by [Request.Start], any goroutine calls the methods after Encode.
 type Content interface {
 	// About describes the request to the telemetry.
 	About() instrument.Request
-	// Started hears that the operation of the request has begun.
+	// Started is called when the operation of the request has started.
 	Started()
-	// Encode makes the frame, for a session. The request is in flight.
+	// Encode encodes the frame for a session. The request is in flight.
 	Encode(s *Session) *Fault
 	// Receive decodes a result.
 	Receive(s *Session, m *jsonrpc.Message) error
-	// ReceiveError decodes an error of the server, mostly by [DecodeError].
+	// ReceiveError decodes an error of the server, usually by [DecodeError].
 	ReceiveError(s *Session, m *jsonrpc.Message) (*mcp.Error, error)
 	// Ended describes the end of the operation.
 	Ended(err *Fault) instrument.Result
-	// Harmless reports whether the server may do twice what it is asked once.
+	// Harmless reports whether the request is idempotent.
 	Harmless() bool
-	// GivenUp hears that the request has been given up after it was sent, for this reason. It returns the reason that the
-	// server is told, and false if the server is not to be told.
+	// GivenUp is called when a sent request is given up for a reason. It returns the reason for the cancellation that the
+	// core sends to the server, and false for no cancellation.
 	GivenUp(s *Session, reason string) (string, bool)
-	// Late returns what hears of an answer that comes late, nil for nothing. It is called with the core's mutex held.
+	// Late returns the function that the core calls for a late answer, nil for none. The core's mutex is held.
 	Late() LateAnswer
 }
 
@@ -104,14 +102,14 @@ func NewRequest(c *Conn) Request {
 	return Request{core: c, Outcome: make(chan Outcome, 1), putOff: make(chan *transport.RequestError, 1)}
 }
 
-// Cleared returns what is kept of r for the next request.
+// Cleared returns r without its state, with the memory that the next request reuses.
 func (r *Request) Cleared() Request {
 	r.settlePutOff()
 	return Request{core: r.core, Content: r.Content, Outcome: r.Outcome, putOff: r.putOff,
 		Frame: r.Frame[:0]}
 }
 
-// Write makes the frame for session s by appendRequest, of the user's part of _meta and the encoded params.
+// Write encodes the frame for session s with appendRequest, from the user's part of _meta and the encoded params.
 func (r *Request) Write(
 	appendRequest func([]byte, jsonrpc.ID, string, jsonrpc.Meta, []byte) ([]byte, error),
 	s *Session, user mcp.Meta, params []byte,
@@ -126,7 +124,7 @@ func (r *Request) Write(
 	return err
 }
 
-// TraceContext returns the trace context for the frame, of a request that does not use [Request.Write].
+// TraceContext returns the trace context for a frame that [Request.Write] does not encode.
 func (r *Request) TraceContext() *instrument.TraceContext {
 	r.trace = traceOf(&r.Op)
 	return &r.trace.TraceContext
@@ -170,7 +168,7 @@ func (r *Request) settlePutOff() {
 // finish gives the call its outcome, whichever way it was made. It is called once, with the core's mutex held, by what
 // took the request out of flight. If the outcome is not the answer, the caller may still wait for it.
 func (r *Request) finish(o Outcome) {
-	end := r.end
+	end := r.interruptReceive
 	if r.pending != nil {
 		r.decide(o)
 		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // not the frame
@@ -184,7 +182,7 @@ func (r *Request) finish(o Outcome) {
 // waitsIn hears that the caller's goroutine waits for the answer in the transport, until end is called.
 func (r *Request) waitsIn(end func()) {
 	r.core.mu.Lock()
-	r.end = end
+	r.interruptReceive = end
 	over := len(r.Outcome) > 0
 	r.core.mu.Unlock()
 	if over {
@@ -196,7 +194,7 @@ func (r *Request) waitsIn(end func()) {
 func (r *Request) waitsNoMore() {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
-	r.end = nil
+	r.interruptReceive = nil
 }
 
 // left is the error of a call whose context ended.

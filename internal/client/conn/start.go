@@ -11,35 +11,37 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// Completion hears of the end of a request that was made by [Request.Start].
+// Completion gets the end of a request made by [Request.Start].
 type Completion interface {
-	// Completed is called once, with the error that the request has come to, nil for a result, of which the content of the
-	// request has heard. Behind an answer it is called in the goroutine that has read the answer, and nothing else is read
-	// from the server before it returns. Any other end is told in a goroutine that may wait for the server.
+	// Completed is called once, with the error of the request, or nil after the request's content has received a result.
+	// After an answer, the goroutine that read the answer calls Completed, and reads no other message of the server before
+	// Completed returns. For any other end, a goroutine that may wait for the server calls Completed.
 	Completed(err *Fault)
 }
 
-// pending is the part of a request for whose end no goroutine waits. Two things have to come before its operation ends:
-// no goroutine sends the request any more, and its outcome is known. The later one ends the operation, so a server may
-// answer before the transport has said that it has accepted the request.
+// pending is the state of a request without a waiting goroutine. The operation ends when two conditions hold: no
+// goroutine is sending the request, and the outcome is known. The later of the two ends the operation, because a server
+// may answer before the transport reports that it has accepted the request.
 type pending struct {
 	to   Completion
 	ctx  context.Context
-	stop func() bool // forgets ctx; nil before there is something to forget
+	stop func() bool // stops watching ctx; nil before the watch starts
 
-	sending bool // guarded by the core's mutex; a goroutine sends the request
+	sending bool // guarded by the core's mutex; a goroutine is sending the request
 	decided bool // guarded by the core's mutex; the outcome is known
 
-	// Written by the goroutine that decides, before it does.
-	outcome Outcome // its message is used up
-	fault   *Fault  // that an answer has come to
-	at      time.Time
-	size    int    // of an answer, in bytes
-	content []byte // of an answer, for the telemetry; nil for none
+	// The goroutine that decides writes these fields before it sets decided.
+
+	outcome Outcome   // without the message, which the content has consumed
+	fault   *Fault    // the error of an answer; nil for a result
+	at      time.Time // arrival of an answer during sending; zero otherwise
+	size    int       // size of an answer in bytes
+	content []byte    // captured content of an answer; nil for none
 }
 
-// Start makes the request without a goroutine that waits for its end, of which to hears. It returns when the request is
-// on its way, or has come to its end. ctx ends the request until its answer has come.
+// Start makes the request without a goroutine that waits for the answer, and reports the end of the request to to. It
+// returns when the transport has accepted the request or the request has ended. The end of ctx ends the request, until
+// the answer arrives.
 func (r *Request) Start(ctx context.Context, to Completion) {
 	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
 	ctx = r.begin(ctx, r.Content.About())
@@ -55,7 +57,7 @@ func (r *Request) Start(ctx context.Context, to Completion) {
 	r.sent(o)
 }
 
-// attempt sends the request by send, which calls the transport. If that fails, so has the connection.
+// attempt calls send, which calls the transport. If the transport panics, the connection fails.
 func (r *Request) attempt(send func() Outcome) (o Outcome) {
 	usercode.Run(func() { o = send() }, func(f *usercode.Failure) {
 		lost := fmt.Errorf("%w: %w", ErrConnectionLost, f)
@@ -66,8 +68,8 @@ func (r *Request) attempt(send func() Outcome) (o Outcome) {
 	return o
 }
 
-// sent notes that no goroutine sends the request any more, which has the outcome o by now if that is decided. What the
-// server has refused for now is sent again first.
+// sent records that no goroutine is sending the request. If o is decided, it is the outcome. A request that the server
+// refuses for now is first sent again.
 func (r *Request) sent(o Outcome) {
 	p, c := r.pending, r.core
 	for {
@@ -89,7 +91,7 @@ func (r *Request) sent(o Outcome) {
 	}
 }
 
-// sendAgain sends the request anew when the server may take it.
+// sendAgain sends the request again when the server may accept it.
 func (r *Request) sendAgain() Outcome {
 	why := <-r.putOff
 	if r.Frame == nil { // only HTTP was to refuse anything
@@ -98,28 +100,28 @@ func (r *Request) sendAgain() Outcome {
 	return r.resend(r.pending.ctx, why)
 }
 
-// resume sends the request anew in a goroutine, if no other sends it. It is called with the core's mutex held, when the
-// server has refused the request for now.
+// resume sends a request that the server has refused for now again, in a goroutine, unless another goroutine is sending
+// it. The core's mutex is held.
 func (r *Request) resume() {
 	if p := r.pending; !p.sending && !p.decided {
 		p.sending = true
-		r.core.goroutines.Go(func() { r.sent(r.attempt(r.sendAgain)) }) // ends when the request has been sent, or is over
+		r.core.goroutines.Go(func() { r.sent(r.attempt(r.sendAgain)) }) // ends when the request is sent or has ended
 	}
 }
 
-// decide notes the outcome of the request if that is no answer. It is called with the core's mutex held.
+// decide records an outcome that is not an answer. The core's mutex is held.
 func (r *Request) decide(o Outcome) {
 	p := r.pending
-	if o.Message.Kind != 0 { // the goroutine that has read it goes on: see receive
+	if o.Message.Kind != 0 { // the goroutine that read the answer calls receive
 		return
 	}
 	p.outcome, p.decided = o, true
 	if !p.sending {
-		r.core.goroutines.Go(r.over) // ends with what it leads to, for it may wait for either peer
+		r.core.goroutines.Go(r.over) // ends when both peers know of the end
 	}
 }
 
-// receive takes the answer, in the goroutine that has read it.
+// receive decodes the answer, in the goroutine that read it.
 func (r *Request) receive(m *jsonrpc.Message) {
 	p := r.pending
 	p.size = m.Size()
@@ -138,7 +140,7 @@ func (r *Request) receive(m *jsonrpc.Message) {
 	to.Completed(fault)
 }
 
-// capture keeps an answer for the telemetry, before it is decoded in place.
+// capture records the content of an answer before it is decoded in place.
 func (r *Request) capture(answer []byte) {
 	if r.pending == nil {
 		r.Op.Answer(answer)
@@ -147,7 +149,7 @@ func (r *Request) capture(answer []byte) {
 	r.pending.content = bytes.Clone(answer)
 }
 
-// over ends the operation of the request, and tells of an end that is no answer.
+// over ends the operation of the request, and completes a request that ended without an answer.
 func (r *Request) over() {
 	p := r.pending
 	if p.stop != nil {

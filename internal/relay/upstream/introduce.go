@@ -11,9 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Introduce makes one request, as the peer in front makes it, and takes the session for agreed on with its result. What
-// the relay itself has to know of the result is read as far as it can be. The peer in front decides whether it is
-// right.
+// Introduce makes the request of the peer in front, and completes the session with any result. The relay reads the
+// members of the result that it needs, as far as they are valid. The peer in front judges the result.
 func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session, error) {
 	intro := h.introduction()
 	s := conn.Session{Era: conn.LegacyEra{}, Said: &conn.Said{}}
@@ -23,7 +22,7 @@ func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session
 	}
 	a, err := by.Ask(ctx, &conn.Question{Method: intro.Method, Version: s.Version, Early: h.early,
 		Encode: func(id jsonrpc.ID, trace *instrument.TraceContext) ([]byte, error) {
-			if !s.Era.Subscribes() { // initialize belongs to no trace in any revision
+			if !s.Era.Subscribes() { // initialize has no trace context in any revision
 				trace = &instrument.TraceContext{}
 			}
 			return p.append(jsonrpc.AppendRequestHead(nil, id, intro.Method), trace), nil
@@ -52,13 +51,13 @@ func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session
 	return session, nil
 }
 
-// early deals with a notification or a ping that comes before the server's answer.
+// early handles a notification or a ping before the server's answer, and reports whether m is one of the two.
 func (h hooks) early(r *conn.Reader, m *jsonrpc.Message) bool {
 	switch {
 	case m.Kind == jsonrpc.Notification:
 		h.Notified(r, m)
 	case m.Kind == jsonrpc.Request && m.Method == mcp.MethodPing:
-		// In one try: what is behind it is read in any case.
+		// In one try: the handshake reads on in any case.
 		_ = r.Answer(jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}")), false)
 	default:
 		return false
@@ -66,7 +65,7 @@ func (h hooks) early(r *conn.Reader, m *jsonrpc.Message) bool {
 	return true
 }
 
-// passedError returns the error of m, which is valid JSON, as it came, with what can be read of it.
+// passedError returns the error object of m, which is valid JSON, unchanged, and its readable members.
 func passedError(m *jsonrpc.Message) *relay.Error {
 	e, _ := m.Failure()
 	return &relay.Error{
@@ -74,15 +73,15 @@ func passedError(m *jsonrpc.Message) *relay.Error {
 	}
 }
 
-// oneLine puts spaces in the place of the line breaks between the tokens of valid JSON, which only HTTP can bring. s is
-// nil before there is a session.
+// oneLine replaces the line breaks between the tokens of valid JSON by spaces. Only messages over HTTP can have such
+// line breaks. s is nil before the first session.
 func oneLine(s *conn.Session, raw []byte) {
 	if s == nil || s.OverHTTP {
 		jsonscan.Blank(raw)
 	}
 }
 
-// read takes what it can of the result of an introduction.
+// read reads the valid members of the result of an introduction into s.
 func read(s *conn.Session, result []byte) {
 	server := member(result, "serverInfo")
 	if s.Era.Subscribes() {

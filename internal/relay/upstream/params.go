@@ -13,19 +13,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// params are the params of a message of the peer in front, a valid object or nothing, and where in them is what the
-// relay has to know. They are sent as they are, but for the trace context.
+// params are the params of a message of the peer in front: a valid object, or nil. The fields locate the members that
+// the relay needs. The params are sent unchanged except for the trace context.
 type params struct {
 	raw             []byte
-	first           int    // where the first member begins; 0 if there is none
-	meta            []byte // the object, nil for none
-	metaAt          int    // where it begins
-	unclear         bool   // _meta is there twice, or is no object: it is left alone
+	first           int    // offset of the first member; 0 for none
+	meta            []byte // the object _meta; nil for none
+	metaAt          int    // offset of meta
+	unclear         bool   // _meta is duplicated or not an object, and stays unchanged
 	name, uri, task []byte
 	Arguments       []byte // of a tool or a prompt
 }
 
-// readParams walks over raw once.
+// readParams scans raw once.
 func readParams(raw []byte) params {
 	p := params{raw: raw}
 	for o := jsonscan.ObjectAt(raw, 0); o.Next(); {
@@ -50,10 +50,10 @@ func readParams(raw []byte) params {
 	return p
 }
 
-// Raw returns the params as they are.
+// Raw returns the params unchanged.
 func (p *params) Raw() json.RawMessage { return p.raw }
 
-// Target returns the text that names what a method is about, empty if there is none.
+// Target returns the name or URI of the method's target, empty for none.
 func (p *params) Target(t mcp.Target) string {
 	raw := [...][]byte{
 		mcp.TargetTool: p.name, mcp.TargetPrompt: p.name, mcp.TargetResource: p.uri, mcp.TargetTask: p.task,
@@ -62,7 +62,7 @@ func (p *params) Target(t mcp.Target) string {
 	return text
 }
 
-// Version is the revision that a modern message says it is of, empty for none.
+// Version returns the revision in the _meta of a modern message, empty for none.
 func (p *params) Version() mcp.Version {
 	if p.meta == nil || p.unclear {
 		return ""
@@ -70,8 +70,8 @@ func (p *params) Version() mcp.Version {
 	return readVersion(p.meta, mcp.MetaProtocolVersion)
 }
 
-// Asks returns what the message asks to be told of meanwhile: progress, under this token, the zero ID for none, and log
-// messages, in a modern revision.
+// Asks returns the progress token of the message, the zero ID for none, and whether a modern message asks for log
+// messages.
 func (p *params) Asks() (token jsonrpc.ID, logs bool) {
 	if p.unclear {
 		return token, false
@@ -87,7 +87,7 @@ func (p *params) Asks() (token jsonrpc.ID, logs bool) {
 	return token, logs
 }
 
-// Replace puts another token in the place of the one that [params.Asks] returns.
+// Replace replaces the progress token.
 func (p *params) Replace(token jsonrpc.ID) {
 	for o := jsonscan.ObjectAt(p.meta, 0); o.Next(); {
 		if string(o.Key()) == "progressToken" {
@@ -98,8 +98,8 @@ func (p *params) Replace(token jsonrpc.ID) {
 	}
 }
 
-// append appends the params as the last member of a message, and ends that. The trace context takes the place of the
-// peer's, unless it is that of no span: then what the peer says stays.
+// append appends the params as the last member of a message, and the message's closing brace. The trace context
+// replaces the peer's; a trace context without a span leaves the peer's unchanged.
 func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	if p.unclear || trace.Traceparent == "" && len(trace.Others) == 0 {
 		if p.raw != nil {
@@ -122,7 +122,7 @@ func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	return append(dst, '}')
 }
 
-// appendTraced appends the object meta, nil for none, with this trace context and without another.
+// appendTraced appends the object meta, nil for none, with the trace context in place of any other.
 func appendTraced(dst, meta []byte, trace *instrument.TraceContext) []byte {
 	dst = append(dst, '{')
 	for key, value := range trace.All() {
@@ -145,7 +145,7 @@ func appendTraced(dst, meta []byte, trace *instrument.TraceContext) []byte {
 	return append(dst, '}')
 }
 
-// separated separates the member that follows from the one before, if there is one.
+// separated appends a comma unless dst ends with an opening brace.
 func separated(dst []byte) []byte {
 	if bytes.HasSuffix(dst, []byte("{")) {
 		return dst
@@ -153,14 +153,14 @@ func separated(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// encode makes the frame of the request.
+// encode encodes the frame of the request.
 func (q *request) encode() {
 	q.Frame = jsonrpc.AppendRequestHead(q.Frame[:0], jsonrpc.IntID(q.ID), q.Method)
 	q.head = len(q.Frame)
 	q.Frame = q.params.append(q.Frame, q.TraceContext())
 }
 
-// sent returns the params that the request has been encoded with. They lie in its frame.
+// sent returns the params in the frame of the request. They share memory with the frame.
 func (q *request) sent() params {
 	raw, ok := bytes.CutPrefix(q.Frame[q.head:len(q.Frame)-1], []byte(beforeParams))
 	if !ok {
@@ -171,7 +171,7 @@ func (q *request) sent() params {
 
 const beforeParams = `,"params":`
 
-// member returns the raw member of valid JSON that is found on this path, nil if there is none.
+// member returns the raw member of valid JSON at a path, nil for none.
 func member(raw []byte, path ...string) []byte {
 	for _, name := range path {
 		raw, _ = mcp.Object(raw).Lookup(name)
@@ -179,13 +179,13 @@ func member(raw []byte, path ...string) []byte {
 	return raw
 }
 
-// readText returns the text on a path, as much of it as is shown, and empty if there is none.
+// readText returns the text at a path, cut at conn.MaxShown, empty for none.
 func readText(raw []byte, path ...string) string {
 	text, _ := jsonrpc.Text(member(raw, path...))
 	return conn.Excerpt(text, conn.MaxShown)
 }
 
-// readVersion returns the revision on a path, empty if it is none that can be repeated in a header.
+// readVersion returns the revision at a path, empty if the text cannot stand in an HTTP header.
 func readVersion(raw []byte, path ...string) mcp.Version {
 	text, _ := jsonrpc.Text(member(raw, path...))
 	if len(text) > conn.MaxShown || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {

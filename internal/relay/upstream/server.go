@@ -1,10 +1,10 @@
-// Package upstream is the relay's connection to a server: a [Server] sends the messages of the peer in front as they
-// are and gives what the server says to a [relay.Receiver]. It connects anew when the connection is lost, and brings
-// the next session to where the one before was lost.
+// Package upstream is the relay's connection to a server. A [Server] sends the messages of the peer in front unchanged,
+// and passes the messages of the server to a [relay.Receiver]. It reconnects when the connection is lost, and restores
+// the state of the lost session in the next one.
 //
-// It uses the client's core, package conn, as [mcpclient.Client] does, and has no tools, lists, handlers or cache. Each
-// request is made by [conn.Request.Start]: no goroutine waits for its answer, which is passed on by the goroutine that
-// reads it.
+// The package uses the client's core, package conn, as [mcpclient.Client] does, and has no tools, lists, handlers or
+// cache. It makes requests by [conn.Request.Start]: no goroutine waits for an answer, and the goroutine that reads an
+// answer passes it on.
 //
 // [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
 package upstream
@@ -38,13 +38,14 @@ type Options struct {
 	Name  string // in telemetry (mcp_client.name); the transport's by default
 	Group string // in telemetry (mcp_client.group); none by default
 
-	// RequestTimeout bounds each request from when it is to be sent. Zero means no limit.
+	// RequestTimeout bounds each request, from the moment when it can be sent. Zero means no limit.
 	RequestTimeout time.Duration
-	// InitTimeout bounds opening the transport, and again the introduction, in each attempt to connect. Zero means 10 s.
+	// InitTimeout bounds the opening of the transport and, separately, the introduction, in each attempt to connect. Zero
+	// means 10 s.
 	InitTimeout time.Duration
-	// CloseTimeout is what a connection gets to close before it is cut. Zero means 100 ms.
+	// CloseTimeout bounds the closing of a connection; afterwards the connection is cut. Zero means 100 ms.
 	CloseTimeout time.Duration
-	// KeepAlive is how long the server may say nothing before it is sent a ping. Zero means no pings.
+	// KeepAlive is the time without a message of the server after which the relay sends a ping. Zero means no pings.
 	KeepAlive time.Duration
 	// FrameLimit is the size of the largest frame, in bytes. Zero means 16 MiB.
 	FrameLimit int
@@ -55,7 +56,7 @@ type Options struct {
 // defaultFrameLimit is the default of [Options.FrameLimit].
 const defaultFrameLimit = 16 << 20
 
-// The waits between attempts to connect, and how long a process may take to start or a person to authorize.
+// Bounds of the waits between attempts to connect, of the start of a process, and of an authorization by a person.
 const (
 	backoffMin   = 50 * time.Millisecond
 	backoffMax   = 2 * time.Second
@@ -63,7 +64,7 @@ const (
 	authTimeout  = 5 * time.Minute
 )
 
-// settings returns what the core has to know of o.
+// settings returns the settings of the core.
 func (o *Options) settings() *conn.Settings {
 	return &conn.Settings{
 		RequestTimeout: o.RequestTimeout, InitTimeout: cmp.Or(o.InitTimeout, 10*time.Second), StartTimeout: startTimeout,
@@ -73,11 +74,11 @@ func (o *Options) settings() *conn.Settings {
 	}
 }
 
-// Server is a connection to a server, which is made anew when it is lost.
+// Server is a connection to a server. It reconnects when the connection is lost.
 type Server struct {
 	core     conn.Conn
 	client   *relay.Client
-	patience time.Duration // with which a message waits for a session
+	patience time.Duration // bounds the wait of a message for a session
 
 	name, instance, group string
 	number                uint64 // among the clients of the process
@@ -86,17 +87,16 @@ type Server struct {
 	restored restored
 	wishes   wishes
 	tools    tools
-	heard    atomic.Uint64 // messages of the server that may be about a request which is on its way
+	heard    atomic.Uint64 // number of messages of the server that may be about a request in flight
 
 	mu         sync.Mutex
-	introduced bool            // guarded by mu; the peer in front knows what has become of the first connection
-	latest     json.RawMessage // guarded by mu; the params of the latest introduction, for a sign of life
-	sessions   bool            // guarded by mu; there has been a session
-	told       *conn.Session   // guarded by mu; in which the relay itself has sent notifications/initialized, nil for none
+	introduced bool            // guarded by mu; the peer in front knows the outcome of the first connection
+	latest     json.RawMessage // guarded by mu; params of the latest introduction, for a modern sign of life
+	sessions   bool            // guarded by mu; true after the first session
+	told       *conn.Session   // guarded by mu; session in which the relay sends notifications/initialized; nil for none
 }
 
-// New returns a connection to the server that t reaches, for the peer in front that r is about. It begins to connect at
-// once.
+// New returns a connection by t to a server, for the peer in front that r describes. It starts to connect at once.
 func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
 	if t == nil {
 		return nil, errors.New("no transport")
@@ -151,14 +151,14 @@ func (c *Server) newRequest(ctx context.Context, method string, answer relay.Ans
 	return q
 }
 
-// start makes the request, which waits for a session with the patience of the relay.
+// start makes the request. The request waits for a session as long as the relay's patience lasts.
 func (q *request) start() {
 	q.ReadyBy = time.Now().Add(q.c.patience)
 	q.Start(q.ctx, q)
 }
 
-// Notify sends a notification of the peer in front. In a session in which the relay has sent notifications/initialized
-// itself, it sends no other.
+// Notify sends a notification of the peer in front. It drops notifications/initialized in a session in which the relay
+// itself sends that notification.
 func (c *Server) Notify(ctx context.Context, m relay.Message) error {
 	p := readParams(m.Params)
 	err := c.core.Send(ctx, &conn.Notice{
@@ -177,41 +177,41 @@ func (c *Server) Notify(ctx context.Context, m relay.Message) error {
 	return nil
 }
 
-// hadSession reports whether there has been a session.
+// hadSession reports whether the connection has had a session.
 func (c *Server) hadSession() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sessions
 }
 
-// confirmed notes that the relay sends notifications/initialized in session s.
+// confirmed records that the relay sends notifications/initialized in session s.
 func (c *Server) confirmed(s *conn.Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = s
 }
 
-// isConfirmed reports whether the relay has sent notifications/initialized in session s.
+// isConfirmed reports whether the relay sends notifications/initialized in session s.
 func (c *Server) isConfirmed(s *conn.Session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.told == s
 }
 
-// Ready reports whether messages need not wait for a session.
+// Ready reports whether messages can be sent without waiting for a session.
 func (c *Server) Ready() bool { return c.core.Open() }
 
-// Stop ends the connection and waits for what it has started, or until ctx ends.
+// Stop ends the connection and waits for its goroutines, until ctx ends.
 func (c *Server) Stop(ctx context.Context) error { return c.core.Stop(ctx) }
 
-// Inspect returns what the connection is doing.
+// Inspect returns the state of the connection.
 func (c *Server) Inspect() inspect.Client {
 	i := c.core.Inspect(func(i *inspect.Client) { i.Answering = c.serving.Len() })
 	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.group
 	return i
 }
 
-// targets says what the methods of the protocol are about, in all revisions.
+// targets has the target of each method of the protocol, in all revisions.
 var targets = sync.OnceValue(func() map[string]mcp.Target {
 	all := map[string]mcp.Target{}
 	for m := range mcp.Methods() {

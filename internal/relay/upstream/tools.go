@@ -15,16 +15,16 @@ const (
 	toolOverhead = 256
 )
 
-// tools are the tools of which HTTP repeats arguments in headers, as lists of the server say that have been passed on.
-// It is safe for concurrent use.
+// tools are the tools whose arguments are repeated in HTTP headers, by the lists of tools that have passed. It is safe
+// for concurrent use.
 type tools struct {
 	mu     sync.Mutex
-	byName map[string][]mirror.Param // guarded by mu; the parameters that are repeated
-	size   int                       // guarded by mu; in bytes, toolRoom at most
+	byName map[string][]mirror.Param // guarded by mu; the repeated parameters of each tool
+	size   int                       // guarded by mu; bytes of byName, at most toolRoom
 }
 
-// learn takes from a result of tools/list what calls need. A tool whose marks break the rules has none, and neither has
-// a tool for which there is no room.
+// learn reads the repeated parameters from a result of tools/list. A tool with invalid marks, or without room, has
+// none.
 func (l *tools) learn(result []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *tools) learn(result []byte) {
 	}
 }
 
-// put keeps the parameters of a tool in the place of those that it had before.
+// put replaces the parameters of a tool.
 func (l *tools) put(name string, params []mirror.Param) {
 	if before, known := l.byName[name]; known {
 		l.size -= cost(name, before)
@@ -65,7 +65,7 @@ func cost(name string, params []mirror.Param) int {
 	return size
 }
 
-// header returns the headers for a call of a tool, nil for none. Arguments that do not fit are the server's to refuse.
+// header returns the headers for a call of a tool, nil for none. The server refuses arguments that cannot be repeated.
 func (l *tools) header(tool string, arguments []byte) map[string]string {
 	l.mu.Lock()
 	params := l.byName[tool]

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
-
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
