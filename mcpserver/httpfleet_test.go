@@ -113,23 +113,6 @@ func TestChangesInOneProcessReachTheStreamInAnother(t *testing.T) {
 	}
 }
 
-func TestAChangeIsToldWhenTheStoreIsBack(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
-		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
-		time.Sleep(time.Second)
-		a.store.cut.Store(true)
-		a.change()
-		time.Sleep(10 * time.Second)
-		a.store.cut.Store(false)
-		defer time.AfterFunc(time.Minute, s.leave).Stop()
-		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
-			t.Errorf("got %+v, want the change", m)
-		}
-		s.leave()
-		synctest.Wait()
-	})
-}
-
 func TestAStreamHasOneReaderInAllProcesses(t *testing.T) {
 	for _, notResumable := range []bool{false, true} {
 		t.Run(fmt.Sprint("not resumable: ", notResumable), func(t *testing.T) {
@@ -402,36 +385,6 @@ func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
 	}
 }
 
-// The client comes back to another process, or to the one that answered.
-func TestAStreamWhoseEndTheStoreHasLostEnds(t *testing.T) {
-	for i, name := range []string{"another process", "the same process"} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				one, gate, _ := gated(t, mcpserver.Options{})
-				other, _, _ := gated(t, mcpserver.Options{})
-				all := processes(t, mcpserver.HTTPOptions{}, one, other)
-				session := all[0].open("2025-11-25")
-				s := all[0].stream("POST", gatedCall, "Mcp-Session-Id", session)
-				s.next()
-				progress := s.next()
-				s.leave()
-				all[0].store.lag.Store(true)
-				close(gate)
-				synctest.Wait()
-				all[0].store.lag.Store(false)
-				s = all[1-i].resumed(session, progress.ID)
-				defer time.AfterFunc(time.Minute, s.leave).Stop()
-				if m := s.message(); m.ID != 5.0 || m.Error == nil || !strings.Contains(m.Error.Message, "is lost") {
-					t.Errorf("got %+v, want an error that answers the request", m)
-				}
-				s.over()
-				all[0].end()
-				all[1].end()
-			})
-		})
-	}
-}
-
 func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -496,99 +449,6 @@ func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := b.post(initialized, address); got.status != http.StatusNotFound {
 			t.Errorf("a session of a dead process got %d, want 404", got.status)
-		}
-		s.leave()
-		synctest.Wait()
-	})
-}
-
-func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
-		session := a.open("2025-11-25")
-		s := a.stream("GET", "", "Mcp-Session-Id", session)
-		modern := a.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
-		modern.next()
-		gone := a.open("2025-11-25")
-		other := a.stream("GET", "", "Mcp-Session-Id", gone)
-		synctest.Wait()
-		a.store.deaf.Store(true)
-		b.change()
-		b.do("DELETE", "", "Mcp-Session-Id", gone)
-		time.Sleep(time.Second)
-		a.store.deaf.Store(false)
-		b.server.ElicitationComplete("anything")
-		for _, e := range []*events{s, modern} {
-			if m := e.message(); m.Method != mcp.NotificationToolListChanged {
-				t.Errorf("got %+v, want the change", m)
-			}
-			e.leave()
-		}
-		other.over()
-		synctest.Wait()
-	})
-}
-
-// The store fails over to a replica that lacks a signal. One process has received the signal and notices that the store
-// lost it; the other process sees no gap, and learns of it from the first one.
-func TestAProcessReportsSignalsThatTheStoreHasLost(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
-		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
-		a.server.ElicitationComplete("anything")
-		synctest.Wait()
-		a.store.lag.Store(true)
-		a.change()
-		time.Sleep(time.Second)
-		a.store.lag.Store(false)
-		a.store.back.Store(true)
-		a.server.ElicitationComplete("anything")
-		defer time.AfterFunc(time.Minute, s.leave).Stop()
-		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
-			t.Errorf("got %+v, want the change", m)
-		}
-		s.leave()
-		synctest.Wait()
-	})
-}
-
-// The store fails over to a replica that lacks the signal by which a process takes over a stream.
-func TestAProcessTakesOverAStreamAlthoughTheStoreLosesItsSignal(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
-		session := a.open("2025-11-25")
-		a.server.ElicitationComplete("anything")
-		synctest.Wait()
-		b.store.lag.Store(true)
-		s := b.stream("GET", "", "Mcp-Session-Id", session)
-		synctest.Wait()
-		b.store.lag.Store(false)
-		a.store.back.Store(true)
-		a.server.ElicitationComplete("anything")
-		time.Sleep(time.Second)
-		a.change()
-		defer time.AfterFunc(time.Minute, s.leave).Stop()
-		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
-			t.Errorf("got %+v, want the change", m)
-		}
-		s.leave()
-		synctest.Wait()
-	})
-}
-
-// A store that has lost signals yields those before them again. One says that the stream is read in another process.
-func TestSignalsThatComeAgainEndNoStream(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
-		session := a.open("2025-11-25")
-		a.stream("GET", "", "Mcp-Session-Id", session).leave()
-		s := b.stream("GET", "", "Mcp-Session-Id", session)
-		synctest.Wait()
-		b.store.all.Store(true)
-		a.change()
-		time.Sleep(time.Second)
-		a.change()
-		defer time.AfterFunc(time.Minute, s.leave).Stop()
-		for range 2 {
-			if m := s.message(); m.Method != mcp.NotificationToolListChanged && m.Method != mcp.NotificationPromptListChanged {
-				t.Errorf("got %+v, want a change", m)
-			}
 		}
 		s.leave()
 		synctest.Wait()
