@@ -26,7 +26,9 @@ type listener struct {
 // listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for, or is
 // subscribed to, and the server tells of. Servers of the legacy era tell of them unasked, but for resources. It is
 // begun anew when it ends, and when something else is wanted: then the client reads the old one for a while after the
-// new one is open, see [replaced]. If the new one fails, because of one bad URI perhaps, the old one goes on.
+// new one is open, see [replaced]. If the new one fails, because of one bad URI perhaps, the old one goes on. A server that
+// does not agree on a resource gives no reason, and a gateway may be without a member for a moment: so the listener asks
+// again.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
 	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.BackoffMin}
@@ -39,7 +41,7 @@ func (subs *subscriptions) listen(s *conn.Session) {
 		switch {
 		case !some:
 			return
-		case w.fulfilled(l.open):
+		case w.fulfilled(l.open) && (len(w.lost) == 0 || time.Until(l.pause) > 0):
 			l.follow(&w)
 		case !w.asked && time.Until(l.pause) > 0:
 			l.wait(&w)
@@ -58,6 +60,11 @@ func (l *listener) renew(w *wish) bool {
 		return l.failed(uris, err)
 	}
 	agreed := next.agreed
+	if w.fulfilled(l.open) && len(without(w.lost, agreed.ResourceSubscriptions)) == len(w.lost) {
+		next.close()
+		l.pauseNow()
+		return true
+	}
 	if l.open != nil {
 		select {
 		case o := <-l.open.Outcome:
@@ -89,6 +96,9 @@ func (l *listener) renew(w *wish) bool {
 		l.replace(l.s, l.open)
 	}
 	l.open, l.since, l.gap = next, time.Now(), ""
+	if len(without(uris, agreed.ResourceSubscriptions)) > 0 {
+		l.pauseNow()
+	}
 	return true
 }
 
@@ -145,9 +155,16 @@ func (l *listener) wait(w *wish) {
 	}
 }
 
-// follow waits for the end of the open subscription, or until something else may be wanted.
+// follow waits for the end of the open subscription, until something else may be wanted, or until it is time to ask for
+// what is lost again.
 func (l *listener) follow(w *wish) {
+	var again <-chan time.Time
+	if len(w.lost) > 0 {
+		again = time.After(time.Until(l.pause))
+	}
 	select {
+	case <-again:
+		return
 	case <-w.changed:
 		return
 	case o := <-l.open.Outcome:

@@ -21,9 +21,10 @@ import (
 //
 // The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
 // after a connection was lost. The handlers are called then, for the client may have missed a change. Without an answer
-// the client tries again, after Options.BackoffMin to BackoffMax. If a server refuses, the record
-// mcp_client.subscription.lost has its reason, and the next session tries. To subscribe to a resource twice is to
-// subscribe once, and one unsubscribing ends it.
+// the client tries again, after Options.BackoffMin to BackoffMax. If a server refuses, the client emits the record
+// mcp_client.subscription.lost. A legacy server gives a reason, and the next session tries again. A modern server gives
+// none, and the client asks it again after BackoffMin to BackoffMax. To subscribe to a resource twice is to subscribe
+// once, and one unsubscribing ends it.
 //
 // A modern client replaces its subscription to change it. It reads the old one for 5 s more, so handlers may hear a
 // change twice; of more than 4 changes in that time, the oldest counts as a gap.

@@ -417,18 +417,18 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 				}
 				done := background(func() error { return c.SubscribeResource(t.Context(), motd) }) // the user tries again
 				r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{}`)
-				r.Expect(mcp.NotificationCancelled)
 				if err := <-done; !errors.Is(err, ErrUnsupported) {
 					t.Errorf("want %v, got %v", ErrUnsupported, err)
 				}
 				lost(2)
 				done = background(func() error { return c.SubscribeResource(t.Context(), news) })
 				r.listened(about(motd, news))
-				r.Expect(mcp.NotificationCancelled)
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
 				j.wants(t, "updated "+motd) // is told of again
+				r.Expect(mcp.NotificationCancelled)
+				r.Expect(mcp.NotificationCancelled)
 				r.reconnect(all)
 				r.Refuse(r.Expect(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
 				synctest.Wait()
@@ -438,6 +438,41 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAModernServerIsAskedAgainForAResource is about a gateway that is without the member that has the resource.
+func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
+	j := &journal{}
+	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleToolListChanged(j.changed("tools"))}}
+	const tools = `{"toolsListChanged":true}`
+	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
+		r.listened(tools)
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		r.agree(r.Expect(mcp.MethodSubscriptionsListen), "")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		r.reconnect(all)
+		r.agree(r.Expect(mcp.MethodSubscriptionsListen), tools)
+		j.wants(t, "tools")
+		open := r.subscription
+		for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+			var again frame
+			if took := elapsed(func() { again = r.Expect(mcp.MethodSubscriptionsListen) }); took != pause {
+				t.Errorf("asked again after %v, want %v", took, pause)
+			}
+			r.agree(again, tools)
+			r.Expect(mcp.NotificationCancelled) // of this one: the other is as good
+			r.subscription = open
+			r.tell(mcp.NotificationToolListChanged, "{}")
+			j.wants(t, "tools")
+		}
+		r.agree(r.Expect(mcp.MethodSubscriptionsListen), "")
+		j.wants(t, "updated "+motd)
+		r.Expect(mcp.NotificationCancelled)
+		time.Sleep(time.Hour)
+		r.silent()
+	})
 }
 
 func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {

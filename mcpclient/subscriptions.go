@@ -71,6 +71,7 @@ type refusal struct {
 type wish struct {
 	filter  mcp.SubscriptionFilter
 	asked   bool            // a caller waits for the server's word on it
+	lost    []string        // resources that the server did not agree on when it was last asked
 	changed <-chan struct{} // closed when it may have become another one
 }
 
@@ -135,7 +136,7 @@ func (subs *subscriptions) refusedBy(s *conn.Session, err *Error) {
 func (subs *subscriptions) wishes(s *conn.Session) (w wish) {
 	w.filter = subs.c.dispatcher.wanted(&s.Capabilities)
 	if hasSubscribing(&s.Capabilities) {
-		w.filter.ResourceSubscriptions, w.asked = subs.watches.filter()
+		w.filter.ResourceSubscriptions, w.asked, w.lost = subs.watches.filter()
 	}
 	return w
 }

@@ -104,18 +104,22 @@ func (t *watches) uris() []string {
 	return slices.Sorted(maps.Keys(t.all))
 }
 
-// filter returns what a subscription must be about, and whether a caller waits for the server's word on a part of it.
-func (t *watches) filter() (uris []string, asked bool) {
+// filter returns what a subscription must be about, whether a caller waits for the server's word on a part of it, and
+// which part the server does not tell of although it is wanted.
+func (t *watches) filter() (uris []string, asked bool, lost []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for uri, w := range t.all {
 		if w.wanted || w.asked != nil {
 			uris = append(uris, uri)
 			asked = asked || w.asked != nil
+			if w.lost {
+				lost = append(lost, uri)
+			}
 		}
 	}
 	slices.Sort(uris)
-	return uris, asked
+	return uris, asked, lost
 }
 
 // ask notes that a caller waits for the server's word on w in session s, and returns where it comes; nil if the server
