@@ -48,6 +48,9 @@ func (w *world) broken(draw *rand.Rand, t transport.Transport) transport.Transpo
 	for range 1 + draw.IntN(3) {
 		f := pick(draw, all...)
 		f.Probability, f.For = pick(draw, 0.01, 0.05, 0.2), w.span
+		if f.Kind == chaos.Expire { // each new session makes requests, and so more sessions expire
+			f.Probability = min(f.Probability, 0.05)
+		}
 		plan.Faults = append(plan.Faults, f)
 	}
 	for _, f := range plan.Faults {
