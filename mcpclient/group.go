@@ -10,7 +10,9 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/groupname"
+	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -231,12 +233,35 @@ func (g *Group) Stop(ctx context.Context) error {
 func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
 	error) {
 	c, tool, within, err := g.route(ctx, name, options)
+	p := &mcp.CallToolParams{Name: name}
 	switch {
 	case err == nil:
 		return c.CallTool(ctx, tool, arguments, within...)
 	case c != nil:
-		p := &mcp.CallToolParams{Name: name}
 		err = c.failed(ctx, mcp.MethodCallTool, p, options, err)
+	default:
+		g.failed(ctx, name, options, err)
 	}
 	return nil, err
+}
+
+// failed records the call of a tool that belongs to no member, and so to no client. It uses the telemetry of the group,
+// or of its first member, under the name "group".
+func (g *Group) failed(ctx context.Context, tool string, options []CallOption, err error) {
+	var to *telemetry.Telemetry
+	if g.shared != nil {
+		to = g.shared.Telemetry
+	}
+	if all := g.present(); to == nil && len(all) > 0 {
+		to = all[0].client.cfg.Telemetry
+	}
+	if to == nil {
+		return
+	}
+	tel := instrument.NewClient(to, "group", instrument.Network{})
+	defer tel.Close()
+	_, op := tel.StartRequest(ctx, instrument.Request{Method: mcp.MethodCallTool, TargetKind: instrument.Tool, Target: tool,
+		Stranger: true, Attributes: askedBy(options).spanAttributes})
+	op.Waiting()
+	op.End(*endedBy(err))
 }

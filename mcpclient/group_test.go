@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -346,6 +348,34 @@ func TestEachMemberHasANameInTelemetry(t *testing.T) {
 	}
 	if shared.Name != "all of them" || nameless.Name != "" {
 		t.Error("the options have changed")
+	}
+}
+
+func TestACallThatBelongsToNoMemberIsOneOperation(t *testing.T) {
+	for _, name := range []string{"telemetry of the group", "telemetry of a member"} {
+		t.Run(name, func(t *testing.T) {
+			rec := telemetrytest.Recorder(t)
+			own := &mcpclient.Options{Telemetry: rec.Telemetry()}
+			o := &mcpclient.GroupOptions{Options: own}
+			if name == "telemetry of a member" {
+				o = nil
+			}
+			members := []mcpclient.Member{{Name: "a", Transport: toolbox("A", "x"), Options: own}}
+			grouped(t, o, members, func(t *testing.T, g *mcpclient.Group) {
+				_, err := g.CallTool(t.Context(), "b_x", nil)
+				spans := rec.SpansNamed("tools/call b_x", trace.SpanKindClient)
+				if len(spans) != 1 || spans[0].Status().Description != err.Error() {
+					t.Errorf("got the spans %v, want one with %q", spans, err)
+				}
+				n := rec.Count("mcp.client.operation.duration", "mcp.method.name", "tools/call", "error.type", "_OTHER")
+				if n != 1 {
+					t.Errorf("got %d durations, want 1", n)
+				}
+				if logs := rec.Logs("mcp_client.request.exception"); len(logs) != 1 {
+					t.Errorf("got the records %v, want 1", logs)
+				}
+			})
+		})
 	}
 }
 
