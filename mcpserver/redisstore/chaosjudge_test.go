@@ -65,19 +65,24 @@ func (l *load) lose(from, to time.Time) {
 			return t.at.After(to.Add(-200*time.Millisecond)) && t.at.Before(to.Add(100*time.Millisecond))
 		})
 	}
-	l.kept = slices.DeleteFunc(l.kept, func(k *keptTask) bool { return k.done.After(from.Add(-time.Second)) })
+	l.kept = slices.DeleteFunc(l.kept, func(k *keptTask) bool { return k.done.After(from.Add(-lag)) })
 }
 
 // lostBetween reports whether Redis has lost what was written between two moments.
 func (l *load) lostBetween(from, to time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, x := range l.lost {
-		if from.Before(x.to.Add(time.Second)) && to.After(x.from.Add(-time.Second)) {
-			return true
-		}
-	}
-	return false
+	return l.hasLost(from, to)
+}
+
+// lag is more than a replica lags behind, on a busy machine.
+const lag = 2 * time.Second
+
+// hasLost is lostBetween; mu is held.
+func (l *load) hasLost(from, to time.Time) bool {
+	return slices.ContainsFunc(l.lost, func(x span) bool {
+		return from.Before(x.to.Add(time.Second)) && to.After(x.from.Add(-lag))
+	})
 }
 
 // judge judges how a call has ended, and returns the process that has answered.

@@ -390,7 +390,7 @@ func (u *user) task() {
 	if c := l.runs[id]; len(c.began) > 0 {
 		p = c.began[0]
 	}
-	if err == nil {
+	if err == nil && !l.hasLost(ended, ended) {
 		l.kept = append(l.kept, &keptTask{u, t, id + " by " + by, ended})
 	}
 	l.mu.Unlock()

@@ -104,7 +104,11 @@ func (w *world) fault(draw *rand.Rand) {
 	if draw.IntN(2) == 0 {
 		at, where = w.atBack, "the back"
 	}
-	switch draw.IntN(5) {
+	kinds := 5
+	if w.middle == fleet {
+		kinds++
+	}
+	switch draw.IntN(kinds) {
 	case 0, 1:
 		w.note("all connections to %s are cut", where)
 		at.cut()
@@ -125,6 +129,13 @@ func (w *world) fault(draw *rand.Rand) {
 		w.note("they do not any more")
 	case 4:
 		w.restart(draw)
+	case 5:
+		i := draw.IntN(len(w.processes))
+		w.note("process %d is cut off from its store", i)
+		w.process(i).reach.setCut(true)
+		time.Sleep(upTo(draw, 5*time.Second))
+		w.process(i).reach.setCut(false)
+		w.note("process %d is not any more", i)
 	}
 }
 

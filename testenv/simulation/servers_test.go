@@ -108,6 +108,7 @@ func editionOf(tool string) int {
 type process struct {
 	server  *mcpserver.Server
 	handler *mcpserver.HTTPHandler
+	reach   *reach
 }
 
 // stores are the stores that the processes share.
@@ -127,11 +128,12 @@ func newStores(shared bool) (s stores) {
 
 // newProcess starts a process.
 func (w *world) newProcess() *process {
+	r := newReach(w.stores)
 	s := mcpserver.New(mcp.Implementation{Name: "world", Version: "1"}, &mcpserver.Options{
 		PageSize: 3, CacheTTL: time.Hour, StateKeys: [][]byte{make([]byte, 32)}, Telemetry: w.servers.Telemetry(),
-		Tasks: &mcpserver.TaskOptions{Store: w.stores.tasks, PollInterval: 200 * time.Millisecond},
+		Tasks: &mcpserver.TaskOptions{Store: reachedTasks{r}, PollInterval: 200 * time.Millisecond},
 	})
-	p := &process{server: s}
+	p := &process{server: s, reach: r}
 	add := func(name string, hints *mcp.ToolAnnotations, before func(context.Context, *question) error) error {
 		return mcpserver.AddTool(s, &mcp.Tool{Name: name, Annotations: hints}, w.tool(name, before))
 	}
@@ -150,9 +152,9 @@ func (w *world) newProcess() *process {
 	if err != nil {
 		panic(err)
 	}
-	o := &mcpserver.HTTPOptions{Sessions: w.stores.sessions}
+	o := &mcpserver.HTTPOptions{}
 	if w.stores.sessions != nil {
-		o.Events = w.stores.events
+		o.Sessions, o.Events = reachedSessions{r}, reachedEvents{r}
 	}
 	p.handler = s.HTTPHandler(o)
 	return p
