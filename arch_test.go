@@ -19,7 +19,7 @@ var leaves = []string{
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
 	"internal/tokens", "internal/version",
 	"mcpclient/telemetry/names", "internal/instrument/settings", "mcpclient/auth/internal/assertion",
-	"mcpserver/internal/identity",
+	"internal/identity",
 }
 
 // arrows says which packages of this module each of the others may import, beside leaves. Decide here where a package
@@ -31,6 +31,10 @@ var arrows = map[string][]string{
 	"internal/server/introduction": {"internal/given", "internal/jsonrpc", "mcp"},
 	"internal/server/rpc": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/workers", "mcp", "mcpclient/telemetry",
+	},
+	"internal/server/web": {
+		"internal/instrument", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/server/quota",
+		"internal/server/rpc", "internal/sse", "mcp", "mcpclient/telemetry", "mcpserver/store",
 	},
 	"internal/ndjson":      {},
 	"internal/sse":         {},
@@ -142,7 +146,7 @@ var arrows = map[string][]string{
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
 		"internal/relay", "internal/running", "internal/schema", "internal/server/introduction", "internal/server/quota",
-		"internal/server/rpc", "internal/sse", "internal/workers", "mcp", "mcpclient/telemetry", "internal/instrument",
+		"internal/server/rpc", "internal/server/web", "internal/workers", "mcp", "mcpclient/telemetry", "internal/instrument",
 		"mcpserver/store",
 	},
 	"internal/relay/upstream": {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -17,7 +18,7 @@ import (
 // or where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. So is a legacy client
 // before its notifications/initialized. A handler may go on without the
 // answer. If it returns the error instead, a modern client gets -32021 with the capabilities that are missing.
-var ErrUnsupported = errors.New("the client cannot be asked for this")
+var ErrUnsupported = rpc.ErrUnsupported
 
 // ErrInputRequired says that the client has to be asked first. A handler returns the error, or one that wraps it, as it
 // is, and is called again when the client has answered.

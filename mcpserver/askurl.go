@@ -103,8 +103,8 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 			return
 		}
 	}
-	for f := range s.fleets {
-		f.outbox.add(signal{Kind: signalCompleted, Elicitation: elicitationID})
+	for h := range s.fleets {
+		h.web.Complete(elicitationID)
 	}
 }
 

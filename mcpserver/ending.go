@@ -7,6 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -31,12 +32,12 @@ var endings = []struct {
 	{errTimeLimit, names.ErrorTimeout},
 	{errTaskExpired, names.ErrorTimeout},
 	{errShuttingDown, names.ErrorShutdown},
-	{errTooOften, names.ErrorRateLimited},
+	{rpc.ErrTooOften, names.ErrorRateLimited},
 	{rpc.ErrBusy, names.ErrorOverloaded},
 	{rpc.ErrOverloaded, names.ErrorOverloaded},
-	{errNoRoom, names.ErrorOverloaded},
+	{web.ErrNoRoom, names.ErrorOverloaded},
 	{errUnread, names.ErrorOverloaded},
-	{errTooManySessions, names.ErrorOverloaded},
+	{web.ErrTooManySessions, names.ErrorOverloaded},
 	{rpc.ErrBatchFull, names.ErrorOverloaded},
 }
 

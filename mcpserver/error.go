@@ -45,10 +45,8 @@ func allowed(v mcp.Version, err error) error {
 
 var (
 	errShuttingDown = relay.ErrStopping
-	errNoRoom       = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"} // over HTTP
 	errUnread       = &mcp.Error{Code: mcp.CodeInternalError,
 		Message: "the answer was dropped: clients have too many answers waiting that they do not read"}
-	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}
 )
 
 func invalidRequest(format string, args ...any) error {

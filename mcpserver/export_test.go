@@ -43,18 +43,9 @@ const (
 type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int }
 
 // Taken returns what is taken now.
-func (h *HTTPHandler) Taken() (t Taken) {
-	h.gate.mu.Lock()
-	t.Places, t.Accounts = h.gate.places.Used, len(h.gate.places.Held)
-	h.gate.mu.Unlock()
-	t.Bytes, _ = h.room.Usage()
-	t.Accounts += h.room.Accounts()
-	h.sessions.mu.Lock()
-	t.Sessions, t.Introductions = h.sessions.places.Used, h.sessions.introductions.Used
-	t.Accounts += len(h.sessions.places.Held) + len(h.sessions.introductions.Held)
-	h.sessions.mu.Unlock()
-	t.Inside = int(h.gate.inside.Load())
-	return t
+func (h *HTTPHandler) Taken() Taken {
+	l := h.web.Load()
+	return Taken{l.Requests, l.Bytes, l.Inside, l.Sessions, l.Introductions, l.Accounts}
 }
 
 // WrapTasks replaces the store of a server that offers tasks and runs none.

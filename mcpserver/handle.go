@@ -76,8 +76,8 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	switch {
 	case x.headers != nil:
-		return x.headers.terms(x.s, method, p)
-	case len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && modern(p):
+		return x.headerTerms(method, p)
+	case len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && p.Modern():
 		return x.s.modernTerms(p)
 	}
 	return x.legacyTerms(method)
@@ -95,9 +95,9 @@ func (c *call) check(p *jsonrpc.Params) error {
 		return invalidRequest("revision %s has no batches", c.info.Version)
 	}
 	if !c.x.allows(c.method.rate) {
-		return errTooOften
+		return rpc.ErrTooOften
 	}
-	if err := c.x.headers.check(c, p); err != nil {
+	if err := c.checkHeaders(p); err != nil {
 		return err
 	}
 	if err := c.readLogLevel(p); err != nil {

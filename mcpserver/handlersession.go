@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // Why a session ended, for a [Terminator]; there are other reasons.
 var (
-	ErrShutdown       = errors.New("the server is shutting down")
-	ErrSessionTimeout = errors.New("the session has expired")
-	ErrSessionEvicted = errors.New("the session was not used, and another needed its place")
+	ErrShutdown       = web.ErrShutdown
+	ErrSessionTimeout = web.ErrTimeout
+	ErrSessionEvicted = web.ErrEvicted
 )
 
 // Session is what a legacy client opens by initialize, and what lasts between its requests: on one connection, or over
@@ -234,7 +235,7 @@ func (c *connection) welcome(ctx context.Context, a *agreement) error {
 		}
 	}()
 	if !c.introduce(a.weight) {
-		return errTooManySessions
+		return web.ErrTooManySessions
 	}
 	if err := c.public.tell(ctx, c.exchange.s.hosts.all()); err != nil {
 		return err

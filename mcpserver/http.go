@@ -2,18 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
+	"time"
 
-	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
-	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // HTTPHandler serves a [Server] over HTTP: clients of every revision under one URL, and each transport of the
@@ -34,32 +28,16 @@ import (
 // there is no other span, and the message names none, headers such as traceparent say what the client's is.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
-	engine   rpc.Engine // of what is answered by itself
 	s        *Server
-	role     role      // for what is answered by itself
-	audience *audience // likewise
 	cfg      HTTPOptions
-	guard    guard
-
-	gate      gate
-	room      *quota.Memory  // for bodies: those that are being read, and those of requests that are being answered
-	stateless statelessCalls // of those who are answered by themselves
-	watching  *quota.Memory  // for what sessions and subscriptions watch
-	sessions  sessions
-	rates     rateBooks
-	fleet     *fleet // nil if sessions are known in this process only
-
-	none         terms                  // of modern clients
-	assumed      map[mcp.Version]*terms // of legacy clients without sessions
-	http1, http2 rpc.Observer
-
-	life context.Context // of sessions
-	kill context.CancelFunc
-
-	warned atomic.Bool // that a writer allows no deadlines
-
-	gone  func()       // takes it out of the metrics of what is there now
-	stray atomic.Int64 // handlers of closed sessions that ignored the end of their contexts
+	web      *web.Handler
+	role     role                   // for stateless messages
+	audience *audience              // of stateless messages
+	watching *quota.Memory          // for what sessions and subscriptions watch
+	rates    rateBooks              // of the accounts
+	none     terms                  // of modern clients
+	assumed  map[mcp.Version]*terms // of legacy clients without sessions
+	gone     func()                 // takes the handler out of the metrics of what is there now
 }
 
 // HTTPHandler returns a handler that serves s under the URL where it is mounted. Options that contradict themselves are
@@ -73,39 +51,22 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
 	h := &HTTPHandler{
-		s: s, audience: newAudience(cfg.MaxSubscriptions),
-		cfg:       s.guardStores(cfg),
-		guard:     guard{cfg.AllowedOrigins, cfg.AllowedHosts},
-		gate:      gate{places: quota.NewShares(cfg.MaxRequests), waits: quota.NewShares(cfg.MaxWaiting)},
-		room:      quota.NewMemory(cfg.MaxBodies),
-		stateless: statelessCalls{total: s.total, live: map[*rpc.Call]struct{}{}},
-		watching:  quota.NewMemory(cfg.MaxWatchedBytes),
-		sessions: sessions{
-			places: quota.NewShares(cfg.MaxSessions), introductions: quota.NewShares(cfg.MaxIntroductionBytes),
-			byID: map[string]*httpSession{},
-		},
-		assumed: map[mcp.Version]*terms{},
+		s: s, cfg: s.guardStores(cfg), audience: newAudience(cfg.MaxSubscriptions),
+		watching: quota.NewMemory(cfg.MaxWatchedBytes), assumed: map[mcp.Version]*terms{},
 	}
-	h.gate.room = h.room
-	h.engine = rpc.Engine{
-		Calls: &h.stateless, Group: rpc.NewGroup(rpc.MaxSpare), FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(),
-	}
-	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
-	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	h.role = s.roles.forHTTP(h)
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(terms)
 		h.assumed[v].agreed.Store(&agreement{version: v})
 	}
+	h.web = web.New((*httpServer)(h), h.cfg.forWeb(s))
 	h.observeLimits()
-	h.life, h.kill = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handlers[h] = struct{}{}
 	s.enlist()
-	if cfg.Sessions != nil {
-		h.fleet = newFleet(h)
-		s.fleets[h.fleet] = struct{}{}
+	if h.web.IsShared() {
+		s.fleets[h] = struct{}{}
 	} else {
 		s.audiences[h.audience] = struct{}{}
 	}
@@ -113,56 +74,7 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if f := h.guard.check(r); f != nil {
-		h.turnAway(w, r, *f)
-		return
-	}
-	x, v := h.arrival(r)
-	if err := h.gate.enter(v); err != nil {
-		h.turnAway(w, r, tooBusy(err))
-		return
-	}
-	defer v.leave()
-	switch r.Method {
-	case http.MethodPost:
-		h.post(w, r, v, x)
-	case http.MethodGet:
-		h.get(w, r)
-	case http.MethodDelete:
-		h.delete(w, r)
-	default:
-		h.notAllowed(w, r)
-	}
-}
-
-// notAllowed refuses a method of HTTP. What is allowed depends on whether there may be sessions.
-func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
-	allowed := http.MethodPost
-	if h.hasSessions() {
-		allowed = "POST, GET, DELETE"
-	}
-	w.Header().Set("Allow", allowed)
-	h.turnAway(w, r, httpRefusal{reason: names.RefusalMethod, status: http.StatusMethodNotAllowed,
-		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "method not allowed"}})
-}
-
-// hasSessions reports whether legacy clients get sessions.
-func (h *HTTPHandler) hasSessions() bool { return !h.cfg.Stateless && len(h.s.cfg.legacy) > 0 }
-
-// observer returns the one for clients of the HTTP version of r.
-func (h *HTTPHandler) observer(r *http.Request) rpc.Observer {
-	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
-	switch {
-	case unix:
-		return h.s.observer(instrument.Network{Transport: "unix", Protocol: "http", ProtocolVersion: "1.1"})
-	case r.ProtoMajor > 2:
-		return h.s.observer(instrument.Network{Transport: "quic", Protocol: "http", ProtocolVersion: "3"})
-	case r.ProtoMajor == 2:
-		return h.http2
-	}
-	return h.http1
-}
+func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.web.ServeHTTP(w, r) }
 
 // Shutdown ends the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, lets the
 // requests finish that are being handled, and closes all sessions and their streams. When ctx ends before that, the
@@ -170,52 +82,35 @@ func (h *HTTPHandler) observer(r *http.Request) rpc.Observer {
 // error says how many. It is to be called before the Shutdown of the [http.Server], which waits for streams but does
 // not end them.
 func (h *HTTPHandler) Shutdown(ctx context.Context) error {
-	h.gate.close()
-	h.s.mu.Lock()
-	delete(h.s.audiences, h.audience)
-	delete(h.s.fleets, h.fleet)
-	h.s.mu.Unlock()
-	h.audience.close()
-	h.role.endStreams()
-	h.gate.waitPosts(ctx)
-	var drained sync.WaitGroup
-	for _, s := range h.sessions.close() {
-		drained.Go(func() {
-			s.exchange.Asks.Close() // no answer is let in any more
-			s.exchange.Group.Wait(ctx)
-			s.public.because(ErrShutdown)
-			h.end(s)
-		})
-	}
-	drained.Wait()
-	var err error
-	if h.gate.waitAll(ctx) {
-		concluded, cancel := context.WithTimeout(context.WithoutCancel(ctx), rpc.Settle)
-		defer cancel()
-		h.stateless.wait(concluded)
-	} else {
-		err = context.Cause(ctx)
-		h.stateless.close(errShuttingDown)
-		// sessions take that without one
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*rpc.Settle+h.s.farewell())
-		defer cancel()
-		h.gate.waitAll(last)
-	}
-	if left := h.stray.Swap(0) + h.stateless.size(); left > 0 {
-		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
-	}
-	if h.fleet != nil {
-		h.fleet.leave(context.WithoutCancel(ctx))
-	}
-	h.role.close(context.WithoutCancel(ctx))
-	h.gone()
-	h.kill()
-	rpc.Wait(h.engine.Group, rpc.Settle)
-	rpc.CloseGroup(h.engine.Group)
+	err := h.web.Shutdown(ctx)
 	h.s.flush(ctx, h.s.everyObserver()...)
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
 	delete(h.s.handlers, h)
 	h.s.enlist()
 	return err
+}
+
+// Refused counts and logs a request that a middleware in front of h has refused with a status, so that it is seen
+// beside those that h refuses itself: in the metric mcp_server.request.refused, and in records of that name at a
+// limited rate. The middleware of package bearer calls it. 401 and 403 have the reason unauthorized, 429 has
+// rate_limited, and others have _OTHER. err is for the log and may be nil. Refused may be called by several goroutines.
+func (h *HTTPHandler) Refused(r *http.Request, status int, err error) { h.web.Refused(r, status, err) }
+
+// ErrNotResumable is returned by [CloseStream] when the client could not get the rest.
+var ErrNotResumable = web.ErrNotResumable
+
+// CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request of ctx, so that
+// neither end has to hold a connection while the handler works on. The client is asked to come back after the given
+// time, zero for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
+//
+// The error is [ErrNotResumable] where that cannot be: in modern revisions and on any other transport, and in revisions
+// before 2025-11-25 as long as nothing has been sent that the client could begin behind. Then nothing has happened.
+// (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
+func CloseStream(ctx context.Context, retry time.Duration) error {
+	r := RequestFrom(ctx)
+	if r == nil || r.call == nil {
+		return ErrNotResumable
+	}
+	return web.CloseStream(ctx, r.call.Out, retry)
 }

@@ -1,81 +1,30 @@
 package mcpserver
 
 import (
-	"encoding/json"
-	"net/http"
-	"strings"
-
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/internal/jsonscan"
-	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Headers of the protocol, in canonical form.
-const (
-	headerVersion     = "Mcp-Protocol-Version"
-	headerSession     = "Mcp-Session-Id"
-	headerMethod      = "Mcp-Method"
-	headerName        = "Mcp-Name"
-	headerLastEventID = "Last-Event-Id"
-)
-
-func headerMismatch(format string, args ...any) error {
-	return refusal(mcp.CodeHeaderMismatch, format, args...)
-}
-
-// headers are those of an HTTP request that brings a modern message, of which they mirror parts; nil for any other
-// message. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
-type headers http.Header
-
-// single returns the value of a header, which must be there once. Where it is there more often, a proxy on the way
-// may have gone by another value.
-func (h headers) single(name string) (string, error) {
-	switch values := h[name]; len(values) {
-	case 0:
-		return "", headerMismatch("the header %s is missing", name)
-	case 1:
-		return values[0], nil
-	}
-	return "", headerMismatch("the header %s is there more than once", name)
-}
-
-// terms returns the revision of a modern request, and who asks: what it says in its _meta, which must be what it says
-// in its headers.
-func (h headers) terms(s *Server, method string, p *jsonrpc.Params) (mcp.Version, client, error) {
-	version, err := h.single(headerVersion)
-	if err == nil && p.ProtocolVersion != nil {
-		if !jsonrpc.Is(p.ProtocolVersion, version) {
-			err = headerMismatch("the header %s is %.64q, and params._meta says otherwise", headerVersion, version)
-		}
-	}
-	if err != nil {
+// headerTerms returns the revision of a modern request over HTTP, and who asks: what it says in its _meta, which must be
+// what it says in its headers.
+func (x *exchange) headerTerms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
+	if err := x.headers.CheckVersion(p); err != nil {
 		return "", client{}, err
 	}
-	v, from, err := s.modernTerms(p)
+	v, from, err := x.s.modernTerms(p)
 	if err != nil {
 		return v, from, err
 	}
-	return v, from, h.mirrors(headerMethod, method)
+	return v, from, x.headers.CheckMethod(method)
 }
 
-// mirrors says whether a header is what the body says.
-func (h headers) mirrors(name, want string) error {
-	switch got, err := h.single(name); {
-	case err != nil:
-		return err
-	case got != want:
-		return headerMismatch("the header %s is %.64q, and the body says %.64q", name, got, want)
-	}
-	return nil
-}
-
-// check holds the headers that mirror parts of a request's params against them.
-func (h headers) check(c *call, p *jsonrpc.Params) error {
+// checkHeaders holds the headers that mirror parts of the params against them.
+func (c *call) checkHeaders(p *jsonrpc.Params) error {
+	h := c.x.headers
 	if h == nil {
 		return nil
 	}
-	if err := h.checkName(c.method.target(c.info.Version), p, c.params); err != nil {
+	if err := h.CheckName(c.method.target(c.info.Version), p, c.params); err != nil {
 		return err
 	}
 	if c.method.name != mcp.MethodCallTool {
@@ -83,97 +32,7 @@ func (h headers) check(c *call, p *jsonrpc.Params) error {
 	}
 	name, _ := c.method.named(p.Name)
 	if t, ok := c.x.s.tools.lookup(name); ok && len(t.mirrored) > 0 {
-		return h.checkArguments(t.mirrored, p.Arguments)
+		return h.CheckArguments(t.mirrored, p.Arguments)
 	}
 	return nil
-}
-
-// checkName compares Mcp-Name with what the request is about. One that does not say so needs no header, but must not
-// have one either.
-func (h headers) checkName(about mcp.Target, p *jsonrpc.Params, params json.RawMessage) error {
-	var raw []byte
-	switch member := about.Member(); member {
-	case "":
-		return nil
-	case "name":
-		raw = p.Name
-	case "uri":
-		raw = p.URI
-	default:
-		raw, _ = mcp.Object(params).Lookup(member)
-	}
-	if raw == nil && len(h[headerName]) == 0 {
-		return nil
-	}
-	said, err := h.single(headerName)
-	if err != nil {
-		return err
-	}
-	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped && end == len(raw) &&
-		string(raw[1:end-1]) == said &&
-		!strings.HasPrefix(said, "=?") {
-		return nil
-	}
-	decoded, err := mirror.Decode(said)
-	if err != nil {
-		return headerMismatch("%s: %w", headerName, err)
-	}
-	if want, ok := jsonrpc.Text(raw); !ok || decoded != want {
-		return headerMismatch("the header %s is %.64q, and the body says otherwise", headerName, decoded)
-	}
-	return nil
-}
-
-// checkArguments compares the headers Mcp-Param-* with the arguments of a call.
-func (h headers) checkArguments(params []mirror.Param, arguments []byte) error {
-	values, err := mirror.Values(params, arguments)
-	if err != nil {
-		return headerMismatch("arguments that headers mirror: %w", err)
-	}
-	for _, p := range params {
-		if len(values) == 0 || values[0].Header != p.Header {
-			if len(h[p.Header]) > 0 {
-				return headerMismatch("the header %s is there, and the arguments have no such value", p.Header)
-			}
-			continue
-		}
-		decoded, err := h.decoded(p.Header)
-		if err != nil {
-			return err
-		}
-		if !mirror.Equal(p, decoded, values[0].Value) {
-			return headerMismatch("the header %s is not what the arguments say", p.Header)
-		}
-		values = values[1:]
-	}
-	return nil
-}
-
-// decoded returns what a header says, which must be there once.
-func (h headers) decoded(name string) (string, error) {
-	said, err := h.single(name)
-	if err != nil {
-		return "", err
-	}
-	decoded, err := mirror.Decode(said)
-	if err != nil {
-		return "", headerMismatch("%s: %w", name, err)
-	}
-	return decoded, nil
-}
-
-// params returns what all headers Mcp-Param-* say, by name; nil if there are no headers at all.
-func (h headers) params() (said map[string]string, err error) {
-	if h != nil {
-		said = map[string]string{}
-	}
-	for name := range h {
-		if !strings.HasPrefix(name, mirror.HeaderPrefix) {
-			continue
-		}
-		if said[name], err = h.decoded(name); err != nil {
-			return nil, err
-		}
-	}
-	return said, nil
 }

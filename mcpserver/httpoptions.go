@@ -7,7 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -173,7 +174,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 			return c, fmt.Errorf("options: %s is negative", field)
 		}
 	}
-	if err := checkHosts(c.AllowedHosts); err != nil {
+	if err := web.CheckHosts(c.AllowedHosts); err != nil {
 		return c, err
 	}
 	c.MaxRequests = cmp.Or(c.MaxRequests, 1024)
@@ -214,4 +215,22 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 		c.Principal = func(r *http.Request) string { return identity.From(r.Context()) }
 	}
 	return c, nil
+}
+
+// forWeb returns the options of the handler of package web.
+func (o *HTTPOptions) forWeb(s *Server) *web.Options {
+	return &web.Options{
+		Legacy: s.cfg.legacy, Modern: s.cfg.modern, FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(), Total: s.total,
+		MaxLogBytes: maxLogMessage,
+
+		AllowedOrigins: o.AllowedOrigins, AllowedHosts: o.AllowedHosts, Stateless: o.Stateless, NoSSE: o.NoSSE,
+
+		MaxRequests: o.MaxRequests, MaxWaiting: o.MaxWaiting, MaxSessions: o.MaxSessions,
+		MaxIntroductionBytes: o.MaxIntroductionBytes, MaxBodies: o.MaxBodies,
+
+		SessionTimeout: o.SessionTimeout, ConfirmTimeout: o.ConfirmTimeout, BodyTimeout: o.BodyTimeout,
+		BodyRate: o.BodyRate, WriteTimeout: o.WriteTimeout, KeepAlive: o.KeepAlive, Retry: o.Retry, Lease: o.Lease,
+
+		Account: o.Account, Principal: o.Principal, Events: o.Events, Sessions: o.Sessions,
+	}
 }

@@ -2,13 +2,16 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // exchange is an exchange of the core with what a server of MCP knows of it: who sends the messages, on which terms,
@@ -22,7 +25,7 @@ type exchange struct {
 	conn     *connection // of the client; nil for a stateless message over HTTP
 	audience *audience   // has the subscriptions
 
-	headers     headers       // of a modern message over HTTP; nil otherwise
+	headers     web.Headers   // of a modern message over HTTP; nil otherwise
 	httpRequest *http.Request // has brought the message; nil for any other connection
 }
 
@@ -35,7 +38,7 @@ type role interface {
 	// cancellation returns the cause of the end of a request that the client has cancelled. reason is the client's.
 	cancellation(reason string) error
 	// newStateless returns a stateless request over HTTP with its call.
-	newStateless() *statelessRequest
+	newStateless() *web.Stateless
 
 	// drain waits until the requests of a connection are answered, after the client's last message.
 	drain()
@@ -140,7 +143,7 @@ func (x *exchange) Describe(m *jsonrpc.Message) instrument.Incoming {
 		in.Peer = x.Peer.Seen(a.version)
 		in.ClientName, in.ClientVersion = a.client.Name, a.client.Version
 	} else if x.httpRequest != nil {
-		in.Peer = x.Peer.Seen(mcp.Version(x.httpRequest.Header.Get(headerVersion)))
+		in.Peer = x.Peer.Seen(mcp.Version(x.httpRequest.Header.Get(web.HeaderVersion)))
 	} else if v, ok := x.s.speaks(p.ProtocolVersion); ok {
 		in.Peer = x.Peer.Seen(v)
 	}
@@ -150,7 +153,7 @@ func (x *exchange) Describe(m *jsonrpc.Message) instrument.Incoming {
 func (x *exchange) CountRefused(reason string, a rpc.Answer, told bool) {
 	r := instrument.Refusal{Reason: reason, Err: a.Err, Told: told}
 	if x.httpRequest != nil {
-		r.Status, r.RemoteAddr = statusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
+		r.Status, r.RemoteAddr = web.StatusOf(a, x.headers != nil), x.httpRequest.RemoteAddr
 	}
 	x.Peer.Tel.Refused(x.Work, r)
 }
@@ -161,4 +164,21 @@ func (x *exchange) countRefusal(err error) {
 	if reason := refusalReason(err); reason != "" {
 		x.CountRefused(reason, rpc.Answer{Err: err, Refused: true}, true)
 	}
+}
+
+// refusalReason returns the word for an error with which the server refuses a request, empty for an error about the
+// request itself.
+func refusalReason(err error) string {
+	if e, _ := errors.AsType[*mcp.Error](err); e == web.ErrStore {
+		return names.RefusalStore
+	}
+	switch word := endingOf(err); word {
+	case names.ErrorOverloaded:
+		return names.RefusalOverloaded
+	case names.ErrorRateLimited:
+		return names.RefusalRateLimited
+	case names.ErrorShutdown:
+		return names.RefusalShutdown
+	}
+	return ""
 }

@@ -107,24 +107,19 @@ func among[T any](first []T, v T, compare func(a, b T) int) []T {
 }
 
 func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
+	load := h.web.Load()
 	state := inspect.HTTP{
 		MaxRequests: h.cfg.MaxRequests, MaxSessions: h.cfg.MaxSessions, MaxSubscriptions: h.cfg.MaxSubscriptions,
-		Shared:        h.fleet != nil,
+		Shared: h.web.IsShared(), Inside: load.Inside, Requests: load.Requests, Closing: load.Closing,
 		Subscriptions: h.audience.len(),
 	}
-	h.gate.mu.Lock()
-	state.Inside, state.Requests, state.Closing = int(h.gate.inside.Load()), h.gate.places.Used, h.gate.closed.Load()
-	h.gate.mu.Unlock()
-	open := h.sessions.all()
-	state.Sessions = len(open)
-	for _, s := range open {
-		sessions[s.connection] = s.id
+	for id, c := range h.web.Sessions() {
+		sessions[c.(*connection)] = id
+		state.Sessions++
 	}
-	h.stateless.mu.Lock()
-	for c := range h.stateless.live {
+	for c := range h.web.StatelessCalls {
 		in.add(seenCall{Call: c})
 	}
-	h.stateless.mu.Unlock()
 	in.Handlers = append(in.Handlers, state)
 }
 

@@ -37,8 +37,8 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	for c := range conns {
 		c.log(level, frame)
 	}
-	for f := range fleets {
-		f.log(level, frame)
+	for h := range fleets {
+		h.web.Log(level, frame)
 	}
 	return nil
 }

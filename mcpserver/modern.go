@@ -10,12 +10,6 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// modern reports whether a request says anything in its _meta that only modern requests say. Then it is one, whatever
-// it lacks. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
-func modern(p *jsonrpc.Params) bool {
-	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
-}
-
 // modernTerms returns the revision that a modern request names, and who it says it is from.
 // (specification 2026-07-28, basic/index, "Per-request protocol fields")
 func (s *Server) modernTerms(p *jsonrpc.Params) (mcp.Version, client, error) {

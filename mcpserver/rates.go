@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/tokens"
-	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -176,5 +175,3 @@ func (x *exchange) mayTell(what rated, method string) bool {
 	x.Peer.Tel.NotificationDropped(method, names.DropRateLimited)
 	return false
 }
-
-var errTooOften = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests of this kind: try again later"}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -73,7 +74,7 @@ func (r relaying) forConnection(c *connection) role {
 
 func (r relaying) forHTTP(h *HTTPHandler) role {
 	return &front{
-		handler: h, receiver: r.receiver, observer: h.http1, unread: quota.NewMemory(unreadFrames * h.s.cfg.FrameLimit),
+		handler: h, receiver: r.receiver, observer: h.s.observer(web.HTTP1), unread: quota.NewMemory(unreadFrames * h.s.cfg.FrameLimit),
 	}
 }
 
@@ -92,10 +93,9 @@ type relayedStateless struct {
 	call    relayedCall
 }
 
-func (f *front) newStateless() *statelessRequest {
+func (f *front) newStateless() *web.Stateless {
 	x := new(relayedStateless)
-	x.request.first = x.call.of(f, &x.request.exchange)
-	return &x.request
+	return x.request.with(x.call.of(f, &x.request.exchange))
 }
 
 // cancellation keeps the client's reason as it is, because the receiver passes it on.
@@ -144,7 +144,7 @@ func (f *front) leave(reason error) {
 
 // endStreams ends the subscriptions of modern clients.
 func (f *front) endStreams() {
-	f.handler.stateless.dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
+	f.handler.web.Dismiss(mcp.MethodSubscriptionsListen, errShuttingDown)
 }
 
 // close reports to the receiver that the client is gone.

@@ -88,7 +88,7 @@ func (r *relayedCall) of(f *front, x *exchange) *rpc.Call {
 // Begin finds the method and the client for telemetry, and refuses a request whose headers contradict its body.
 func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	r.name, r.params, r.agreed = method, raw, r.x.terms.agreed.Load()
-	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !modern(&p)
+	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !p.Modern()
 	if early {
 		r.method, r.Inline = earlyPing, true
 	} else {
@@ -121,7 +121,7 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 		r.Refused = r.readHeaders(p)
 	case r.name == mcp.MethodInitialize:
 		r.hello = r.x.s.greeting(r.params)
-	case modern(p):
+	case p.Modern():
 		r.version, _ = r.x.s.speaks(p.ProtocolVersion)
 		r.said = p.ClientInfo
 	case agreed != nil:
@@ -134,11 +134,11 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 	h := r.x.headers
 	r.said = p.ClientInfo
-	if r.version, _, err = h.terms(r.x.s, r.name, p); rpc.WireError(err).Code == mcp.CodeUnsupportedVersion {
-		r.version, err = "", h.mirrors(headerMethod, r.name)
+	if r.version, _, err = r.x.headerTerms(r.name, p); rpc.WireError(err).Code == mcp.CodeUnsupportedVersion {
+		r.version, err = "", h.CheckMethod(r.name)
 	}
-	if err = cmp.Or(err, h.checkName(r.method.target(r.version), p, r.params)); err == nil {
-		r.header, err = h.params()
+	if err = cmp.Or(err, h.CheckName(r.method.target(r.version), p, r.params)); err == nil {
+		r.header, err = h.Params()
 	}
 	return err
 }
@@ -286,8 +286,8 @@ func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
 
 func (r *relayedCall) Value() any { return r }
 
-// wait sends the messages of the request to a client that shares its receiver with others.
-func (r *relayedCall) wait(over <-chan struct{}) { r.box.Run(over) }
+// Wait sends the messages of the request to a client that shares its receiver with others.
+func (r *relayedCall) Wait(over <-chan struct{}) { r.box.Run(over) }
 
 // verbatim is the result of a request by a method, as a peer wrote it.
 type verbatim struct {

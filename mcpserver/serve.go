@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -70,9 +71,9 @@ type connection struct {
 	exchange *exchange
 	table    *rpc.Calls
 
-	public  *Session  // as handlers see it
-	watched watchlist // resources that the client of a session watches
-	others  others    // that know the session too; nil if it is known in this process only
+	public  *Session   // as handlers see it
+	watched watchlist  // resources that the client of a session watches
+	others  web.Others // that know the session too; nil if it is known in this process only
 
 	sites   *sites    // where it was sent
 	notices *notices  // that the client of a session is yet to be sent

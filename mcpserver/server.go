@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -47,7 +48,7 @@ type Server struct {
 	mu        sync.Mutex
 	conns     map[*connection]struct{}            // guarded by mu; open ones, but for those of fleets
 	audiences map[*audience]struct{}              // guarded by mu; those who may listen now
-	fleets    map[*fleet]struct{}                 // guarded by mu; of the handlers that share a store of sessions
+	fleets    map[*HTTPHandler]struct{}           // guarded by mu; that share a store of sessions
 	handlers  map[*HTTPHandler]struct{}           // guarded by mu; that are not shut down
 	lastConn  uint64                              // guarded by mu; number of the latest connection
 	observers map[instrument.Network]rpc.Observer // guarded by mu
@@ -86,7 +87,7 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 		number:    running.Servers.Number(),
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
-		fleets:    map[*fleet]struct{}{},
+		fleets:    map[*HTTPHandler]struct{}{},
 		handlers:  map[*HTTPHandler]struct{}{},
 		observers: map[instrument.Network]rpc.Observer{},
 
@@ -199,8 +200,15 @@ func (s *Server) announce(some []notice) {
 			a.announce(all)
 		}
 	})
-	for f := range fleets {
-		f.announce(some)
+	if len(fleets) == 0 {
+		return
+	}
+	told := make([]web.Notice, len(some))
+	for i, n := range some {
+		told[i] = web.Notice{Method: n.method, URI: n.uri}
+	}
+	for h := range fleets {
+		h.web.Announce(told)
 	}
 }
 

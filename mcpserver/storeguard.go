@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/identity"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 

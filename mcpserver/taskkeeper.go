@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/identity"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 

@@ -1,11 +1,9 @@
 package mcpserver
 
 import (
-	"context"
 	"encoding/json"
 	"sync/atomic"
 
-	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -15,14 +13,6 @@ type terms struct {
 	agreed    atomic.Pointer[agreement]        // nil before initialize
 	confirmed atomic.Bool                      // by notifications/initialized: from then on, notifications may be sent
 	level     atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
-}
-
-// others are the processes that know a session too.
-type others interface {
-	// amend changes what is to be kept of the session, in all of them. change may be called again, after what others have
-	// changed; an error says that the change is known in this process only.
-	amend(ctx context.Context, change func()) error
-	rpc.Elsewhere
 }
 
 // agreement is the outcome of initialize. It is immutable.

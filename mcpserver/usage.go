@@ -7,6 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -42,7 +43,8 @@ func (s *Server) usage(yield rpc.YieldUsage) {
 // program has forgotten the handler.
 func (h *HTTPHandler) observeLimits() {
 	self := weak.Make(h)
-	h.gone = h.http1.Tel.Connected(instrument.Connection{Limits: func(yield rpc.YieldUsage) {
+	o := h.s.observer(web.HTTP1)
+	h.gone = o.Tel.Connected(instrument.Connection{Limits: func(yield rpc.YieldUsage) {
 		if h := self.Value(); h != nil {
 			h.usage(yield)
 		}
@@ -54,17 +56,7 @@ func (h *HTTPHandler) observeLimits() {
 func (h *HTTPHandler) usage(yield rpc.YieldUsage) {
 	h.s.usage(yield)
 	yieldMemory(yield, names.MemoryWatched, h.watching)
-	h.gate.mu.Lock()
-	posts, waits := h.gate.places, h.gate.waits
-	h.gate.mu.Unlock()
-	yield(names.CapacityHTTPRequest, posts.Used, posts.Limit)
-	yield(names.CapacityWaitingHandler, waits.Used, waits.Limit)
-	yieldMemory(yield, names.MemoryBody, h.room)
-	h.sessions.mu.Lock()
-	sessions, introductions := h.sessions.places, h.sessions.introductions
-	h.sessions.mu.Unlock()
-	yield(names.CapacitySession, sessions.Used, sessions.Limit)
-	yield(names.MemoryIntroduction, introductions.Used, introductions.Limit)
+	h.web.Usage(yield)
 	h.audience.mu.Lock()
 	subscriptions := h.audience.places
 	h.audience.mu.Unlock()

@@ -28,6 +28,12 @@ type Params struct {
 	SubscriptionID     []byte
 }
 
+// Modern reports whether _meta has anything that only modern requests have. Then the request is modern, whatever it
+// lacks. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+func (p *Params) Modern() bool {
+	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
+}
+
 // Params validates the params of a request or notification in one pass, settles the message, and returns the parts of
 // interest; the zero Params if the message has no params. A part that is there twice is a violation, as is a _meta that
 // is not an object; the error is a [*Violation].

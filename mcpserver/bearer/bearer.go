@@ -30,8 +30,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/identity"
 	"github.com/mcpotel/mcpotel/internal/usercode"
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // ErrInvalidToken is in the error of a [Verifier] when the token is no good. Any other error means that the Verifier

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
 // clockSkew is how far the clocks of the authorization server and of this one may differ.

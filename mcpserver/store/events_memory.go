@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
 // NewMemoryEvents returns a store that keeps, for each session, the latest events: at most so many, with so many bytes

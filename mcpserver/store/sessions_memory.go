@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/broadcast"
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
 // NewMemorySessions returns a store for handlers in one process: to serve one set of sessions under several of them,

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
 // NewMemoryTasks returns a store that keeps tasks in this process: at most so many, with so many bytes of results and

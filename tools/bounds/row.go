@@ -1,9 +1,9 @@
 package bounds
 
 // A row is one thing that is held in memory, and its bound. In its texts, what stands in braces is computed from the
-// source: {mcpclient.maxItems} is a number, {bytes mcpclient.toolRoom} a size and {time mcpserver.roomWait} a duration.
-// A name there is a constant, a variable that begins as one, or a field of options or a parameter, which stands for its
-// default. Names can be multiplied, divided and added: {bytes 2 * mcpclient.toolRoom}.
+// source: {mcpclient.maxItems} is a number, {bytes mcpclient.toolRoom} a size and {time mcpserver.HTTPOptions.Lease} a
+// duration. A name there is a constant, a variable that begins as one, or a field of options or a parameter, which
+// stands for its default. Names can be multiplied, divided and added: {bytes 2 * mcpclient.toolRoom}.
 type row struct {
 	what   string   // in plain words
 	where  []string // fields, variables, or functions that make channels

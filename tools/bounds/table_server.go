@@ -172,7 +172,7 @@ var httpArea = area{
 				"memory follows what has come. One body " +
 				"has one FrameLimit. The first {bytes internal/grow.First} of each do not count",
 			option: "mcpserver.HTTPOptions.MaxBodies",
-			full:   "a body waits for room, {time mcpserver.roomWait} at most, then 503",
+			full:   "a body waits for room, {time internal/server/web.roomWait} at most, then 503",
 			test:   "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs",
 			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit", holder: ofServer,
 		},
@@ -197,7 +197,8 @@ var httpArea = area{
 			test:   "mcpserver.TestABodyHasToComeAtARate",
 		},
 		{
-			what: "POSTs that are answered", where: []string{"mcpserver.statelessCalls.live", "mcpserver.gate.places"},
+			what:   "POSTs that are answered",
+			where:  []string{"internal/server/web.statelessCalls.live", "internal/server/web.gate.places"},
 			bound:  "{mcpserver.HTTPOptions.MaxRequests}, their bodies read; one session or account gets half",
 			option: "mcpserver.HTTPOptions.MaxRequests",
 			full:   "503",
@@ -205,7 +206,8 @@ var httpArea = area{
 			weighs: "mcpserver.HTTPOptions.MaxRequests * internal/grow.First", holder: ofServer,
 		},
 		{
-			what: "Sessions of legacy clients", where: []string{"mcpserver.sessions.byID", "mcpserver.sessions.newcomers"},
+			what:  "Sessions of legacy clients",
+			where: []string{"internal/server/web.sessions.byID", "internal/server/web.sessions.newcomers"},
 			bound: "{mcpserver.HTTPOptions.MaxSessions}; {time mcpserver.HTTPOptions.SessionTimeout} unused, " +
 				"{time mcpserver.HTTPOptions.ConfirmTimeout} if it was never used",
 			option: "mcpserver.HTTPOptions.MaxSessions",
@@ -221,7 +223,8 @@ var httpArea = area{
 			test:   "mcpserver.TestOneAddressLeavesSessionsToOthers",
 		},
 		{
-			what: "What clients say about themselves, in all sessions", where: []string{"mcpserver.sessions.introductions"},
+			what:  "What clients say about themselves, in all sessions",
+			where: []string{"internal/server/web.sessions.introductions"},
 			bound: "{bytes mcpserver.HTTPOptions.MaxIntroductionBytes}, each value counting " +
 				"{bytes internal/server/introduction.valueCost} more; one client as on every transport",
 			option: "mcpserver.HTTPOptions.MaxIntroductionBytes",
@@ -241,7 +244,7 @@ var httpArea = area{
 		},
 		{
 			what:   "What clients say about themselves, of one account",
-			where:  []string{"mcpserver.httpSession.weight"},
+			where:  []string{"internal/server/web.session.weight"},
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "its own oldest unused ones end; if that is not enough, 503",
@@ -258,7 +261,7 @@ var httpArea = area{
 		},
 		{
 			what:   "Streams of a session",
-			where:  []string{"mcpserver.httpSession.streams"},
+			where:  []string{"internal/server/web.session.streams"},
 			bound:  "one for each request that is handled, and one for the rest",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "requests beyond are refused", test: "mcpserver.TestABusySessionRefusesMore",
@@ -312,32 +315,35 @@ var httpArea = area{
 			holder: ofAccount,
 		},
 		{
-			what:  "News between processes that share sessions",
-			where: []string{"mcpserver.news.heard", "mcpserver.outbox.signals", "mcpserver.signal.Notices"},
-			bound: "{mcpserver.maxNews} remembered; {mcpserver.maxOutbox} waiting, log messages among them of {bytes " +
-				"mcpserver.maxLogMessage} together",
+			what: "News between processes that share sessions",
+			where: []string{
+				"internal/server/web.news.heard", "internal/server/web.outbox.signals", "internal/server/web.signal.Notices",
+			},
+			bound: "{internal/server/web.maxNews} remembered; {internal/server/web.maxOutbox} waiting, log messages among " +
+				"them of {bytes mcpserver.maxLogMessage} together",
 			full: "log messages are lost to the clients of others; of notices the oldest, and then anything may have " +
 				"changed",
 			test:   "mcpserver.TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged",
 			weighs: "mcpserver.maxLogMessage", holder: ofServer,
 		},
 		{
-			what: "Messages handed to the process that has a client's stream", where: []string{"mcpserver.handed.frames"},
-			bound:  "{mcpserver.maxHanded} a session, and one FrameLimit together",
+			what:   "Messages handed to the process that has a client's stream",
+			where:  []string{"internal/server/web.handed.frames"},
+			bound:  "{internal/server/web.maxHanded} a session, and one FrameLimit together",
 			option: "mcpserver.Options.FrameLimit",
 			full:   "they are lost to a client that takes none",
 			test:   "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
 		},
 		{
-			what: "Events of a stream that wait for a shared store", where: []string{"mcpserver.unkept.events"},
-			bound:  "{mcpserver.maxUnkept} a stream, and one FrameLimit together, besides the answer",
+			what: "Events of a stream that wait for a shared store", where: []string{"internal/server/web.unkept.events"},
+			bound:  "{internal/server/web.maxUnkept} a stream, and one FrameLimit together, besides the answer",
 			option: "mcpserver.Options.FrameLimit",
 			full:   "notifications are refused",
 			test:   "mcpserver.TestAFaultOfTheStoreEndsNoStream",
 		},
 		{
 			what:  "Streams that a process reads for another",
-			where: []string{"mcpserver.shared.readers", "mcpserver.asked.Requests"},
+			where: []string{"internal/server/web.shared.readers", "internal/server/web.asked.Requests"},
 			bound: "one for each request with a connection that waits for it",
 			full:  "requests beyond are refused", test: "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
 		},
@@ -428,8 +434,8 @@ var storeArea = area{
 		},
 		{
 			what:   "Records of sessions",
-			where:  []string{"mcpserver.maxRecord"},
-			bound:  "{bytes mcpserver.maxRecord}, as long as the session; those of a handler are as many as its sessions",
+			where:  []string{"internal/server/web.maxRecord"},
+			bound:  "{bytes internal/server/web.maxRecord}, as long as the session; those of a handler are as many as its sessions",
 			option: "mcpserver.HTTPOptions.MaxSessions",
 			full:   "the session gets no more values",
 			test:   "mcpserver.TestAClientThatSaysTooMuchGetsNoSession",

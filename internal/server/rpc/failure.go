@@ -16,7 +16,10 @@ var (
 	ErrPanicked = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of one client
 	// ErrOverloaded is about the requests of all clients.
-	ErrOverloaded  = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	ErrOverloaded = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	// ErrTooOften is about a rate of one client.
+	ErrTooOften = &mcp.Error{Code: mcp.CodeInternalError,
+		Message: "too many requests of this kind: try again later"}
 	errDuplicateID = &mcp.Error{Code: mcp.CodeInvalidRequest,
 		Message: "a request with this id is still being answered"}
 )

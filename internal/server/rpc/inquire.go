@@ -37,6 +37,9 @@ type Inquirer struct {
 // ErrAnswered is the error of a question for a request that has been answered.
 var ErrAnswered = errors.New("the request has been answered")
 
+// ErrUnsupported is the error of a question that the client cannot be asked.
+var ErrUnsupported = errors.New("the client cannot be asked for this")
+
 // Settle is how long handlers may take to return after the end of their contexts, and how long a last send may take.
 const Settle = time.Second
 

@@ -1,0 +1,301 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// fleet are the processes that share a store of sessions, as the handler in one of them sees them: it says that it
+// lives, and hears what the others do. Each handler counts as a process of its own.
+type fleet struct {
+	h      *Handler
+	store  store.Sessions
+	events store.SharedEvents // nil if streams cannot be resumed
+	self   string             // this process
+
+	stop context.CancelFunc
+	runs sync.WaitGroup
+
+	beaten atomic.Pointer[time.Time] // when the store last heard that this process lives
+
+	news   news
+	outbox outbox
+
+	at atomic.Int64 // position of the latest message to all
+}
+
+// fleetTimeout bounds what is asked of a store.
+const fleetTimeout = 5 * time.Second
+
+// newFleet joins the processes that share the store of h, until stop is called.
+func newFleet(h *Handler) *fleet {
+	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text()}
+	f.outbox.f = f
+	f.events, _ = h.cfg.Events.(store.SharedEvents)
+	ctx, stop := context.WithCancel(h.life)
+	f.stop = stop
+	f.runs.Go(func() { f.live(ctx) }) // these end with ctx
+	f.runs.Go(func() { f.receive(ctx, "", f.hear) })
+	f.runs.Go(func() { f.receive(ctx, f.self, f.fetch) })
+	return f
+}
+
+// leave says that this process has ended.
+func (f *fleet) leave(ctx context.Context) {
+	f.stop()
+	f.runs.Wait()
+	ctx, cancel := context.WithTimeout(ctx, rpc.Settle)
+	defer cancel()
+	_ = f.store.Beat(ctx, f.self, 0) // it will be noticed
+}
+
+// ttl is how long the store keeps a session that lasts so long when it is not used: a little longer than the process
+// that used it last, which is to see it end.
+func ttl(lasts time.Duration) time.Duration {
+	if lasts < 0 {
+		return 0
+	}
+	return lasts + lasts/8 + rpc.Settle
+}
+
+// bounded returns a context for one thing that is asked of the store.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, fleetTimeout)
+}
+
+// live says again and again that this process lives, and that its sessions are used where they are.
+func (f *fleet) live(ctx context.Context) {
+	tick := time.NewTicker(f.h.cfg.Lease / 3)
+	defer tick.Stop()
+	for {
+		_ = f.beat(ctx) // or the next time
+		for _, s := range f.h.sessions.all() {
+			if f.h.cfg.SessionTimeout > 0 && s.isHeld() && time.Since(*s.shared.used.Load()) > f.h.cfg.SessionTimeout/3 {
+				f.refresh(ctx, s)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (f *fleet) beat(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	now := time.Now()
+	if err := f.store.Beat(ctx, f.self, f.h.cfg.Lease); err != nil {
+		return err
+	}
+	f.beaten.Store(&now)
+	return nil
+}
+
+// prove sees to it that the others know that this process lives.
+func (f *fleet) prove(ctx context.Context) error {
+	if last := f.beaten.Load(); last != nil && time.Since(*last) < f.h.cfg.Lease/2 {
+		return nil
+	}
+	return f.beat(ctx)
+}
+
+// signal is what one process tells another.
+type signal struct {
+	From    string     `json:"from"`
+	Kind    signalKind `json:"kind"`
+	Session string     `json:"session,omitzero"`
+	Stream  int64      `json:"stream,omitzero"`
+	Reader  int64      `json:"reader,omitzero"`
+	Request jsonrpc.ID `json:"request,omitzero"`
+	Reason  string     `json:"reason,omitzero"`
+	Notices []Notice   `json:"notices,omitzero"`
+	Frame   []byte     `json:"frame,omitzero"`
+
+	Level       mcp.LoggingLevel `json:"level,omitzero"`
+	Elicitation string           `json:"elicitation,omitzero"`
+}
+
+type signalKind string
+
+const (
+	signalChanged   signalKind = "changed"   // the record of a session
+	signalEnded     signalKind = "ended"     // a session
+	signalReading   signalKind = "reading"   // a stream, in that process and no other
+	signalCancelled signalKind = "cancelled" // a request, by the client
+	signalAnnounced signalKind = "announced" // notices to all clients that want them
+	signalLogged    signalKind = "logged"    // a log message, likewise
+	signalCompleted signalKind = "completed" // an elicitation
+	signalFollowed  signalKind = "followed"  // a stream of that process, in this one
+	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
+	signalLost      signalKind = "lost"      // the store has lost signals to all
+)
+
+// maxReason is how much of what a client says about a cancellation is passed on, in bytes.
+const maxReason = 1 << 10
+
+// tell sends a signal to a process, or to all.
+func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
+	sig.From = f.self
+	raw, err := json.Marshal(sig)
+	if err != nil {
+		return fmt.Errorf("signal: %w", err)
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	return f.store.Publish(ctx, process, raw)
+}
+
+// receive passes each message to a process, or to all, to take, once. It calls take with nil for a gap between two
+// messages. A store that has lost messages yields those before them again.
+func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
+	at, latest := int64(0), int64(0)
+	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		for m, err := range f.store.Receive(ctx, process, at) {
+			if err != nil {
+				break
+			}
+			if m.Previous != at {
+				take(ctx, nil, max(m.Position-1, latest))
+			}
+			if m.Previous < at && process == "" {
+				// The store has lost signals that this process has received. A process that has not received them sees no gap.
+				f.outbox.add(signal{Kind: signalLost})
+			}
+			at, pause = m.Position, 0
+			if at <= latest {
+				continue
+			}
+			latest = at
+			var sig signal
+			if json.Unmarshal(m.Data, &sig) == nil {
+				take(ctx, &sig, at)
+			}
+		}
+	}
+}
+
+// hear deals with a signal to all. nil stands for any number of them that are not known.
+func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
+	f.at.Store(position)
+	switch {
+	case sig == nil:
+		f.missed(ctx, position)
+	case f.broadcast(sig, position):
+	case sig.Kind == signalReading:
+		f.read(sig)
+	case sig.From == f.self:
+	case sig.Kind == signalLost:
+		f.missed(ctx, position)
+	case sig.Kind == signalCancelled:
+		if s := f.h.sessions.known(sig.Session); s != nil {
+			s.conn.Exchange().Calls.Cancel(sig.Request, rpc.Cancellation(sig.Reason))
+		}
+	case sig.Kind == signalEnded:
+		f.forget(sig.Session)
+	case sig.Kind == signalChanged:
+		if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil && s.hold() {
+			f.h.sessions.greet(s)
+			f.refresh(ctx, s)
+			s.release()
+		}
+	}
+}
+
+// broadcast deals with what concerns clients of all processes, and reports whether that is it.
+func (f *fleet) broadcast(sig *signal, position int64) bool {
+	switch sig.Kind {
+	case signalAnnounced:
+		f.announced(sig, position)
+	case signalLogged:
+		f.logged(sig)
+	case signalCompleted:
+		f.completed(sig)
+	default:
+		return false
+	}
+	return true
+}
+
+// missed makes up for signals that were lost: everything may have changed.
+func (f *fleet) missed(ctx context.Context, position int64) {
+	f.news.vague(position)
+	for _, s := range f.h.sessions.all() {
+		for _, claim := range s.shared.claims() {
+			f.outbox.add(claim)
+		}
+		if f.refresh(ctx, s) {
+			s.conn.AnnounceAll()
+		}
+	}
+	f.h.server.AnnounceAll()
+}
+
+// fetch deals with a signal to this process.
+func (f *fleet) fetch(ctx context.Context, sig *signal, _ int64) {
+	switch {
+	case sig == nil:
+		return
+	case sig.Kind == signalFollowed && f.events != nil && sig.Stream > 0:
+		f.ended(ctx, sig)
+		return
+	case sig.Kind != signalFrame:
+		return
+	}
+	if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil && s.hold() {
+		f.h.sessions.greet(s)
+		s.shared.handed.add(sig.Frame)
+		s.release()
+	}
+}
+
+// unreachable reports whether a process does not live, as far as the store can say.
+func (f *fleet) unreachable(ctx context.Context, process string) bool {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	alive, err := f.store.Alive(ctx, process)
+	return err == nil && !alive
+}
+
+// forget ends what this process has of a session that is over.
+func (f *fleet) forget(id string) {
+	if s := f.h.sessions.known(id); s != nil {
+		f.h.end(s)
+	}
+}
+
+// refresh notes in the store that a session is used, and takes over what others have changed. It reports false if the
+// session is over.
+func (f *fleet) refresh(ctx context.Context, s *session) bool {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	record, revision, err := f.use(ctx, s.id, s.shared.revision.Load())
+	switch {
+	case errors.Is(err, store.ErrNoSession) && s.shared.revision.Load() > 0:
+		f.h.end(s)
+		return false
+	case err == nil:
+		_ = s.shared.update(ctx, record, revision) // a record that cannot be read is not known here
+	}
+	return true
+}
+
+func (f *fleet) use(ctx context.Context, id string, known int64) (record []byte, revision int64, err error) {
+	return f.store.Use(ctx, id, known, ttl(f.h.cfg.SessionTimeout))
+}

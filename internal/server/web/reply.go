@@ -1,0 +1,76 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// reply is the sink of what leads to one response and to no other: JSON if there is nothing but the answer, a stream of
+// events if a notification comes first.
+type reply struct {
+	rpc.Mute
+	response
+	modern bool
+}
+
+func (r *reply) Notify(ctx context.Context, frame []byte) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !r.accept.stream:
+		return rpc.ErrNoStream
+	}
+	return r.event(message(frame))
+}
+
+func (r *reply) Answer(_ context.Context, a rpc.Answer) error {
+	status := StatusOf(a, r.modern)
+	switch {
+	case a.Frame == nil && r.modern: // its client has left
+		r.end(http.StatusServiceUnavailable)
+		return nil
+	case a.Frame == nil:
+		r.end(http.StatusAccepted)
+		return nil
+	case r.isOpen() || status == http.StatusOK && !r.accept.json:
+		return r.last(message(a.Whole()))
+	}
+	return r.document(status, a)
+}
+
+// message is the event of a frame.
+func message(frame []byte) sse.Event { return sse.Event{Data: frame, HasData: true} }
+
+// StatusOf returns the status of a response that is one answer, to a modern client or to a legacy one. Legacy clients take most errors from the body only: a
+// 404 would tell them that their session is gone.
+// (specification 2026-07-28, basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
+func StatusOf(a rpc.Answer, modern bool) int {
+	e, ok := errors.AsType[*mcp.Error](a.Err)
+	switch {
+	case a.Err == nil || !ok && !a.Refused:
+		return http.StatusOK
+	case e == rpc.ErrBusy, e == rpc.ErrTooOften:
+		return http.StatusTooManyRequests
+	case e == ErrTooManySessions && !modern:
+		return http.StatusServiceUnavailable
+	case (e == errStopping || e == rpc.ErrOverloaded || e == ErrStore) && a.Refused:
+		return http.StatusServiceUnavailable
+	}
+	code := rpc.WireError(a.Err).Code
+	switch {
+	case !modern && a.Refused && (code == mcp.CodeParseError || code == mcp.CodeInvalidRequest):
+		return http.StatusBadRequest
+	case !modern:
+		return http.StatusOK
+	case code == mcp.CodeMethodNotFound:
+		return http.StatusNotFound
+	case a.Refused, code <= mcp.CodeHeaderMismatch && code >= mcp.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
