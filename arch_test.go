@@ -36,6 +36,9 @@ var arrows = map[string][]string{
 		"internal/instrument", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/server/quota",
 		"internal/server/rpc", "internal/sse", "mcp", "mcpclient/telemetry", "mcpserver/store",
 	},
+	"internal/server/tasks": {
+		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/server/rpc", "mcp", "mcpserver/store",
+	},
 	"internal/ndjson":      {},
 	"internal/sse":         {},
 	"dashboards":           {},
@@ -146,8 +149,8 @@ var arrows = map[string][]string{
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
 		"internal/relay", "internal/running", "internal/schema", "internal/server/introduction", "internal/server/quota",
-		"internal/server/rpc", "internal/server/web", "internal/workers", "mcp", "mcpclient/telemetry", "internal/instrument",
-		"mcpserver/store",
+		"internal/server/rpc", "internal/server/tasks", "internal/server/web", "internal/workers", "mcp",
+		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
 	},
 	"internal/relay/upstream": {
 		"inspect", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/running", "mcp",

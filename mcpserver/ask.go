@@ -99,7 +99,7 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	case err != nil || len(left) == 0:
 		return err
 	}
-	task, err := askerOf(ctx)
+	task, err := taskOf(ctx)
 	switch {
 	case err != nil:
 		return err

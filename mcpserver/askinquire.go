@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -74,18 +75,29 @@ func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
 
 // inquire asks a legacy client for one thing and waits for the answer.
 func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
-	if id, ok := mcp.Object(it.encoded).Lookup("elicitationId"); ok {
+	answer, err := q.Ask(ctx, it)
+	if err == nil && q.rounds != nil {
+		q.rounds.keep(it.key, answer)
+	}
+	return clientError(err)
+}
+
+// Ask sends a request and waits for the answer. A URL to which the client is sent may be completed later.
+func (q *inquirer) Ask(ctx context.Context, it rpc.Question) (json.RawMessage, error) {
+	if id, ok := mcp.Object(it.Params()).Lookup("elicitationId"); ok {
 		name, _ := jsonrpc.Text(id)
 		q.sites.add(name)
 	}
-	answer, err := q.Inquirer.Ask(ctx, it)
+	return q.Inquirer.Ask(ctx, it)
+}
+
+// clientError returns err, or a [*ClientError] for the answer of a client that refuses.
+func clientError(err error) error {
 	if refused, ok := errors.AsType[*rpc.RefusalError](err); ok {
 		return (*ClientError)(refused)
-	}
-	if err == nil && q.rounds != nil {
-		q.rounds.keep(it.key, answer)
 	}
 	return err
 }
 
 func (it *inquiry) Params() json.RawMessage { return it.encoded }
+func (it *inquiry) Meta() mcp.Meta          { return tasks.Related(it.encoded) }

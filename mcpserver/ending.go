@@ -7,6 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -30,7 +31,7 @@ var endings = []struct {
 	{ErrSessionSilent, names.ErrorConnectionLost},
 	{ErrSessionTimeout, names.ErrorConnectionLost},
 	{errTimeLimit, names.ErrorTimeout},
-	{errTaskExpired, names.ErrorTimeout},
+	{tasks.ErrExpired, names.ErrorTimeout},
 	{errShuttingDown, names.ErrorShutdown},
 	{rpc.ErrTooOften, names.ErrorRateLimited},
 	{rpc.ErrBusy, names.ErrorOverloaded},

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,14 +95,6 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared what this takes: " + string(required),
 		Data: data,
 	}, cause)
-}
-
-// ended gives the error of a handler whose context has ended the reason for that, if it is no other error.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return context.Cause(ctx)
-	}
-	return err
 }
 
 // outcome describes for telemetry how a request was answered: with err, or else with result.

@@ -19,14 +19,14 @@ var ContentIn = contentIn
 
 // AskInTask puts requests to the client by way of the task that the handler whose context is ctx is working on.
 func AskInTask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
-	a, err := askerOf(ctx)
+	task, err := taskOf(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case a == nil:
+	case task == nil:
 		return nil, ErrNoTask
 	}
-	return a.ask(ctx, requests)
+	return task.Ask(ctx, requests)
 }
 
 // ErrNoTask is returned by AskInTask if what is asked has to go by way of the request.
@@ -50,5 +50,6 @@ func (h *HTTPHandler) Taken() Taken {
 
 // WrapTasks replaces the store of a server that offers tasks and runs none.
 func (s *Server) WrapTasks(wrap func(store.Tasks) store.Tasks) {
-	s.tasks.cfg.Store = wrap(s.tasks.cfg.Store)
+	o := &s.tasks.keeper.Options
+	o.Store = wrap(o.Store)
 }

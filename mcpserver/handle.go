@@ -198,7 +198,7 @@ func (c *call) Handle(ctx context.Context) (result any, err error) {
 	}
 	c.Ended = interruption(ctx, result, err)
 	if err != nil {
-		return nil, ended(ctx, err)
+		return nil, rpc.CauseOf(ctx, err)
 	}
 	return result, nil
 }

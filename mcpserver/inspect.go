@@ -10,6 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
@@ -65,7 +67,7 @@ func (s *Server) Inspect() inspect.Server {
 	for _, c := range conns {
 		in.connection(c, sessions[c])
 	}
-	in.tasks(s.tasks)
+	in.tasks(s.tasks.keeper)
 	for _, o := range observers {
 		in.network(o)
 	}
@@ -152,19 +154,16 @@ func (in *inspector) connection(c *connection, session string) {
 // it.
 const shownSession = 6
 
-func (in *inspector) tasks(k *taskKeeper) {
-	in.MaxTasks = k.cfg.MaxRunning
-	k.mu.Lock()
-	runs := slices.Collect(maps.Values(k.runs))
-	k.mu.Unlock()
-	for _, r := range runs {
-		see := inspect.Task{Tool: excerpt(r.tool.Name)}
-		if record := r.latest(); record != nil {
-			see.Status, see.Since, see.Age = record.Status, record.Created, in.Time.Sub(record.Created)
+func (in *inspector) tasks(k *tasks.Keeper) {
+	in.MaxTasks = k.Options.MaxRunning
+	k.Each(func(tool string, t *store.Task) {
+		see := inspect.Task{Tool: excerpt(tool)}
+		if t != nil {
+			see.Status, see.Since, see.Age = t.Status, t.Created, in.Time.Sub(t.Created)
 		}
 		in.RunningTasks++
 		in.Tasks = among(in.Tasks, see, func(a, b inspect.Task) int { return a.Since.Compare(b.Since) })
-	}
+	})
 }
 
 func (in *inspector) network(o rpc.Observer) {

@@ -35,7 +35,7 @@ func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger st
 		return nil
 	}
 	if r.inLegacyTask() {
-		return r.task.log(level, logger, data)
+		return r.logInTask(level, logger, data)
 	}
 	err := r.call.log(ctx, level, logger, data)
 	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile

@@ -28,13 +28,13 @@ func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, mes
 	case r == nil:
 		return nil
 	case r.TaskID() != "":
-		return r.task.progress(ctx, progress, total, message)
+		return r.task.Progress(ctx, progress, total, message)
 	case r.call == nil || r.call.progress == nil:
 		return nil
 	}
 	err := r.call.report(ctx, progress, total, message)
 	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile
-		return r.task.progress(ctx, progress, total, message)
+		return r.task.Progress(ctx, progress, total, message)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -22,7 +23,7 @@ type RequestInfo struct {
 
 	from client
 	call *call
-	task *taskRun // nil unless the handler is one whose call is a task or may become one
+	task *tasks.Run // nil unless the handler is one whose call is a task or may become one
 }
 
 // RequestFrom returns the request that a handler is answering, from the context that the handler was called with or one

@@ -43,7 +43,7 @@ type Server struct {
 	prompts     prompts
 	completions completions
 	logging     logging
-	tasks       *taskKeeper
+	tasks       *serverTasks
 
 	mu        sync.Mutex
 	conns     map[*connection]struct{}            // guarded by mu; open ones, but for those of fleets
@@ -104,7 +104,7 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 		return nil, fmt.Errorf("the implementation cannot be encoded: %w", err)
 	}
 	s.changes.announce = s.announce
-	s.tasks, err = newTaskKeeper(s)
+	s.tasks, err = newServerTasks(s)
 	return s, err
 }
 

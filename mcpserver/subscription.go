@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -25,10 +26,10 @@ type subscription struct {
 	meta    mcp.Meta               // of all that belongs to it
 	notices notices
 
-	mu    sync.Mutex // held while something is sent: nothing follows the result
-	over  bool       // guarded by mu
-	tasks *taskWatch // guarded by mu; nil for no tasks
-	ended func()     // guarded by mu; tells telemetry; nil before it is acknowledged
+	mu    sync.Mutex   // held while something is sent: nothing follows the result
+	over  bool         // guarded by mu
+	tasks *tasks.Watch // guarded by mu; nil for no tasks
+	ended func()       // guarded by mu; tells telemetry; nil before it is acknowledged
 }
 
 // listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or
@@ -56,7 +57,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	if granted.TaskIDs, err = s.tasks.watchable(c.Context(), c, p.Notifications.TaskIDs); err != nil {
 		return nil, err
 	}
-	if !sub.watched.reserve(len(granted.TaskIDs) * watchedTaskCost) {
+	if !sub.watched.reserve(len(granted.TaskIDs) * tasks.WatchedCost) {
 		return nil, rpc.ErrBusy
 	}
 	sub.filter.TaskIDs = granted.TaskIDs
@@ -67,7 +68,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	}
 	stands = true
 	sub.notices.resume()
-	s.tasks.serve(sub)
+	sub.watchTasks(s.tasks.keeper)
 	context.AfterFunc(c.Context(), func() { c.x.Group.Start(sub) })
 	c.Deferred = true
 	return nil, nil
@@ -157,7 +158,7 @@ func (sub *subscription) Run() {
 	}
 	sub.mu.Lock()
 	sub.over = true
-	sub.tasks.stop()
+	sub.tasks.Stop()
 	sub.revoke()
 	sub.call.Conclude(&mcp.Result{Meta: sub.meta}, nil)
 	ended := sub.ended

@@ -1,9 +1,6 @@
 package mcpserver
 
-import (
-	"context"
-	"strconv"
-)
+import "context"
 
 // BeginTask makes the call that a handler of [AddTaskTool] is answering a task, if it is none yet: the client is
 // answered that there is one, and the handler goes on without it. When BeginTask returns nil, the client may be told of
@@ -16,15 +13,15 @@ func (r *RequestInfo) BeginTask(ctx context.Context) error {
 	if r == nil || r.task == nil {
 		return nil
 	}
-	return r.task.begin(ctx)
+	return r.task.Begin(ctx)
 }
 
 // TaskID returns the id of the task that the request has become, empty if it is none, or none yet.
 func (r *RequestInfo) TaskID() string {
-	if r == nil || r.task == nil || r.task.latest() == nil {
+	if r == nil || r.task == nil {
 		return ""
 	}
-	return r.task.id
+	return r.task.ID()
 }
 
 // TaskStatus sets what clients that ask for the task are told about its status, for people to read. It does not wait:
@@ -35,21 +32,5 @@ func (r *RequestInfo) TaskStatus(message string) error {
 	if r.TaskID() == "" {
 		return nil
 	}
-	return r.task.say(message)
-}
-
-// progress makes a status message of what a handler says of its progress: tasks of the extension have nothing else for
-// it. (tasks extension, "Task Status Notifications")
-func (r *taskRun) progress(ctx context.Context, value, total float64, message string) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	r.report(value, total, message)
-	if message == "" {
-		message = strconv.FormatFloat(value, 'g', -1, 64)
-		if total > 0 {
-			message += " of " + strconv.FormatFloat(total, 'g', -1, 64)
-		}
-	}
-	return r.say(message)
+	return r.task.SetMessage(message)
 }

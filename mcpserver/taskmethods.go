@@ -2,85 +2,124 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"time"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// taskMethods are the methods that belong to tasks, once there may be some.
-func (k *taskKeeper) methods() []*method {
+func (t *serverTasks) methods() []*method {
 	return []*method{
-		{name: mcp.MethodGetTask, handle: k.get, rate: rateTasks},
-		{name: mcp.MethodUpdateTask, handle: k.update, rate: rateTasks},
-		{name: mcp.MethodCancelTask, handle: k.stop, rate: rateTasks},
-		{name: mcp.MethodTaskResult, handle: k.result, rate: rateTasks},
-		{name: mcp.MethodListTasks, handle: k.list, rate: rateTasks},
+		{name: mcp.MethodGetTask, handle: t.get, rate: rateTasks},
+		{name: mcp.MethodUpdateTask, handle: t.update, rate: rateTasks},
+		{name: mcp.MethodCancelTask, handle: t.cancel, rate: rateTasks},
+		{name: mcp.MethodTaskResult, handle: t.result, rate: rateTasks},
+		{name: mcp.MethodListTasks, handle: t.list, rate: rateTasks},
 	}
 }
 
-// get answers tasks/get. (tasks extension, "Task Polling")
-func (k *taskKeeper) get(ctx context.Context, c *call) (any, error) {
-	t, err := k.asked(ctx, c, new(mcp.TaskParams))
+func (t *serverTasks) get(ctx context.Context, c *call) (any, error) {
+	id, err := c.readTaskID(new(mcp.TaskParams))
 	if err != nil {
 		return nil, err
 	}
-	if !c.modern() {
-		return k.legacyResult(t), nil
-	}
-	return &mcp.GetTaskResult{DetailedTask: k.shown(t)}, nil
+	return t.keeper.Get(ctx, c.taskClient(), id)
 }
 
-// update answers tasks/update: responses to requests that are open go to the handler, all others mean nothing.
-// (tasks extension, "Task Update Requests")
-func (k *taskKeeper) update(ctx context.Context, c *call) (any, error) {
+func (t *serverTasks) update(ctx context.Context, c *call) (any, error) {
 	var p mcp.UpdateTaskParams
-	t, err := k.asked(ctx, c, &p)
+	id, err := c.readTaskID(&p)
 	if err != nil {
 		return nil, err
 	}
-	_, err = k.change(ctx, t.ID, t, func(t *store.Task) bool { return respondTask(t, p.InputResponses, stamp()) })
-	return nil, gone(err)
+	return nil, t.keeper.Update(ctx, c.taskClient(), id, p.InputResponses)
 }
 
-// stop answers tasks/cancel: it tells the handler, which decides what becomes of the task. One that is over stays as it
-// is. (tasks extension, "Task Cancellation")
-func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
-	t, err := k.asked(ctx, c, new(mcp.TaskParams))
-	switch {
-	case err != nil:
-		return nil, err
-	case !c.modern():
-		return k.stopLegacy(ctx, t)
-	}
-	_, err = k.change(ctx, t.ID, t, func(t *store.Task) bool {
-		if t.CancelRequested || t.Status.Terminal() {
-			return false
-		}
-		t.CancelRequested = true
-		return true
-	})
-	return nil, gone(err)
-}
-
-// asked decodes the params of a method of tasks and returns the task that they name.
-func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*store.Task, error) {
-	if err := c.readTask(params); err != nil {
+func (t *serverTasks) cancel(ctx context.Context, c *call) (any, error) {
+	id, err := c.readTaskID(new(mcp.TaskParams))
+	if err != nil {
 		return nil, err
 	}
-	id := mcp.TargetOf(params)
-	if id == "" {
-		return nil, invalidParams("params.taskId is missing or empty")
-	}
-	return k.find(ctx, c, id)
+	return t.keeper.Cancel(ctx, c.taskClient(), id)
 }
 
-// readTask decodes the params of a method of tasks, if the client knows that there are such.
-func (c *call) readTask(params any) error {
+// result answers tasks/result, for which no time limit holds.
+func (t *serverTasks) result(_ context.Context, c *call) (any, error) {
+	id, err := c.readTaskID(new(mcp.TaskParams))
+	if err != nil {
+		return nil, err
+	}
+	return t.keeper.Result(&c.Call, resultAsker{c}, c.taskClient(), id)
+}
+
+// resultAsker asks the client of a tasks/result.
+type resultAsker struct{ c *call }
+
+func (a resultAsker) CanAsk() bool { return a.c.canAsk() == nil }
+
+func (a resultAsker) Ask(ctx context.Context, q rpc.Question) (json.RawMessage, error) {
+	return a.c.inquirer().Ask(ctx, q)
+}
+
+// list answers tasks/list.
+func (t *serverTasks) list(ctx context.Context, c *call) (any, error) {
+	var p mcp.PageParams
+	if err := c.readTaskParams(&p); err != nil {
+		return nil, err
+	}
+	if c.x.client.principal == "" {
+		return nil, refusal(mcp.CodeMethodNotFound, "%s: the server does not know who asks", c.info.Method)
+	}
+	behind, ok := readTaskCursor(p.Cursor)
+	if !ok {
+		return nil, errUnknownCursor
+	}
+	page, next, err := t.keeper.List(ctx, c.taskClient(), behind, t.s.cfg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	result := &mcp.LegacyListTasksResult{Tasks: page}
+	if next != nil {
+		result.NextCursor = new(taskCursor(*next))
+	}
+	return result, nil
+}
+
+// taskCursor returns the cursor for the tasks behind a place.
+func taskCursor(p store.TaskPlace) string {
+	return dressed(strconv.FormatInt(p.Created, 10) + " " + p.ID)
+}
+
+// readTaskCursor returns the place in a cursor, the beginning for nil. It reports false for a cursor that taskCursor
+// has not made.
+func readTaskCursor(cursor *string) (p store.TaskPlace, ok bool) {
+	if cursor == nil {
+		return p, true
+	}
+	created, id, _ := strings.Cut(undressed(*cursor), " ")
+	n, err := strconv.ParseInt(created, 10, 64)
+	p = store.TaskPlace{Created: n, ID: id}
+	return p, err == nil && n >= 0 && taskCursor(p) == *cursor
+}
+
+// readTaskID decodes the params of a method of tasks, and returns the id of the task in them.
+func (c *call) readTaskID(params any) (id string, err error) {
+	if err := c.readTaskParams(params); err != nil {
+		return "", err
+	}
+	if id = mcp.TargetOf(params); id == "" {
+		return "", invalidParams("params.taskId is missing or empty")
+	}
+	return id, nil
+}
+
+// readTaskParams decodes the params of a method of tasks, if the client knows tasks.
+func (c *call) readTaskParams(params any) error {
 	switch {
 	case !c.modern() && !c.legacyTasks():
 		return refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
@@ -93,103 +132,47 @@ func (c *call) readTask(params any) error {
 	return nil
 }
 
-// find returns a task that the client may see: to all but its own principal it does not exist, and neither to clients
-// that know tasks of another kind.
-func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*store.Task, error) {
-	t, err := k.load(ctx, id)
-	switch {
-	case err != nil:
-		return nil, gone(err)
-	case !c.mayTake(t):
-		return nil, errUnknownTask
+// watchable returns those of the tasks that a client may watch.
+func (t *serverTasks) watchable(ctx context.Context, c *call, ids []string) ([]string, error) {
+	if len(ids) == 0 || !t.offered.Load() {
+		return nil, nil
 	}
-	return t, nil
+	if !c.declares(mcp.ExtensionTasks) {
+		return nil, missingExtension(mcp.ExtensionTasks)
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(ids) > tasks.MaxWatched {
+		return nil, invalidParams("params.notifications.taskIds: %d tasks, want %d at most", len(ids), tasks.MaxWatched)
+	}
+	return t.keeper.Watchable(ctx, c.taskClient(), ids)
 }
 
-// mayTake reports whether a task is one of the client's.
-func (c *call) mayTake(t *store.Task) bool {
-	return t.Principal == c.x.client.principal && t.Version.Era() == c.info.Version.Era()
+// watchTasks begins to send the states of the subscription's tasks, if there are any.
+func (sub *subscription) watchTasks(k *tasks.Keeper) {
+	if len(sub.filter.TaskIDs) == 0 {
+		return
+	}
+	w := k.NewWatch(sub.call.Context(), sub.call.x.Group, sub.filter.TaskIDs, sub.sendTask)
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	if !sub.over {
+		sub.tasks = w
+		w.Start()
+	}
 }
 
-var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams,
-	Message: "unknown task: there is none with this id, or it has expired"}
-
-// gone tells the client of a task that is not there any more, or for which there is no room.
-func gone(err error) error {
-	switch {
-	case errors.Is(err, store.ErrNoTask):
-		return errUnknownTask
-	case errors.Is(err, store.ErrFull):
-		return rpc.Fail(rpc.ErrBusy, err)
+// sendTask sends the state of a task, and reports whether that was possible.
+func (sub *subscription) sendTask(params json.RawMessage) bool {
+	c := sub.call
+	sub.mu.Lock()
+	over := sub.over
+	var err error
+	if !over {
+		err = c.x.Peer.Notify(c.x.Work, c.Out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
 	}
-	return err
-}
-
-// respondTask takes the responses to requests that are open, and reports whether there were any.
-func respondTask(r *store.Task, responses mcp.InputResponses, now time.Time) bool {
-	open, taken := maps.Clone(r.Requests), maps.Clone(r.Responses)
-	for key, response := range responses {
-		if _, asked := open[key]; !asked {
-			continue
-		}
-		delete(open, key)
-		if taken == nil {
-			taken = mcp.InputResponses{}
-		}
-		taken[key] = response
+	sub.mu.Unlock()
+	if err != nil {
+		c.Cancel(err)
 	}
-	if len(open) == len(r.Requests) {
-		return false
-	}
-	r.Requests, r.Responses = open, taken
-	changeTask(r, statusFor(open), now)
-	return true
-}
-
-// statusFor is the status of a task that is not over.
-func statusFor(open mcp.InputRequests) mcp.TaskStatus {
-	if len(open) > 0 {
-		return mcp.TaskInputRequired
-	}
-	return mcp.TaskWorking
-}
-
-// shown is a task as its client sees it.
-// (tasks extension, "Tasks")
-func (k *taskKeeper) shown(r *store.Task) mcp.DetailedTask {
-	t := mcp.DetailedTask{Task: mcp.Task{
-		TaskID: r.ID, Status: r.Status, StatusMessage: r.Message, CreatedAt: timestamp(r.Created),
-		LastUpdatedAt:  timestamp(r.Updated),
-		PollIntervalMs: new(max(1, k.cfg.PollInterval.Milliseconds())),
-	}}
-	if !r.Expires.IsZero() {
-		t.TTLMs = new(r.Expires.Sub(r.Created).Milliseconds())
-	}
-	switch r.Status {
-	case mcp.TaskInputRequired:
-		t.InputRequests = r.Requests
-	case mcp.TaskCompleted:
-		t.Payload = r.Result
-	case mcp.TaskFailed:
-		t.Error = r.Error
-	}
-	return t
-}
-
-// timestamp writes a time in the way of ISO 8601.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// declares reports whether the client has declared an extension, with this request.
-func (c *call) declares(extension string) bool {
-	if c.info.Version.Era() != mcp.Modern {
-		return false
-	}
-	declared := c.info.from.declared()
-	return declared.Extensions[extension] != nil
-}
-
-// missingExtension refuses a request that needs an extension of the client.
-func missingExtension(name string) error {
-	need := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{name: mcp.Object("{}")}}
-	return missingCapability(need, fmt.Errorf("the client has not declared the extension %s", name))
+	return err == nil && !over
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -69,3 +70,13 @@ func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
 	c.Lease = cmp.Or(c.Lease, 30*time.Second)
 	return c, nil
 }
+
+// Shutdown ends the tasks that run in this server, after whatever serves its clients has ended: it lets no more begin,
+// and waits for those that run. When ctx ends before they do, the contexts of their handlers end, which fails the
+// tasks, and the cause of ctx is returned; a handler that ignores that for a second is left behind, its task failed all
+// the same, and the error says how many there are. A server that never had tasks need not be shut down.
+//
+// The server forgets the tasks in a store of its own, one that [TaskOptions] do not name.
+//
+// A task whose process dies without that fails when its lease is over, if others share its store. See [TaskOptions].
+func (s *Server) Shutdown(ctx context.Context) error { return s.tasks.keeper.Shutdown(ctx) }

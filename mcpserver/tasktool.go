@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,87 +97,36 @@ type taskTool struct {
 	ttl      time.Duration
 }
 
-// timeToLive returns how long a task of the tool is kept, zero for ever.
-func (t *taskTool) timeToLive(o *TaskOptions) time.Duration {
-	if t.ttl != 0 {
-		return max(0, t.ttl)
-	}
-	return max(0, o.TTL)
+// timeToLive returns how long a task of the tool is kept, zero for ever. usual is the TTL of the options.
+func (t *taskTool) timeToLive(usual time.Duration) time.Duration {
+	return max(0, cmp.Or(t.ttl, usual))
 }
 
-func (k *taskKeeper) addTool(t *mcp.Tool, options []TaskToolOption, bind bindTask) error {
+func (t *serverTasks) addTool(info *mcp.Tool, options []TaskToolOption, bind bindTask) error {
 	task := &taskTool{bind: bind}
 	for _, option := range options {
 		option(task)
 	}
-	if t.Execution == nil {
-		t.Execution = new(mcp.ToolExecution)
+	if info.Execution == nil {
+		info.Execution = new(mcp.ToolExecution)
 	}
-	switch t.Execution.TaskSupport {
+	switch info.Execution.TaskSupport {
 	case "":
-		t.Execution.TaskSupport = mcp.TaskOptional
+		info.Execution.TaskSupport = mcp.TaskOptional
 	case mcp.TaskOptional:
 	case mcp.TaskRequired:
 		task.required = true
 	default:
-		return fmt.Errorf("add tool %s: a task tool whose task support is %q", t.Name, t.Execution.TaskSupport)
+		return fmt.Errorf("add tool %s: a task tool whose task support is %q", info.Name, info.Execution.TaskSupport)
 	}
-	if !k.offer() {
-		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", t.Name)
+	if !t.offer() {
+		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", info.Name)
 	}
-	return k.s.tools.register(t, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+	return t.s.tools.register(info, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
 		work, err := bind(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		return work(ctx)
 	}, task)
-}
-
-// call answers a call that may become a task.
-func (k *taskKeeper) call(ctx context.Context, c *call, t *tool) (any, error) {
-	wish, err := c.wishForTask()
-	switch {
-	case err != nil:
-		return nil, err
-	case wish == nil && !c.declares(mcp.ExtensionTasks):
-		if t.task.required {
-			return nil, c.refuseWithoutTask(t)
-		}
-		return c.callTool(ctx, t.handle)
-	}
-	r := k.newRun(ctx, c, t)
-	if wish != nil {
-		if err := r.makeLegacy(c, wish); err != nil {
-			r.cancel(err)
-			return nil, err
-		}
-	}
-	if result, err := r.start(c.arguments); result != nil || err != nil {
-		r.cancel(err)
-		return result, err
-	}
-	select {
-	case <-r.begun:
-		return r.created(), nil
-	case <-r.answered:
-		return r.result, r.err
-	}
-}
-
-// created is what the client is answered when there is a task.
-func (r *taskRun) created() any {
-	if r.legacy != nil {
-		return &mcp.LegacyCreateTaskResult{Task: r.k.shownLegacy(r.first)}
-	}
-	return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: r.k.shown(r.first).Task}
-}
-
-// refuseWithoutTask refuses a call that cannot be answered without a task.
-// (tasks extension, "Capability Negotiation"; 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
-func (c *call) refuseWithoutTask(t *tool) error {
-	if c.info.Version.Era() == mcp.Modern {
-		return missingExtension(mcp.ExtensionTasks)
-	}
-	return refusal(mcp.CodeMethodNotFound, "the tool %s runs as a task only", t.Name)
 }

@@ -239,7 +239,7 @@ func (c *call) objectArguments() bool { return c.arguments == nil || c.arguments
 // toolAnswer returns what answers a call whose handler returned r and err.
 func toolAnswer(ctx context.Context, r *mcp.CallToolResult, err error, v mcp.Version) (any, error) {
 	if err != nil {
-		return toolError(ended(ctx, err), v)
+		return toolError(rpc.CauseOf(ctx, err), v)
 	}
 	if r == nil {
 		r = new(mcp.CallToolResult)

@@ -26,17 +26,7 @@ func (s *Server) usage(yield rpc.YieldUsage) {
 		u := s.total.Usage()
 		yield(names.CapacityTotal, u.Used, u.Limit)
 	}
-	k := s.tasks
-	k.mu.Lock()
-	running, limit := k.places.Used, k.places.Limit
-	k.mu.Unlock()
-	yield(names.CapacityTask, running, limit)
-	l := k.ledger
-	l.mu.Lock()
-	tasks, bytes := l.tasks, l.bytes
-	l.mu.Unlock()
-	yield(names.CapacityKeptTask, tasks.Used, tasks.Limit)
-	yield(names.MemoryTaskResult, bytes.Used, bytes.Limit)
+	s.tasks.keeper.Usage(yield)
 }
 
 // observeLimits observes the handler's limits until Shutdown, or until the garbage collector finds that the

@@ -356,13 +356,13 @@ var taskArea = area{
 	rows: []row{
 		{
 			what:   "Tasks that run",
-			where:  []string{"mcpserver.taskKeeper.runs"},
+			where:  []string{"internal/server/tasks.Keeper.runs"},
 			bound:  "{mcpserver.TaskOptions.MaxRunning}; half for one account",
 			option: "mcpserver.TaskOptions.MaxRunning",
 			full:   "more are refused, over HTTP with 429", test: "mcpserver.TestOneAccountLeavesTasksToOthers",
 		},
 		{
-			what: "Tasks that are kept, in whatever store", where: []string{"mcpserver.taskLedger.entries"},
+			what: "Tasks that are kept, in whatever store", where: []string{"internal/server/tasks.ledger.entries"},
 			bound: "{mcpserver.TaskOptions.MaxKept} of a server, with {bytes mcpserver.TaskOptions.MaxKeptBytes} of " +
 				"results and what they ask and are told; one result has one FrameLimit",
 			option: "mcpserver.TaskOptions.MaxKeptBytes", full: "more are refused; a task whose result finds no room fails",
@@ -371,7 +371,7 @@ var taskArea = area{
 		},
 		{
 			what:   "Tasks kept, of one account",
-			where:  []string{"mcpserver.taskLedger"},
+			where:  []string{"internal/server/tasks.ledger"},
 			bound:  "half of them, and of their bytes",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "as above",
@@ -388,16 +388,17 @@ var taskArea = area{
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofStream,
 		},
 		{
-			what:  "Tasks that one subscription is about",
-			where: []string{"mcpserver.taskWatch.due", "mcpserver.taskWatch.sent", "mcpserver.taskKeeper.watches"},
-			bound: "{mcpserver.maxTasksWatched}, {bytes mcpserver.watchedTaskCost} each of what may be watched",
+			what: "Tasks that one subscription is about",
+			where: []string{"internal/server/tasks.Watch.due", "internal/server/tasks.Watch.sent",
+				"internal/server/tasks.Keeper.listeners"},
+			bound: "{internal/server/tasks.MaxWatched}, {bytes internal/server/tasks.WatchedCost} each of what may be watched",
 			full:  "the subscription is refused",
 			test:  "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom",
 		},
 		{
 			what: "What tasks ask and are told",
 			where: []string{"mcpserver/store.Task.Requests", "mcpserver/store.Task.Responses",
-				"mcpserver.taskWait.inquiries", "mcpserver.taskKeeper.claims"},
+				"internal/server/tasks.wait.questions", "internal/server/tasks.Keeper.claims"},
 			bound:  "counts as a part of the task",
 			option: "mcpserver.TaskOptions.MaxKeptBytes",
 			full:   "a response is refused",

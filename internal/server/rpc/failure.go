@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -42,6 +43,14 @@ func WireError(err error) *mcp.Error {
 		return e
 	}
 	return ErrInternal
+}
+
+// CauseOf returns the error of a handler: the cause of ctx if err is the error of ctx, which has ended, or else err.
+func CauseOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // ResultOf describes for telemetry the end of an operation with an error, nil for none.

@@ -1,0 +1,121 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// CanAsk reports whether the handler asks the client by the task, with Ask. Otherwise the handler asks by the request;
+// if that means that the client sends the request again, the call does not become a task by itself any more, because
+// the handler is about to return. ctx is the context of the handler.
+func (r *Run) CanAsk(ctx context.Context) (bool, error) {
+	unlock, err := r.lock(ctx) // the task may be about to begin
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.record == nil {
+		r.asking = true
+	}
+	return r.record != nil, nil
+}
+
+// Ask sends requests to the client, all at once, each under a name that the caller has chosen, and returns the response
+// to each under the same name. It waits for the responses as long as ctx and the task allow. The error of a client of
+// 2025-11-25 that refuses is a [*rpc.RefusalError]. Several goroutines may ask at the same time.
+func (r *Run) Ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
+	if r.Legacy != nil {
+		return r.askLegacy(ctx, requests)
+	}
+	return r.ask(ctx, requests)
+}
+
+// ask opens requests of the task, under keys that the task uses once, and waits until the client has responded to each.
+// (tasks extension, "Task Update Requests")
+func (r *Run) ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
+	names := slices.Sorted(maps.Keys(requests))
+	keys := make([]string, len(names))
+	t, err := r.Keeper.change(ctx, r.id, r.latest(), func(t *store.Task) bool {
+		if t.Status.Terminal() {
+			return false
+		}
+		t.Requests = maps.Clone(t.Requests)
+		if t.Requests == nil {
+			t.Requests = mcp.InputRequests{}
+		}
+		for i, name := range names {
+			t.Asked++
+			keys[i] = strconv.FormatInt(t.Asked, 10)
+			t.Requests[keys[i]] = requests[name]
+		}
+		change(t, statusFor(t.Requests), now())
+		return true
+	})
+	if err != nil {
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("ask the client: %w", err))
+	}
+	r.learn(t)
+	responses, err := r.await(ctx, keys)
+	r.collect(keys)
+	if err != nil {
+		return nil, err
+	}
+	named := mcp.InputResponses{}
+	for i, name := range names {
+		named[name] = responses[keys[i]]
+	}
+	return named, nil
+}
+
+// await waits until the client has responded to the requests under the keys, and returns all responses.
+func (r *Run) await(ctx context.Context, keys []string) (mcp.InputResponses, error) {
+	for {
+		r.mu.Lock()
+		t, moved := r.record, r.moved.Next()
+		r.mu.Unlock()
+		if !slices.ContainsFunc(keys, func(key string) bool { _, there := t.Responses[key]; return !there }) {
+			return t.Responses, nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-r.ctx.Done():
+			return nil, context.Cause(r.ctx)
+		}
+	}
+}
+
+// collect removes the requests under the keys from the task, and their responses.
+func (r *Run) collect(keys []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
+	defer cancel()
+	t, err := r.Keeper.change(ctx, r.id, r.latest(), func(t *store.Task) bool {
+		if t.Status.Terminal() {
+			return false
+		}
+		open := maps.Clone(t.Requests)
+		t.Responses = maps.Clone(t.Responses)
+		for _, key := range keys {
+			delete(open, key)
+			delete(t.Responses, key)
+		}
+		withdrawn := len(open) < len(t.Requests)
+		if t.Requests = open; withdrawn {
+			change(t, statusFor(open), now())
+		}
+		return true
+	})
+	if err == nil { // otherwise the end of the task removes them
+		r.learn(t)
+	}
+}

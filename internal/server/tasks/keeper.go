@@ -1,0 +1,317 @@
+package tasks
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// Options configure a [Keeper].
+type Options struct {
+	// Store keeps the tasks. Its methods return, whatever happens.
+	Store store.Tasks
+	// Free frees all tasks of the store, which no other server has. It is nil for a store that servers share: then each
+	// running task has a lease.
+	Free func()
+
+	PollInterval time.Duration // how often clients are asked to look at a task
+	MaxRunning   int           // number of runs at once
+	MaxKept      int           // number of tasks of this server in the store
+	MaxKeptBytes int           // of the weights of these tasks
+	MaxResult    int           // bytes of the result of a task
+	Lease        time.Duration // how long a task runs without a renewal before other servers fail the task
+	Stopping     *mcp.Error    // the error of calls and tasks that Shutdown ends
+}
+
+// Keeper keeps the tasks of a server: it runs the tasks that have begun here, and answers for all in the store.
+type Keeper struct {
+	Options Options // immutable once a task has begun
+
+	owner  string     // identifies this server in the store
+	group  *rpc.Group // runs handlers, and errands to the store
+	ledger *ledger
+
+	turn lock.Mutex // held to start and to stop watching the store
+
+	mu        sync.Mutex
+	runs      map[string]*Run                  // guarded by mu; by the ids of their tasks, begun or not
+	listeners map[string]map[listener]struct{} // guarded by mu; by the ids of tasks
+	claims    map[question]*wait               // guarded by mu; which wait asks the client a question of a task
+	places    quota.Shares                     // guarded by mu; number of runs
+	unwatch   func()                           // guarded by mu; stops watching the store; nil while it is not watched
+	closed    bool                             // guarded by mu; no run begins any more
+}
+
+// New returns a Keeper.
+func New(o Options) *Keeper {
+	return &Keeper{
+		Options: o, owner: rand.Text(), group: rpc.NewGroup(0),
+		ledger: newLedger(o.MaxKept, o.MaxKeptBytes), places: quota.NewShares(o.MaxRunning),
+		runs: map[string]*Run{}, listeners: map[string]map[listener]struct{}{}, claims: map[question]*wait{},
+	}
+}
+
+var (
+	// ErrExpired is the cause of the end of a handler's context when its task has expired.
+	ErrExpired = errors.New("the time of the task is up")
+
+	errTaken  = errors.New("the task was given up: no sign of life of this server was seen in time")
+	errLost   = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server that ran the task is gone"}
+	errResult = &mcp.Error{Code: mcp.CodeInternalError, Message: "the result of the task is too large to be kept"}
+)
+
+// storeTimeout bounds the requests to the store that no client waits for.
+const storeTimeout = 10 * time.Second
+
+// lease returns the end of a lease that begins now, zero for a store that no other server has.
+func (k *Keeper) lease(at time.Time) time.Time {
+	if k.Options.Free != nil {
+		return time.Time{}
+	}
+	return at.Add(k.Options.Lease)
+}
+
+// renewal is the time between two renewals of a lease.
+func (k *Keeper) renewal() time.Duration { return k.Options.Lease / 3 }
+
+// orphaned reports whether the server that runs the task is gone. This server is never gone for itself: wall clocks
+// jump, processes pause, and stores are out of reach, so it renews the lease instead.
+func (k *Keeper) orphaned(t *store.Task, at time.Time) bool {
+	if !lapsed(t, at) {
+		return false
+	}
+	r := k.run(t.ID)
+	if r != nil {
+		r.errand.start()
+	}
+	return r == nil
+}
+
+// run returns the run of a task, nil if the task does not run here.
+func (k *Keeper) run(id string) *Run {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.runs[id]
+}
+
+// change changes a task by f and saves the revision. If another server has saved a revision meanwhile, change calls f
+// again with that. It begins with the known revision, or loads the task if that is nil. f reports whether there is
+// anything to save.
+func (k *Keeper) change(ctx context.Context, id string, known *store.Task, f func(*store.Task) bool) (*store.Task,
+	error) {
+	for {
+		var t *store.Task
+		if t, known = known, nil; t != nil {
+			t = new(*t)
+		} else {
+			var err error
+			if t, err = k.Options.Store.Load(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+		if !f(t) {
+			return t, nil
+		}
+		t.Revision++
+		err := k.ledger.save(t, func() error { return k.Options.Store.Save(ctx, t) })
+		if !errors.Is(err, store.ErrConflict) {
+			return t, err
+		}
+	}
+}
+
+// load loads a task. A task whose server is gone fails.
+func (k *Keeper) load(ctx context.Context, id string) (*store.Task, error) {
+	t, err := k.Options.Store.Load(ctx, id)
+	if err != nil || !k.orphaned(t, now()) {
+		return t, err
+	}
+	return k.change(ctx, id, t, func(t *store.Task) bool {
+		at := now()
+		if !lapsed(t, at) {
+			return false
+		}
+		abandon(t, errLost, at)
+		return true
+	})
+}
+
+// listener gets each change of a task. changed does not wait.
+type listener interface{ changed(id string) }
+
+// listen adds a listener for a task, until unlisten. mu is held.
+func (k *Keeper) listen(id string, l listener) {
+	if k.listeners[id] == nil {
+		k.listeners[id] = map[listener]struct{}{}
+	}
+	k.listeners[id][l] = struct{}{}
+}
+
+// unlisten removes a listener. mu is held.
+func (k *Keeper) unlisten(id string, l listener) {
+	delete(k.listeners[id], l)
+	if len(k.listeners[id]) == 0 {
+		delete(k.listeners, id)
+	}
+}
+
+// watch watches the store until Shutdown. Without it, this server sees the changes of other servers when it renews the
+// lease.
+func (k *Keeper) watch(ctx context.Context) {
+	if k.turn.LockContext(ctx) != nil {
+		return
+	}
+	defer k.turn.Unlock()
+	k.mu.Lock()
+	watched := k.closed || k.unwatch != nil
+	k.mu.Unlock()
+	if watched {
+		return
+	}
+	stop, err := k.Options.Store.Watch(ctx, k.saved)
+	if err != nil {
+		return // the next task tries again
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.unwatch = stop
+}
+
+// saved informs the run and the listeners of a task of a revision that was saved, by any server.
+func (k *Keeper) saved(id string, revision int64) {
+	k.mu.Lock()
+	r := k.runs[id]
+	listeners := slices.Collect(maps.Keys(k.listeners[id]))
+	k.mu.Unlock()
+	if r != nil {
+		r.saved(revision)
+	}
+	for _, l := range listeners {
+		l.changed(id)
+	}
+}
+
+// enter takes the place of a run, unless too many runs have one.
+func (k *Keeper) enter(r *Run) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.closed:
+		return k.Options.Stopping
+	case !k.places.Affords(r.Account, 1):
+		return rpc.ErrBusy
+	}
+	k.places.Reserve(r.Account, 1)
+	k.runs[r.id] = r
+	return nil
+}
+
+// leave releases the place.
+func (k *Keeper) leave(r *Run) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.runs[r.id] != nil {
+		delete(k.runs, r.id)
+		k.places.Release(r.Account, 1)
+	}
+}
+
+// Each calls see for each run, with its tool and the latest revision of its task, nil before the call becomes a task.
+func (k *Keeper) Each(see func(tool string, task *store.Task)) {
+	for _, r := range k.running() {
+		see(r.Tool, r.latest())
+	}
+}
+
+// running returns all runs.
+func (k *Keeper) running() []*Run {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Values(k.runs))
+}
+
+// Usage yields the number of runs, the number of kept tasks, and their bytes, with the bounds of these.
+func (k *Keeper) Usage(yield rpc.YieldUsage) {
+	k.mu.Lock()
+	running, limit := k.places.Used, k.places.Limit
+	k.mu.Unlock()
+	yield(names.CapacityTask, running, limit)
+	k.ledger.mu.Lock()
+	kept, bytes := k.ledger.tasks, k.ledger.bytes
+	k.ledger.mu.Unlock()
+	yield(names.CapacityKeptTask, kept.Used, kept.Limit)
+	yield(names.MemoryTaskResult, bytes.Used, bytes.Limit)
+}
+
+// Shutdown lets no more runs begin, and waits for those that run. When ctx ends before they do, Shutdown ends the
+// contexts of their handlers, which fails the tasks, and returns the cause of ctx. A handler that ignores that for
+// [rpc.Settle] is left behind, its task failed all the same, and the error has the number of these.
+func (k *Keeper) Shutdown(ctx context.Context) error {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	var err error
+	if k.group.Wait(ctx) > 0 {
+		err = context.Cause(ctx)
+		for _, r := range k.running() {
+			r.cancel(k.Options.Stopping)
+		}
+		rpc.Wait(k.group, rpc.Settle)
+		if left := k.running(); len(left) > 0 {
+			err = errors.Join(err, fmt.Errorf("tasks whose handlers ignore the end of their contexts: %d", len(left)))
+			k.disown(left)
+		}
+	}
+	k.stopWatching()
+	rpc.CloseGroup(k.group)
+	k.ledger.close()
+	if k.Options.Free != nil {
+		k.Options.Free()
+	}
+	return err
+}
+
+// stopWatching ends watch.
+func (k *Keeper) stopWatching() {
+	k.turn.Lock() // held by a goroutine that waits for the store, for as long as it waits at most
+	defer k.turn.Unlock()
+	k.mu.Lock()
+	unwatch := k.unwatch
+	k.unwatch = nil
+	k.mu.Unlock()
+	if unwatch != nil {
+		unwatch()
+	}
+}
+
+// disown fails the tasks of runs that Shutdown does not wait for any more.
+func (k *Keeper) disown(runs []*Run) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, r := range runs {
+		all.Go(func() {
+			_, _ = k.change(ctx, r.id, nil, func(t *store.Task) bool { // after an error, the lease of the task will end
+				if t.Status.Terminal() {
+					return false
+				}
+				abandon(t, k.Options.Stopping, now())
+				return true
+			})
+			k.leave(r)
+		})
+	}
+	all.Wait()
+}

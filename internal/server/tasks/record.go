@@ -1,0 +1,56 @@
+package tasks
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// The functions of this file change a task that is about to be saved. They replace maps and never change one, because
+// revisions share them.
+
+// now returns the time for a record, in whole milliseconds: JSON loses nothing of it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// lapsed reports whether the lease of a running task is over. A task without a lease belongs to the only server that
+// uses its store.
+func lapsed(t *store.Task, at time.Time) bool {
+	return !t.Status.Terminal() && !t.Lease.IsZero() && at.After(t.Lease)
+}
+
+// change changes the status, or something that a client sees beside the status.
+func change(t *store.Task, status mcp.TaskStatus, at time.Time) {
+	t.Status, t.Updated = status, at
+	t.Change++
+}
+
+// end makes the status a final one.
+func end(t *store.Task, status mcp.TaskStatus, message string, at time.Time) {
+	t.Requests, t.Responses, t.Lease = nil, nil, time.Time{}
+	change(t, status, at)
+	t.Message = message
+}
+
+// fail ends a task whose request has failed. (tasks extension, "Task Execution Errors")
+func fail(t *store.Task, e *mcp.Error, at time.Time) {
+	end(t, mcp.TaskFailed, e.Message, at)
+	t.Error = e
+}
+
+// abandon ends a task that no handler works on any more.
+func abandon(t *store.Task, e *mcp.Error, at time.Time) {
+	if t.CancelRequested {
+		end(t, mcp.TaskCancelled, "", at)
+		return
+	}
+	fail(t, e, at)
+}
+
+// statusFor returns the status of a running task with the open requests.
+func statusFor(open mcp.InputRequests) mcp.TaskStatus {
+	if len(open) > 0 {
+		return mcp.TaskInputRequired
+	}
+	return mcp.TaskWorking
+}

@@ -1,0 +1,356 @@
+package tasks
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// Run is the handling of a call that is a task or may become one. Before the call becomes a task, the run ends with the
+// request; after that, with the task.
+type Run struct {
+	Handler Handler
+	Keeper  *Keeper
+	Peer    *rpc.Peer     // has sent the call
+	Account quota.Account // of the place of the run, and of the kept task
+	Client  Client        // may ask for the task
+	Tool    string        // the name of the tool
+	Legacy  *Legacy       // the wish of the client for a task of 2025-11-25; nil for a task of the extension
+	Waits   bool          // the call does not become a task at once
+	After   time.Duration // the call becomes a task when the handler has run for so long; zero for never
+	TTL     time.Duration // of the task; zero for ever
+
+	id      string          // of the task, if the call becomes one: 128 bits and more that cannot be guessed
+	request context.Context // of the call
+	untie   func() bool     // lets the handler outlive the request
+	ctx     context.Context // of the handler, but for the span
+	cancel  context.CancelCauseFunc
+	within  context.Context // of the handler
+	started bool            // the handler runs or is about to; set before another goroutine has the run
+	invalid error           // what Bind has returned, for a task of 2025-11-25
+	errand  errand          // calls sync
+
+	turn     lock.Mutex          // held to begin the task and to end the handling
+	begun    chan struct{}       // closed when the task has begun; then first is set
+	first    *store.Task         // the first revision
+	answered chan struct{}       // closed when the handler has returned before a task began; then result and err are set
+	result   *mcp.CallToolResult // answers the request; nil for err
+	err      error               // answers the request; nil for result
+	over     bool                // guarded by turn; the handler has returned
+	span     instrument.Task     // guarded by turn
+
+	mu      sync.Mutex
+	record  *store.Task      // guarded by mu; the latest known revision; nil before the task has begun; immutable
+	moved   broadcast.Signal // guarded by mu; sent with a later revision
+	message *string          // guarded by mu; the status message to be saved; nil for none
+	told    time.Time        // guarded by mu; when the last status message was saved
+	asking  bool             // guarded by mu; the handler asks the client by another round of the request
+	timer   *time.Timer      // guarded by mu; starts the errand: first to begin the task, then to renew the lease
+	still   bool             // guarded by mu; the timer is not set any more
+}
+
+// Do handles the call, whose context is ctx. It returns the answer to the request: that there is a task, or the answer
+// of a handler that has returned before there was one.
+func (r *Run) Do(ctx context.Context) (answer any, err error) {
+	r.init(ctx)
+	if r.Legacy != nil {
+		if err := r.initLegacy(); err != nil {
+			r.cancel(err)
+			return nil, err
+		}
+	}
+	result, err := r.start()
+	if result == nil && err == nil {
+		select {
+		case <-r.begun:
+			return r.created(), nil
+		case <-r.answered:
+			result, err = r.result, r.err
+		}
+	} else {
+		r.cancel(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+func (r *Run) init(ctx context.Context) {
+	r.id, r.request = rand.Text(), ctx
+	r.begun, r.answered = make(chan struct{}), make(chan struct{})
+	r.errand = errand{group: r.Keeper.group, do: r.sync}
+	outliving := context.WithValue(context.WithoutCancel(ctx), rpc.InfoKey{}, r.Handler.Value())
+	r.ctx, r.cancel = context.WithCancelCause(outliving)
+	r.within = r.ctx
+	r.tie()
+}
+
+// tie makes the handler end with the request.
+func (r *Run) tie() {
+	r.untie = context.AfterFunc(r.request, func() { r.cancel(context.Cause(r.request)) })
+}
+
+// lock takes the turn.
+func (r *Run) lock(ctx context.Context) (unlock func(), err error) {
+	if err := r.turn.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	return r.turn.Unlock, nil
+}
+
+// start starts the handler, in a task unless the task begins later. If it returns a result or an error, the handler was
+// not started, and that answers the request.
+func (r *Run) start() (*mcp.CallToolResult, error) {
+	if err := r.Keeper.enter(r); err != nil {
+		return nil, err
+	}
+	if err := r.bind(); err != nil {
+		if r.Legacy == nil {
+			r.Keeper.leave(r)
+			return r.Handler.Answer(r.request, nil, err)
+		}
+		r.invalid = err // the client waits for a task and nothing else
+	}
+	if !r.Waits {
+		if err := r.Begin(r.request); err != nil {
+			r.Keeper.leave(r)
+			return nil, rpc.CauseOf(r.request, err)
+		}
+	}
+	r.started = true
+	if r.After > 0 {
+		r.mu.Lock()
+		r.timer = time.AfterFunc(r.After, r.errand.start)
+		r.mu.Unlock()
+	}
+	if !r.Keeper.group.Start(r) {
+		r.end(nil, r.Keeper.Options.Stopping)
+		r.Keeper.leave(r)
+		return nil, r.Keeper.Options.Stopping
+	}
+	return nil, nil
+}
+
+// bind checks the arguments. If user code fails in that, the place of the run is released.
+func (r *Run) bind() (err error) {
+	usercode.Pass(func() { err = r.Handler.Bind(r.request) }, func() { r.Keeper.leave(r) })
+	return err
+}
+
+// Begin makes the call a task, if it is none yet: after that, requests about the task find the task. The error is the
+// cause of ctx or of the end of the request, [rpc.ErrAnswered], or says why there can be no task now.
+// (tasks extension, "Task Creation")
+func (r *Run) Begin(ctx context.Context) error {
+	unlock, err := r.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	switch {
+	case r.latest() != nil:
+		return nil
+	case r.over:
+		return rpc.ErrAnswered
+	case !r.untie():
+		return context.Cause(r.request)
+	}
+	r.Keeper.watch(ctx)
+	t := r.newTask(now())
+	if err := r.save(ctx, t); err != nil {
+		r.tie()
+		return err
+	}
+	var within context.Context
+	if within, r.span = r.Peer.Tel.StartTask(r.ctx, r.Tool); !r.started {
+		r.within = within
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.first, r.record = t, t
+	r.setTimer(r.Keeper.renewal())
+	close(r.begun)
+	return nil
+}
+
+// newTask returns the first revision of the task.
+func (r *Run) newTask(at time.Time) *store.Task {
+	t := &store.Task{
+		ID: r.id, Revision: 1, Change: 1, Principal: r.Client.Principal, Version: r.Client.Version,
+		Method: mcp.MethodCallTool, Target: r.Tool, Status: mcp.TaskWorking, Created: at, Updated: at,
+		Owner: r.Keeper.owner, Lease: r.Keeper.lease(at),
+	}
+	if r.TTL > 0 {
+		t.Expires = at.Add(r.TTL)
+	}
+	return t
+}
+
+// save saves the first revision, if there is room for the task.
+func (r *Run) save(ctx context.Context, t *store.Task) error {
+	if !r.Keeper.ledger.add(r.Account, t) {
+		return rpc.Fail(rpc.ErrBusy, store.ErrFull)
+	}
+	err := r.Keeper.Options.Store.Save(ctx, t)
+	if err == nil {
+		return nil
+	}
+	r.Keeper.ledger.remove(r.id)
+	if errors.Is(err, store.ErrFull) {
+		return rpc.Fail(rpc.ErrBusy, err)
+	}
+	return rpc.Fail(rpc.ErrInternal, fmt.Errorf("create the task: %w", err))
+}
+
+// Run implements [rpc.Task]: it calls the handler, which may end the goroutine.
+func (r *Run) Run() {
+	var result *mcp.CallToolResult
+	err := error(rpc.ErrPanicked)
+	defer func() {
+		r.end(result, err)
+		r.cancel(nil)
+		r.Keeper.leave(r)
+	}()
+	r.Peer.Tel.Labelled(r.within, mcp.MethodCallTool, r.Tool,
+		func(ctx context.Context) { result, err = r.handle(ctx) })
+}
+
+// handle calls the handler, and returns ErrPanicked if the handler panics.
+func (r *Run) handle(ctx context.Context) (result *mcp.CallToolResult, err error) {
+	err = rpc.ErrPanicked
+	usercode.Run(func() { result, err = r.answer(ctx) }, r.Peer.Failed(ctx, mcp.MethodCallTool))
+	return result, err
+}
+
+// answer returns what the handler returns, as an answer.
+func (r *Run) answer(ctx context.Context) (result *mcp.CallToolResult, err error) {
+	if err = r.invalid; err == nil {
+		result, err = r.Handler.Handle(ctx)
+	}
+	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), rpc.ErrCancelled) {
+		return nil, rpc.ErrCancelled // whatever the error is: the client has asked for it
+	}
+	return r.Handler.Answer(r.ctx, result, err)
+}
+
+// end answers the request, or finishes the task.
+func (r *Run) end(result *mcp.CallToolResult, err error) {
+	unlock, _ := r.lock(context.Background())
+	defer unlock()
+	r.over = true
+	r.mu.Lock()
+	r.still = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.mu.Unlock()
+	if r.latest() == nil {
+		r.result, r.err = result, err
+		close(r.answered)
+		return
+	}
+	r.finish(result, err)
+}
+
+// finish saves the outcome of the task.
+func (r *Run) finish(result *mcp.CallToolResult, err error) {
+	payload, err := r.payload(result, err)
+	t, lost := r.saveOutcome(func(t *store.Task) {
+		settle(t, payload, err, now())
+		r.settleLegacy(t, result)
+	})
+	if errors.Is(lost, store.ErrFull) {
+		err = rpc.Fail(errResult, lost)
+		t, lost = r.saveOutcome(func(t *store.Task) { fail(t, errResult, now()) })
+	}
+	outcome := r.Handler.Outcome(result, err)
+	outcome.ResultType, outcome.Told = "", err == rpc.ErrPanicked
+	status := mcp.TaskFailed
+	switch {
+	case lost != nil:
+		outcome = instrument.Result{Err: fmt.Errorf("save the outcome of the task: %w", lost)}
+	case t.Status == mcp.TaskCancelled:
+		outcome = instrument.Result{ErrorType: names.ErrorCancelled, CallerLeft: true}
+		fallthrough
+	default:
+		status = t.Status
+		r.news(t)
+	}
+	r.span.End(string(status), outcome)
+}
+
+// payload returns the encoded answer to the call.
+func (r *Run) payload(result *mcp.CallToolResult, err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	if result, err = r.related(result); err != nil {
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("the _meta of the result of %s: %w", mcp.MethodCallTool, err))
+	}
+	raw, err := r.Handler.Encode(result)
+	switch limit := r.Keeper.Options.MaxResult; {
+	case err != nil:
+		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode the result of %s: %w", mcp.MethodCallTool, err))
+	case len(raw) > limit:
+		return nil, rpc.Fail(errResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw), limit))
+	}
+	return raw, nil
+}
+
+// settle gives a task its outcome. An error cancels a task that the client has cancelled.
+func settle(t *store.Task, payload json.RawMessage, err error, at time.Time) {
+	switch {
+	case err == nil:
+		end(t, mcp.TaskCompleted, "", at)
+		t.Result = payload
+	case t.CancelRequested:
+		end(t, mcp.TaskCancelled, "", at)
+	default:
+		fail(t, rpc.WireError(err), at)
+	}
+}
+
+// saveOutcome saves a final status, unless another server has ended the task. It retries for the time of a lease while
+// the store fails.
+func (r *Run) saveOutcome(settle func(*store.Task)) (*store.Task, error) {
+	known, giveUp := r.latest(), time.Now().Add(r.Keeper.Options.Lease)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
+		t, err := r.Keeper.change(ctx, r.id, known, func(t *store.Task) bool {
+			if t.Status.Terminal() {
+				return false
+			}
+			settle(t)
+			return true
+		})
+		cancel()
+		known = nil
+		final := errors.Is(err, store.ErrNoTask) || errors.Is(err, store.ErrFull)
+		if err == nil || final || time.Now().Add(pause).After(giveUp) {
+			return t, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// created returns the answer to a call that has become a task.
+func (r *Run) created() any {
+	if r.Legacy != nil {
+		return &mcp.LegacyCreateTaskResult{Task: r.Keeper.showLegacy(r.first)}
+	}
+	return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: r.Keeper.show(r.first).Task}
+}
