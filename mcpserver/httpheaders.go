@@ -5,8 +5,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// headerTerms returns the revision of a modern request over HTTP, and who asks: what it says in its _meta, which must be
-// what it says in its headers.
+// headerTerms returns the revision and the client of a modern request over HTTP, from its _meta. Its headers must have
+// the same revision and the same method.
 func (x *exchange) headerTerms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	if err := x.headers.CheckVersion(p); err != nil {
 		return "", client{}, err

@@ -46,8 +46,8 @@ func (r *reply) Answer(_ context.Context, a rpc.Answer) error {
 // message is the event of a frame.
 func message(frame []byte) sse.Event { return sse.Event{Data: frame, HasData: true} }
 
-// StatusOf returns the status of a response that is one answer, to a modern client or to a legacy one. Legacy clients take most errors from the body only: a
-// 404 would tell them that their session is gone.
+// StatusOf returns the status of a response that is one answer, to a modern client or to a legacy one. Legacy clients
+// take most errors from the body only: a 404 would tell them that their session is gone.
 // (specification 2026-07-28, basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
 func StatusOf(a rpc.Answer, modern bool) int {
 	e, ok := errors.AsType[*mcp.Error](a.Err)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Stateless is an HTTP request whose message belongs to no session, and the response to it. It is a part of a request of
-// the server, with its exchange and its call: all of them are one allocation.
+// Stateless is an HTTP request whose message belongs to no session, and the response to it. The server embeds it in a
+// struct with its exchange and its call: all of them are one allocation.
 type Stateless struct {
 	Exchange *rpc.Exchange // of the message
 	Call     *rpc.Call     // of the message, if it is a request; its handler is a StatelessHandler
