@@ -111,7 +111,7 @@ var clientArea = area{
 				"internal/client/conn.progressBytes} of their texts, or the latest " +
 				"alone",
 			full: "the oldest give way, counted",
-			test: "internal/client/conn.TestTheLatestReportsOfProgressAreKept",
+			test: "internal/client/conn.TestLatestProgressReportsAreKept",
 		},
 		{
 			what: "Requests in one answer that asks for input", where: []string{"mcpclient.maxInputs"},
