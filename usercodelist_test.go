@@ -231,7 +231,7 @@ func init() {
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
-		"held by TestAToolIsRefusedWhileItIsDecidedOnAndIfThatFails of package mcpclient": {
+		"held by TestToolIsRefusedDuringTheDecisionAndAfterAFailure of package mcpclient": {
 			"mcpclient.DriftOptions.OnChange",
 		},
 		"called as the handler of a tool that it becomes":              {"mcpserver.Checked h"},
