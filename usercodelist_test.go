@@ -211,7 +211,7 @@ func init() {
 		},
 		"held by TestALoggerThatFailsIsOneThatSaysNothing of package usercode, which wraps it": {"auth.Options.Logger",
 			"bearer.Options.Logger"},
-		"held by TestStandardErrorIsReadOnWhateverBecomesOfTheUsersFunction of package transport": {"transport.Stdio.Stderr"},
+		"held by TestStandardErrorIsReadDespiteAFailingCallback of package transport": {"transport.Stdio.Stderr"},
 		"held by TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother of package mcpserver": {
 			"store.Events.Append", "store.Events.Behind", "store.Events.Forget",
 			"store.SharedEvents.Follow", "store.SharedEvents.Latest", "store.SharedEvents.Note",
@@ -231,7 +231,7 @@ func init() {
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
-		"held by TestAToolIsRefusedWhileItIsDecidedOnAndIfThatFails of package mcpclient": {
+		"held by TestToolIsRefusedDuringTheDecisionAndAfterAFailure of package mcpclient": {
 			"mcpclient.DriftOptions.OnChange",
 		},
 		"called as the handler of a tool that it becomes":              {"mcpserver.Checked h"},
@@ -243,7 +243,7 @@ func init() {
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
-		"held by TestAStreamThatPanicsOrEndsItsGoroutineIsOneThatFails and TestAnErrorOfOpeningAStreamIsThatOfDial of " +
+		"held by TestStreamThatPanicsOrEndsItsGoroutineFails and TestDialReturnsTheErrorOfOpen of " +
 			"package transport": {
 			"transport.Streams r", "transport.Streams w", "transport.StreamsFrom open",
 		},

@@ -83,7 +83,7 @@ func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
 }
 
 // The server may be waiting for the client to read what it has to say, so the read loop waits for nothing.
-func TestARefusalThatFindsNoRoomIsLost(t *testing.T) {
+func TestRefusalWithoutRoomIsLost(t *testing.T) {
 	legacyServed(t, mcp.Version20251125, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
 			busy.Store(true)
@@ -100,7 +100,7 @@ func TestARefusalThatFindsNoRoomIsLost(t *testing.T) {
 		})
 }
 
-func TestAnAnswerThatCanNoLongerBeSentIsLost(t *testing.T) {
+func TestAnswerAfterTheConnectionIsLost(t *testing.T) {
 	features := []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
 		<-ctx.Done()
 		return nil, nil
@@ -251,7 +251,7 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 	}
 }
 
-func TestProgressThatACallerIsTooSlowForIsCounted(t *testing.T) {
+func TestProgressDroppedForASlowCallerIsCounted(t *testing.T) {
 	for range 10 { // the answer and the last report come together, and either may be seen first
 		observed(t, Options{}, nil, slowCaller)
 	}
@@ -310,7 +310,7 @@ func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestWhatACallIsAboutIsOnItsSpan(t *testing.T) {
+func TestTargetOfACallIsOnItsSpan(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)

@@ -8,11 +8,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Status is a client's state with what is known about it.
+// Status is a client's state with its circumstances.
 type Status struct {
 	State   connstate.State
 	Reason  connstate.Reason // why this state was entered
-	Since   time.Time        // when
+	Since   time.Time        // when this state was entered
 	Epoch   uint64           // numbers the connections, from 1
 	Attempt int              // attempts to connect since the client was last ready
 	Err     error            // why the last attempt or connection failed; nil when ready
@@ -21,11 +21,11 @@ type Status struct {
 // State returns the client's state. A client that has ended stays [connstate.Closing].
 func (c *Client) State() connstate.State { return c.core.Status().State }
 
-// Status returns the client's state with what is known about it.
+// Status returns the client's state with its circumstances.
 func (c *Client) Status() Status { return Status(c.core.Status()) }
 
 // Await waits until the client is ready. It returns an error of kind [KindState] if ctx ends first, and of kind
-// [KindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
+// [KindShutdown] if the client was stopped or gave up; both wrap the error of the last attempt.
 func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, connstate.Ready) }
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
@@ -37,17 +37,16 @@ func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
 	return nil
 }
 
-// ServerInfo returns how the server introduced itself; the zero value if the client is not ready. Servers are not
-// obliged to tell the truth. What it points to is only for reading: clients whose servers say the same share it.
+// ServerInfo returns the server's own description, which may be wrong; the zero value if the client is not ready.
+// Values that it points to must not be modified: clients of equal servers share them.
 func (c *Client) ServerInfo() mcp.Implementation { return c.core.Present().Server }
 
-// ServerCapabilities returns what the server declared; the zero value if the client is not ready. What it points to is
-// only for reading, too.
+// ServerCapabilities returns the capabilities of the server; the zero value if the client is not ready. Values
+// that it points to must not be modified.
 func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.Present().Capabilities }
 
 // ProtocolVersion returns the version in use, empty if the client is not ready.
 func (c *Client) ProtocolVersion() mcp.Version { return c.core.Present().Version }
 
-// Instructions returns what the server says to models about its use, empty if it says nothing or the client is not
-// ready.
+// Instructions returns the server's instructions for models, empty if it has none or the client is not ready.
 func (c *Client) Instructions() string { return c.core.Present().Instructions }

@@ -32,7 +32,7 @@ func slowDial(ctx context.Context) (error, bool) {
 	return context.Cause(ctx), true
 }
 
-func TestTheFailureOfTheLastAttemptIsToldUntilTheNextOneEnds(t *testing.T) {
+func TestStatusKeepsTheLastFailureUntilTheNextAttemptEnds(t *testing.T) {
 	dials := 0
 	rig := &rigged{dial: func(ctx context.Context) (error, bool) {
 		if dials++; dials == 1 {
@@ -57,7 +57,7 @@ func TestTheFailureOfTheLastAttemptIsToldUntilTheNextOneEnds(t *testing.T) {
 	})
 }
 
-func TestOnlyTheTransitionThatAFailureCausesIsLoggedWithIt(t *testing.T) {
+func TestFailureIsLoggedOnlyWithTheTransitionItCauses(t *testing.T) {
 	first := true
 	rig := &rigged{dial: func(context.Context) (error, bool) {
 		defer func() { first = false }()
@@ -78,7 +78,7 @@ func TestOnlyTheTransitionThatAFailureCausesIsLoggedWithIt(t *testing.T) {
 	})
 }
 
-func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
+func TestStatusReportsTheConnection(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		begun := time.Now()
 		v := s.next(t)
@@ -152,7 +152,7 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 }
 
 // The end of a session is known to its context a moment before it is known to the machine.
-func TestASendThatFailsAtTheEndOfASessionSaysWhyThatEnded(t *testing.T) {
+func TestSendAtTheEndOfASessionReturnsTheReasonOfTheEnd(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
@@ -190,7 +190,7 @@ func dying(rig *rigged) (die func()) {
 	return die
 }
 
-func TestAServerThatDiesBeforeTheHandshakeSaysHow(t *testing.T) {
+func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestAServerThatDiesBeforeTheHandshakeSaysHow(t *testing.T) {
 	}
 }
 
-func TestAServerThatDiesIsNamedByEveryCallItTakesWithIt(t *testing.T) {
+func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
 	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
@@ -237,7 +237,7 @@ func TestAServerThatDiesIsNamedByEveryCallItTakesWithIt(t *testing.T) {
 }
 
 // A server that closes its input and goes on writing has no end that could be told.
-func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
+func TestServerThatClosesItsInputIsGivenUp(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
 	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
@@ -274,7 +274,7 @@ func TestACallOnAClosedInputIsBackAtItsDeadline(t *testing.T) {
 	})
 }
 
-func TestAServerThatDiesAtTheEndOfTheHandshakeSaysHow(t *testing.T) {
+func TestExitAtTheEndOfTheHandshakeIsInTheError(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
 	send := rig.send

@@ -40,7 +40,7 @@ func inputs(n int, prefix, params string) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
-func TestWhatAServerAsksForAtOnceIsBounded(t *testing.T) {
+func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 	for _, test := range []struct{ name, requests, limit string }{
 		{"requests", inputs(maxInputs+1, "k", ""), "more than 64 inputs"},
 		{"keys", inputs(1, strings.Repeat("k", maxInputKey), ""), "key of more than 1024 bytes"},
@@ -94,7 +94,7 @@ func TestWhatAServerAsksForAtOnceIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatATaskAsksForInAllIsBounded(t *testing.T) {
+func TestInputRequestsOfATaskAreBounded(t *testing.T) {
 	ready(t, rooted(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		task := newTask(c, c.Call)
 		for n := 0; ; n++ {
@@ -167,7 +167,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 				v := s.next(t)
 				v.Answer(v.Expect(test.method), test.result)
 				synctest.Wait()
-				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "the limit is 65536") ||
+				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "above the limit of 65536") ||
 					len(err.Error()) > 200 {
 					t.Errorf("got %.300v, want an error that names the limit", err)
 				}
@@ -177,7 +177,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 }
 
 // A tool for whose schema there is no room is checked all the same: the list is asked for anew.
-func TestWhatThereIsNoRoomForIsListedAnew(t *testing.T) {
+func TestToolsWithoutRoomAreListedAgain(t *testing.T) {
 	filler := func(n int) (tools string) {
 		for i := range n {
 			tools += checked(i) + ","
@@ -219,7 +219,7 @@ func TestWhatThereIsNoRoomForIsListedAnew(t *testing.T) {
 	})
 }
 
-func TestAToolThatIsGoneIsForgotten(t *testing.T) {
+func TestRemovedToolIsForgotten(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		v.t = t
 		for _, list := range []struct{ tools, gone, there string }{{plainTool, "", "plain"}, {regionTool, "plain", "query"}} {

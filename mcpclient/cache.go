@@ -13,54 +13,55 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// resultCache keeps results for as long as the server said they are fresh, the latest used first, up to a number of
-// bytes. A nil one keeps nothing. (specification 2026-07-28, server/utilities/caching)
+// resultCache caches results as long as the server declared them fresh, up to a number of bytes, and evicts the
+// least recently used. A nil cache is empty. (specification 2026-07-28, server/utilities/caching)
 //
-// What it keeps belongs to one session: a new one may be with another version of the server, or for another user.
+// Its contents belong to one session: the next session may be with another version of the server, or for another
+// user.
 type resultCache struct {
 	limit int // bytes
 
 	mu           sync.Mutex
-	owner        *conn.Session         // guarded by mu; whose results they are
-	size         int                   // guarded by mu; bytes of all of them
-	changes      [len(changing)]uint32 // guarded by mu; how often the results of each method have become stale
-	clears       uint32                // guarded by mu; how often all have
-	*keptResults                       // guarded by mu; nil before the first, which few servers let a client keep
+	owner        *conn.Session         // session of the results; guarded by mu
+	size         int                   // bytes of all results; guarded by mu
+	changes      [len(changing)]uint32 // how often the results of each method became stale; guarded by mu
+	clears       uint32                // how often all results became stale; guarded by mu
+	*keptResults                       // nil before the first result; guarded by mu
 }
 
-// keptResults are results.
+// keptResults indexes the cached results.
 type keptResults struct {
 	results map[string]*list.Element // of *keptResult, by key
-	recent  *list.List               // the same, the one used last in front
+	recent  *list.List               // the same, most recently used first
 }
 
-// changing are the methods whose results become stale before their time.
+// changing lists the methods with results that can become stale early.
 var changing = [...]string{mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources,
 	mcp.MethodListResourceTemplates, mcp.MethodReadResource}
 
-// keptResult is one result and the request that it answers.
+// keptResult is one result with its request.
 type keptResult struct {
 	key, method string
-	uri         string // of the resource, of resources/read
-	public      bool   // all users may see it, not only the one who has asked
-	raw         []byte // never changed
+	uri         string // URI of resources/read
+	public      bool   // cacheScope public: all users may see it
+	raw         []byte // immutable
 	since       time.Time
 	until       time.Time
 }
 
-// fresh reports whether k is fresh by the monotonic clock, which may stand still while the machine sleeps, and by the
-// wall clock. A wall clock that was set back proves nothing.
+// fresh reports whether k is fresh by the monotonic clock, which may stop while the machine sleeps, and by the
+// wall clock. A wall clock that was set back counts as not fresh.
 func (k *keptResult) fresh(now time.Time) bool {
 	wall := now.Round(0)
 	return now.Before(k.until) && wall.Before(k.until.Round(0)) && !wall.Before(k.since.Round(0))
 }
 
-// keptOverhead is what keeping a result costs beside its bytes, and roughly so.
+// keptOverhead is the approximate memory of a result besides its bytes.
 const keptOverhead = 256
 
 func (k *keptResult) size() int { return len(k.key) + len(k.uri) + len(k.raw) + keptOverhead }
 
-// about reports whether k is of a resource that has changed with the one at uri: that one, or one it is a part of.
+// about reports whether a change of the resource at uri affects k: the same resource, or one that contains it.
 func (k *keptResult) about(uri string) bool {
 	return uri == k.uri || strings.HasPrefix(uri, strings.TrimSuffix(k.uri, "/")+"/")
 }
@@ -90,7 +91,7 @@ func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptRes
 	return k
 }
 
-// version returns a number that is another one after results of method have become stale.
+// version returns a number that changes when results of method become stale.
 func (rc *resultCache) version(s *conn.Session, method string) uint32 {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -106,15 +107,15 @@ func (rc *resultCache) present(method string) uint32 {
 	return rc.clears
 }
 
-// change notes that results of method have become stale. mu is held.
+// change records that results of method became stale. mu is held.
 func (rc *resultCache) change(method string) {
 	if i := slices.Index(changing[:], method); i >= 0 {
 		rc.changes[i]++
 	}
 }
 
-// keep keeps k, which was asked for when the results of its method had this version, unless that has changed since:
-// then k may be older than the change, or of another session.
+// keep caches k, which was requested at this version, unless the version has changed since: then k may be older
+// than the change, or belong to another session.
 func (rc *resultCache) keep(version uint32, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -133,7 +134,7 @@ func (rc *resultCache) keep(version uint32, k *keptResult) {
 	}
 }
 
-// drop forgets the results of these methods, for they are stale.
+// drop removes the results of these methods, because they are stale.
 func (rc *resultCache) drop(methods ...string) {
 	if rc == nil {
 		return
@@ -146,7 +147,8 @@ func (rc *resultCache) drop(methods ...string) {
 	rc.removeIf(func(k *keptResult) bool { return slices.Contains(methods, k.method) })
 }
 
-// dropRead forgets what was read at uri, which has changed. Of what is being read now nothing is kept.
+// dropRead removes the results that a change of the resource at uri affects. Results of reads in flight are not
+// cached.
 func (rc *resultCache) dropRead(uri string) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -154,8 +156,8 @@ func (rc *resultCache) dropRead(uri string) {
 	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
 }
 
-// dropPrivate forgets what is only for the principal that has asked for it, who may be another one from now on. Of what
-// is being asked for now nothing is kept.
+// dropPrivate removes the results that only the previous principal may see. Results of requests in flight are not
+// cached.
 func (rc *resultCache) dropPrivate() {
 	if rc == nil {
 		return
@@ -166,7 +168,7 @@ func (rc *resultCache) dropPrivate() {
 	rc.removeIf(func(k *keptResult) bool { return !k.public })
 }
 
-// clear forgets everything, for changes may have gone unheard.
+// clear removes everything, because the client may have missed changes.
 func (rc *resultCache) clear() {
 	if rc != nil {
 		rc.mu.Lock()
@@ -175,7 +177,7 @@ func (rc *resultCache) clear() {
 	}
 }
 
-// own forgets everything that is not of session s. mu is held.
+// own removes everything unless it belongs to session s. mu is held.
 func (rc *resultCache) own(s *conn.Session) {
 	if rc.owner != s {
 		rc.owner = s
@@ -189,7 +191,7 @@ func (rc *resultCache) clearAll() {
 	rc.removeIf(func(*keptResult) bool { return true })
 }
 
-// removeIf forgets the results that stale picks. mu is held.
+// removeIf removes the results for which stale reports true. mu is held.
 func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
 	if rc.keptResults == nil {
 		return
@@ -203,14 +205,14 @@ func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
 	}
 }
 
-// remove forgets one result. mu is held.
+// remove removes one result. mu is held.
 func (rc *resultCache) remove(e *list.Element) {
 	k := rc.recent.Remove(e).(*keptResult)
 	delete(rc.results, k.key)
 	rc.size -= k.size()
 }
 
-// changed hears a notification of the server.
+// changed handles a notification of the server.
 func (rc *resultCache) changed(method, uri string) {
 	if rc == nil {
 		return
@@ -227,19 +229,19 @@ func (rc *resultCache) changed(method, uri string) {
 	}
 }
 
-// listedBy says which lists name what the target of a method is one of. When the server does not know the target, they
+// listedBy names the lists that contain the targets of a method. If the server does not know a target, these lists
 // may be stale.
 var listedBy = map[string][]string{
 	mcp.MethodCallTool:              {mcp.MethodListTools},
 	mcp.MethodGetPrompt:             {mcp.MethodListPrompts},
 	mcp.MethodReadResource:          {mcp.MethodListResources, mcp.MethodListResourceTemplates},
-	mcp.MethodListTools:             {mcp.MethodListTools}, // the cursor is of a list that is no more
+	mcp.MethodListTools:             {mcp.MethodListTools}, // the list of the cursor has changed
 	mcp.MethodListPrompts:           {mcp.MethodListPrompts},
 	mcp.MethodListResources:         {mcp.MethodListResources},
 	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},
 }
 
-// doubt forgets the lists that cannot be right if the server answers a request of method with this error.
+// doubt removes the lists that must be stale if the server answers a request of method with this error.
 // (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and "Interaction with Pagination")
 func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	switch e.Code {
@@ -248,8 +250,8 @@ func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	}
 }
 
-// copied returns a copy of the answer to cl if that may be worth keeping, or nil. It is made before the message is
-// decoded, which writes on it.
+// copied returns a copy of the answer to cl if it may be cached, or nil. It is called before the message is
+// decoded in place.
 func (rc *resultCache) copied(cl *call, m *jsonrpc.Message) []byte {
 	if cl.keeping.key == "" || m.Kind != jsonrpc.Result {
 		return nil
@@ -261,9 +263,9 @@ func (rc *resultCache) copied(cl *call, m *jsonrpc.Message) []byte {
 	return bytes.Clone(text)
 }
 
-// mayBeFresh reports whether a result may say that it is fresh for a time: it has a ttlMs above zero somewhere. It
-// looks for the rarest letter. To read the members of a list of 1,000 tools instead took an eighth of the CPU time of
-// its call. A name with escapes is not found; then the result is asked for again.
+// mayBeFresh reports whether a result may be declared fresh: it has a ttlMs above zero somewhere. The search
+// starts with the rarest letter. Parsing a list of 1,000 tools instead took an eighth of the CPU time of its call.
+// A name with escapes is not found; then the result is not cached.
 func mayBeFresh(text []byte) bool {
 	const begin, end = `"ttl`, `Ms"`
 	for {
@@ -284,13 +286,13 @@ func mayBeFresh(text []byte) bool {
 	}
 }
 
-// kept returns what is to be kept of the answer to cl, of which raw is a copy.
+// kept returns the cache entry for the answer to cl; raw is a copy of the answer.
 func (rc *resultCache) kept(cl *call, raw []byte) *keptResult {
 	return &keptResult{key: cl.keeping.key, method: cl.Method, uri: cl.keeping.uri, raw: raw}
 }
 
-// keepWhileFresh keeps the answer to cl, of which raw is a copy, for the time that it says it is fresh. It has been
-// decoded, unless it asks for something.
+// keepWhileFresh caches the answer to cl for its declared time; raw is a copy of the answer. The answer has been
+// decoded, unless it requests input.
 func (rc *resultCache) keepWhileFresh(cl *call, raw []byte) {
 	hint := cl.result.(hinted).Hint()
 	if hint.TTL() == 0 {

@@ -76,7 +76,7 @@ func TestAFreshResultIsNotAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
+func TestStaleResultIsRequestedEachTime(t *testing.T) {
 	big := `{"name":"` + strings.Repeat("x", 600) + `","inputSchema":{"type":"object"}}`
 	for name, test := range map[string]struct {
 		o      *Options
@@ -231,7 +231,7 @@ func keptOf(t *testing.T, v *conversation, c *Client) (kept string) {
 	return kept
 }
 
-func TestNotificationsEndWhatIsKept(t *testing.T) {
+func TestNotificationsInvalidateTheCache(t *testing.T) {
 	for _, test := range []struct{ notification, want string }{
 		{`"method":"notifications/tools/list_changed","params":{"x":1}`, "123456"},
 		{`"method":"notifications/prompts/list_changed","params":{"x":1}`, "023456"},
@@ -252,7 +252,7 @@ func TestNotificationsEndWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatMayBeOlderThanAChangeIsNotKept(t *testing.T) {
+func TestAnswerOlderThanAChangeIsNotCached(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		got := listing(t, c)
 		f := v.Expect(mcp.MethodListTools)
@@ -272,7 +272,7 @@ func TestAnAnswerThatMayBeOlderThanAChangeIsNotKept(t *testing.T) {
 	})
 }
 
-func TestANewSessionAsksAnew(t *testing.T) {
+func TestNewSessionClearsTheCache(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		v.asked(c, freshList(1<<40, plainTool))
 		v.Close()
@@ -296,7 +296,7 @@ func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
 	}
 }
 
-func TestAResultThatDependsOnInputIsNotKept(t *testing.T) {
+func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range 2 {
 			done := reading(t, c, mcp.MethodReadResource, "file:///a")
@@ -321,7 +321,7 @@ func TestAResultThatDependsOnInputIsNotKept(t *testing.T) {
 	})
 }
 
-func TestWhatTheServerDoesNotKnowPutsTheListsInDoubt(t *testing.T) {
+func TestUnknownTargetInvalidatesTheLists(t *testing.T) {
 	for _, test := range []struct {
 		method string
 		params any
@@ -392,7 +392,7 @@ func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
 	})
 }
 
-func TestAToolThatHasChangedUnheardIsListedAnewDespiteTheCache(t *testing.T) {
+func TestToolChangedWithoutNotificationIsListedAgain(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -448,7 +448,7 @@ func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestAClientThatWaitsForReadinessKeepsWhatItGets(t *testing.T) {
+func TestResultAfterWaitingForReadinessIsCached(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		got := make(chan error, 1)
 		go func() {

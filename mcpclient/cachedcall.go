@@ -11,26 +11,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// keeping is what a call knows of the results that are kept.
+// keeping is the cache state of a call.
 type keeping struct {
-	key     string // under which the result may be kept; empty if it must not be
-	uri     string // of the resource that is read, if there is a key
-	version uint32 // of the kept results when the request was made, if there is a key
+	key     string // cache key of the result; empty if it must not be cached
+	uri     string // URI of the resource, if there is a key
+	version uint32 // version of the cache when the request was made, if there is a key
 }
 
-// cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh
-// is decoded anew; then nothing is sent. Two calls at once that both find nothing both ask the server.
+// cachedCall is Call for methods with results that may be cached: lists and resources/read. A fresh cached result
+// is decoded, and nothing is sent. Two concurrent calls that find no result both ask the server.
 func (c *Client) cachedCall(ctx context.Context, method string, params any, result hinted, o ...CallOption) error {
 	return c.Call(ctx, method, params, result, append(o[:len(o):len(o)], cacheable)...)
 }
 
-// hinted is a result that says for how long it is fresh, a pointer to it.
+// hinted is a pointer to a result that declares how long it is fresh.
 type hinted interface{ Hint() *mcp.CacheHint }
 
 func cacheable(a *asked) { a.cacheable, a.ifSent = true, true }
 
-// fromCache is the layer that answers a call with a result that is kept and fresh, and doubts what is kept when the
-// server does.
+// fromCache is the layer that answers a call with a fresh cached result, and removes lists that an error of the
+// server contradicts.
 func fromCache(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if hit, err := cl.recall(ctx); hit {
@@ -45,8 +45,8 @@ func fromCache(next roundTrip) roundTrip {
 	}
 }
 
-// recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has
-// a key afterwards.
+// recall fills result from the cache and reports whether it was cached. If the answer to cl may be cached, recall
+// sets the key of cl.
 func (cl *call) recall(ctx context.Context) (hit bool, _ *Error) {
 	c := cl.c
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
@@ -74,17 +74,17 @@ func (cl *call) recall(ctx context.Context) (hit bool, _ *Error) {
 		c.cache.drop(cl.Method)
 		return true, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	}
-	given.DropIcons(cl.result) // which was told of when it came
+	given.DropIcons(cl.result) // reported when the result arrived
 	left := k.until.Sub(now).Milliseconds()
 	cl.result.(hinted).Hint().TTLMs = &left
 	return true, nil
 }
 
-// hintsAtFreshness reports whether results in a session say how long they are fresh.
+// hintsAtFreshness reports whether results in a session declare how long they are fresh.
 func hintsAtFreshness(s *conn.Session) bool { return s.Version.Era() == mcp.Modern }
 
-// identify gives cl the key under which its result can be kept: all that the result may depend on. It reports false if
-// there is none.
+// identify sets the cache key of cl: everything that the result may depend on. It reports false if the result must
+// not be cached.
 func (cl *call) identify() bool {
 	var err error
 	b := append(append(cl.scratch[:0], cl.Method...), 0)
@@ -105,8 +105,8 @@ func (cl *call) identify() bool {
 	return true
 }
 
-// beginKeeping notes how old the answer to cl can be at most, or that it is not to be kept: a result that depends on
-// input of the user's answers no other request.
+// beginKeeping records the version of the cache before the request, or that the answer must not be cached: a
+// result that depends on user input answers no other request.
 func (cl *call) beginKeeping(s *conn.Session) {
 	switch {
 	case cl.keeping.key == "":

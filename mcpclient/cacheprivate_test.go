@@ -10,7 +10,7 @@ import (
 
 // What is private belongs to the principal that has asked for it: after another login it is asked for anew, what is
 // public is not. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
-func TestAnotherAuthorizationEndsWhatIsPrivate(t *testing.T) {
+func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 	for _, test := range []struct {
 		scope string
 		stays bool

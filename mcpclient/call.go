@@ -6,21 +6,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 )
 
-// Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a
-// *json.RawMessage takes it as it is. params is anything that encodes as a JSON object, nil for none. What a tool's
-// schema wants repeated in HTTP headers, [Client.CallTool] repeats and Call does not.
+// Call sends a request, waits for its result, and decodes the result into result, a pointer; nil ignores the
+// result and a *json.RawMessage takes its JSON text. params is any value that encodes as a JSON object, nil for
+// none. Unlike [Client.CallTool], Call does not repeat parameters in HTTP headers.
 //
-// A modern server that needs something of the client first is answered by the handlers that the client has for that,
-// and the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout
-// anew. (specification 2026-07-28, basic/patterns/mrtr) So it is with a call of a tool that the server makes a task, if
-// the client has declared them: see [UseTasks]. It is waited for as long as ctx allows; when that ends, the server is
-// asked once to cancel the task.
+// If a modern server requests input first, the client's handlers answer, and the request is sent again, up to
+// [Options.MaxInputRounds] times; each request has the timeout anew. (specification 2026-07-28,
+// basic/patterns/mrtr) If the server makes a task of a tool call, Call waits for the task as long as ctx allows;
+// when ctx ends, it asks the server once to cancel the task. The client must declare tasks: see [UseTasks].
 //
 // Strings and raw JSON in the result may share the memory of the whole answer: a caller that keeps a small part of
 // a large result for long should clone it.
 //
-// The error is an [*Error]. A result that reports a failure of a tool is no error. When ctx ends or the timeout passes,
-// the server is told, once, and a late answer is dropped; Call returns at once.
+// The error is an [*Error]. A result that reports a failure of a tool is not an error. When ctx ends or the
+// timeout passes, the client notifies the server once and drops a late answer; Call returns at once.
 func (c *Client) Call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	if c.intercepted != nil {
 		return c.intercept(ctx, method, params, result, options)
@@ -28,9 +27,9 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	return c.call(ctx, method, params, result, options...)
 }
 
-// Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as
-// the transport has accepted the notification; the client does not learn whether the server gets it. A client that is
-// not ready returns [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
+// Notify sends a notification. params is any value that encodes as a JSON object, nil for none. It returns when
+// the transport has accepted the notification, which the server may never receive. If the client is not ready, the
+// error is [ErrNotReady]; if the transport is busy, it is [ErrBackpressure]: a notification is not retried.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	if err := c.core.Notify(ctx, method, params); err != nil {
 		return errorOf(err)
@@ -38,13 +37,13 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
-// roundTrip makes a call, or a part of it: what is asked for is answered, or the error says why not.
+// roundTrip makes a call, or a part of it, and returns its error.
 type roundTrip func(ctx context.Context, cl *call) *Error
 
-// trip is the way of a call through its layers, the outermost first, to the request and its answer.
+// trip is the sequence of layers of a call, from the outermost to the request.
 var trip roundTrip
 
-func init() { // calls that a layer makes go the same way
+func init() { // in init, because layers make calls through trip
 	trip = watched(untilItWorks(asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error {
 		return errorOf(cl.Do(ctx))
 	}))))))
@@ -76,7 +75,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	return err
 }
 
-// travel makes the call.
+// travel sends the call through its layers.
 func (cl *call) travel(ctx context.Context) error {
 	err := trip(ctx, cl)
 	if cl.asked.afterNotifications {
@@ -86,10 +85,10 @@ func (cl *call) travel(ctx context.Context) error {
 		return nil
 	}
 	if cl.again() || cl.tasks.made != nil || cl.Seen {
-		err.Unsent = false // the server has had the requests of the rounds, or the tries, before
+		err.Unsent = false // the server has received earlier requests of the call
 	}
 	return err
 }
 
-// again reports whether the call has had an answer that was not its result.
+// again reports whether the call was answered before with something other than its result.
 func (cl *call) again() bool { return cl.input.rounds+cl.visits > 0 }

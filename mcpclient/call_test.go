@@ -75,7 +75,7 @@ func TestFiftyCallsGetTheirOwnAnswersInAnyOrder(t *testing.T) {
 	})
 }
 
-func TestATimeoutTellsTheServerAndDropsTheLateAnswer(t *testing.T) {
+func TestTimeoutNotifiesTheServerAndDropsTheLateAnswer(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		begun := time.Now()
 		done := background(func() error { return c.Call(t.Context(), "slow", nil, nil, WithTimeout(3*time.Second)) })
@@ -116,7 +116,7 @@ func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
 }
 
 // The timer stays set for a call that was answered in time.
-func TestATimeoutComesInTimeWhateverCameBefore(t *testing.T) {
+func TestTimeoutIsOnTime(t *testing.T) {
 	for name, limits := range map[string]struct{ answered, silent time.Duration }{
 		"a call with more time":          {answered: 10 * time.Second, silent: 3 * time.Second},
 		"a call whose time passes first": {answered: 2 * time.Second, silent: 3 * time.Second},
@@ -142,7 +142,7 @@ func TestATimeoutComesInTimeWhateverCameBefore(t *testing.T) {
 	}
 }
 
-func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
+func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		cause := errors.New("lost interest")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -168,7 +168,7 @@ func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
 	})
 }
 
-func TestAContextThatHasEndedSendsNothing(t *testing.T) {
+func TestEndedContextSendsNothing(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -348,7 +348,7 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 		begun := time.Now()
 		err := c.Call(t.Context(), "refused", big, nil)
 		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) ||
-			!strings.Contains(err.Error(), "the server does not take what it is sent, tried 3 times") {
+			!strings.Contains(err.Error(), "the send queue is full, tried 3 times") {
 			t.Fatalf("want backpressure, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited < 10*time.Millisecond || waited > 30*time.Millisecond {
@@ -422,7 +422,7 @@ func (c choosyConn) Send(ctx context.Context, m transport.Message) error {
 	return c.Conn.Send(ctx, m)
 }
 
-func TestAMessageThatTheTransportRefusesFailsAlone(t *testing.T) {
+func TestMessageRefusedByTheTransportFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := New(choosy{s}, nil)

@@ -11,31 +11,31 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// asked is what the options of a call ask for. The zero value is a call without options.
+// asked is the result of a call's options. The zero value is a call without options.
 type asked struct {
 	conn.Sending
 	meta      mcp.Meta
 	logLevel  mcp.LoggingLevel // empty for none
-	ifSent    bool             // the operation has no span before a request or an error needs it
-	cacheable bool             // the result may be one that is kept, and may be kept
-	retries   int              // how often the call may be made again
-	refresh   bool             // but not this time: the server is to be asked
+	ifSent    bool             // no span before a request or an error needs one
+	cacheable bool             // the result may be cached
+	retries   int              // maximum of retries of the call
+	refresh   bool             // ask the server even if the result is cached
 
-	inputReturned      bool // to the caller: what the server needs first
-	afterNotifications bool // that came before
+	inputReturned      bool // return requests for input to the caller
+	afterNotifications bool // return after earlier notifications were handled
 
-	whole          *call                // the operation that the call is a part of; nil for none
-	spanAttributes []attribute.KeyValue // of the CLIENT spans
+	whole          *call                // the operation that includes the call; nil for none
+	spanAttributes []attribute.KeyValue // for the CLIENT spans
 
 	handle   *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
-	onTask   func(mcp.Task)    // hears of that; may be nil
+	onTask   func(mcp.Task)    // called with that task; may be nil
 	asTask   *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
 	received *atomic.Int64     // counts the bytes of answers; may be nil
-	mismatch bool              // the headers did not match what the server wants, which is why the call is made again
-	lead     *lead             // learns what another call may go on with; may be nil
+	mismatch bool              // the call is repeated because of mismatched headers
+	lead     *lead             // filled for calls that continue this one; may be nil
 }
 
-// askedBy returns what options ask for.
+// askedBy evaluates options.
 func askedBy(options []CallOption) *asked {
 	a := new(asked)
 	a.apply(options)
@@ -48,48 +48,47 @@ func (a *asked) apply(options []CallOption) {
 	}
 }
 
-// CallOption changes one call.
+// CallOption configures one call.
 type CallOption func(*asked)
 
-// WithTimeout bounds the call: waiting for readiness, send retries, handlers of progress, and a list of the tools that
-// comes before the call included. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of
-// them together. Zero means [Options.RequestTimeout], negative means none.
+// WithTimeout bounds the call, including the wait for readiness, retries of sending, handlers of progress, and
+// listing the tools before the call. For a list of many pages, such as [Client.Tools], it bounds the waiting for
+// all pages together. Zero means [Options.RequestTimeout], negative means no limit.
 //
-// It bounds each request by itself where the server asks for something first: a call that is answered by a wish for
-// input has the time anew for its next request, and a person any time; a task has it for each poll, and is waited for
-// as long as the context allows. The deadline of the context bounds all of these together.
+// If the server requests input first, the timeout applies to each request separately: after a request for input,
+// the next request has the full time, and a person may take any time; a task has it for each poll, and Call waits
+// for the task as long as the context allows. The deadline of the context bounds all of these together.
 //
-// A longer timeout extends no other time: the deadline of the context, the time that a server has to connect in
-// ([Options.InitTimeout], [Options.StartTimeout]), and what the server, or a proxy before it, allows for a request.
+// A longer timeout does not extend other limits: the deadline of the context, the time to connect
+// ([Options.InitTimeout], [Options.StartTimeout]), and limits of the server, or of a proxy.
 func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.Timeout = d } }
 
-// WithMeta adds members to the request's _meta. A member that the protocol or the tracing sets takes the place of one
-// of m with its name.
+// WithMeta adds members to the request's _meta. Members that the protocol or tracing sets replace members of m.
 func WithMeta(m mcp.Meta) CallOption { return func(a *asked) { a.meta = m } }
 
-// WithSpanAttributes adds attributes to the CLIENT span of the call: of each request that it sends, if there are tries
-// or rounds. Given more than once, it adds to those before. For all calls of a program, and for servers, see
-// telemetry.WithSpanAttributesFn, whose bounds and order apply. They are on no metric and are not sent to the server.
+// WithSpanAttributes adds attributes to the CLIENT span of the call, and of each retry or round. Repeated options
+// add up. For all calls of a program, and for servers, see telemetry.WithSpanAttributesFn, which has the same
+// bounds and order. The attributes are on no metric and are not sent to the server.
 func WithSpanAttributes(attrs ...attribute.KeyValue) CallOption {
 	return func(a *asked) { a.spanAttributes = slices.Concat(a.spanAttributes, attrs) }
 }
 
-// WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is
-// not ready fails at once with [ErrNotReady].
+// WaitForReady makes the call wait until the client is ready, within its timeout. Without it a call fails at once
+// with [ErrNotReady] if the client is not ready.
 func WaitForReady() CallOption { return func(a *asked) { a.Wait = true } }
 
-// WaitForRoom lets the call wait in line for room in a transport that is busy, within its timeout, first come, first
-// served. Without it a call is tried three times in 20 ms or so and then fails with [ErrBackpressure]; and while others
-// stand in line, it finds the transport busy. The first in line tries again every 10 ms, so that it works with any
-// transport. It is about the transport: a server that says itself that it is busy is asked three times either way. See
-// [Options.WaitForRoom].
+// WaitForRoom makes the call wait in line for room in a busy transport, within its timeout, first in first out.
+// Without it a call is tried three times in about 20 ms and then fails with [ErrBackpressure]; while other calls
+// wait in line, the transport counts as busy. The first in line tries again every 10 ms, which works with any
+// transport. The option concerns only the transport: a server that reports that it is busy is asked three times in
+// any case. See [Options.WaitForRoom].
 func WaitForRoom() CallOption { return func(a *asked) { a.WaitForRoom = true } }
 
-// WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result
-// takes the place of the old one.
+// WithoutCache asks the server even if the client has a fresh cached result, see [Options.NoCache]. The new result
+// replaces it.
 func WithoutCache() CallOption { return func(a *asked) { a.refresh = true } }
 
-// AfterNotifications has a call return only when the handlers of notifications have heard all that came before its
-// answer, such as the log messages that belong to it. It is not for a call that such a handler makes: that would wait
-// for itself, until its context ends.
+// AfterNotifications makes a call return only after the handlers have handled all notifications before its answer,
+// such as its log messages. Do not use it for a call in such a handler: the call would wait for itself, until its
+// context ends.
 func AfterNotifications() CallOption { return func(a *asked) { a.afterNotifications = true } }

@@ -9,9 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// require fails locally what a ready server has not declared, by the name of the capability. Before the client is ready
-// the client does not know what the server will declare. A call that waits is then sent, and the server itself refuses
-// it.
+// require fails a call at once if a ready server has not declared the capability with this name. Before the client
+// is ready, the capabilities are unknown: then a call that waits is sent, and the server itself refuses it.
 func (c *Client) require(ctx context.Context, method string, params any, options []CallOption,
 	have func(*mcp.ServerCapabilities) bool, name string) error {
 	if s := c.core.Present(); s != conn.NoSession && !have(&s.Capabilities) {
@@ -20,7 +19,7 @@ func (c *Client) require(ctx context.Context, method string, params any, options
 	return nil
 }
 
-// unsupported is the error of what the server does not have.
+// unsupported returns the error for a missing capability.
 func unsupported(op, what string) *Error {
 	return &Error{Kind: KindState, Op: op, Unsent: true, cause: &conn.Refusal{
 		Word: names.ErrorUnsupported, Err: fmt.Errorf("%w: %s", ErrUnsupported, what)}}

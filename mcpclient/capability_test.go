@@ -46,7 +46,7 @@ func completeAny(c *Client, ctx context.Context) error {
 	return err
 }
 
-func TestWhatIsNotDeclaredIsNotAskedFor(t *testing.T) {
+func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 	for name, call := range capable {
 		t.Run(name, func(t *testing.T) {
 			for _, capabilities := range []string{`{}`, `{"resources":{}}`} {
@@ -74,7 +74,7 @@ func TestWhatIsNotDeclaredIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhatHasToKnowTheVersionWaitsForIt(t *testing.T) {
+func TestOperationsThatNeedTheVersionWaitForIt(t *testing.T) {
 	for name, call := range map[string]struct {
 		make   func(c *Client, ctx context.Context, options ...CallOption) error
 		method string
@@ -123,7 +123,7 @@ func TestRootsListChangedIsDeclaredToLegacyServersOnly(t *testing.T) {
 	}
 }
 
-func TestNothingIsDeclaredThatTheRevisionDoesNotHave(t *testing.T) {
+func TestDeclaredCapabilitiesFitTheRevision(t *testing.T) {
 	own := mcp.ClientCapabilities{
 		Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}, URL: mcp.Object{}},
 		Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}, Context: mcp.Object{}},

@@ -13,14 +13,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Client is a connection to one MCP server that is kept up until it is stopped. Its methods may be called from any
-// goroutine, handlers included.
+// Client keeps a connection to one MCP server until it is stopped. Its methods may be called from any goroutine,
+// including its handlers.
 type Client struct {
 	core     conn.Conn
-	cfg      *config // may be that of other clients, too
+	cfg      *config // may be shared with other clients
 	name     string
 	instance string
-	number   uint64 // among those of the process
+	number   uint64 // unique in the process
 
 	pool          sync.Pool // of *call
 	operations    operations
@@ -37,21 +37,21 @@ type Client struct {
 	urls        *urlVisits  // nil without a handler for URLs
 	drift       *driftWatch // nil for none
 	taskOptions TaskOptions // the zero value without UseTasks
-	intercepted CallFunc    // makes a call through the middleware; nil if there is none
+	intercepted CallFunc    // makes a call through the middleware; nil for no middleware
 }
 
-// New creates a client and starts to connect in the background. The error is about the options only. The caller must
-// stop the client: see [Client.Stop].
+// New creates a client and starts to connect in the background. An error means that an option is invalid. The
+// caller must stop the client: see [Client.Stop].
 func New(t transport.Transport, o *Options) (*Client, error) {
 	return newClient(context.Background(), t, o, 0)
 }
 
-// connectAttempts is how many attempts Connect makes unless told otherwise.
+// connectAttempts is the default of InitialAttempts for Connect.
 const connectAttempts = 3
 
-// Connect creates a client and waits until it is ready. ctx bounds the waiting, nothing else; if it ends first, or the
-// client gives up (see [Options.InitialAttempts]), the client is stopped and the error says why the last attempt
-// failed.
+// Connect creates a client and waits until it is ready. ctx bounds only this wait. If ctx ends first, or the
+// client gives up (see [Options.InitialAttempts]), Connect stops the client and returns the error of the last
+// attempt.
 func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, error) {
 	c, err := newClient(ctx, t, o, connectAttempts)
 	if err != nil {
@@ -93,7 +93,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	return c, nil
 }
 
-// use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be
+// use adds the features. It returns an error if two features answer the same method, or if a capability cannot be
 // declared.
 func (c *Client) use(features []Feature) error {
 	for _, f := range features {
@@ -129,23 +129,23 @@ func (c *Client) use(features []Feature) error {
 	if err := given.Check(c.cfg.Capabilities); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
-	c.cfg.core.Capabilities = c.cfg.Capabilities // with what the features declare
+	c.cfg.core.Capabilities = c.cfg.Capabilities // including those of the features
 	if err := c.cfg.core.Declarable(); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	return nil
 }
 
-// Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a failure that no
-// further attempt can mend, which [Client.Err] tells.
+// Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a permanent
+// failure, which [Client.Err] returns.
 func (c *Client) Done() <-chan struct{} { return c.core.Base.Done() }
 
 // Err returns why the client gave up, nil if it has not or if it was stopped.
 func (c *Client) Err() error { return c.core.GaveUp() }
 
-// Stop ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process that
-// does not end within [Options.CloseTimeout] is ended by force. Stop waits for all goroutines that the client started,
-// handlers included, but no longer than that timeout and a little. Until then handlers still hear of the notifications
-// that came before, with a context that has ended. ctx shortens the waiting, not the ending: if it ends first, Stop
-// returns its error. Further calls of Stop wait in the same way.
+// Stop ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process
+// that does not end within [Options.CloseTimeout] is killed. Stop waits for all goroutines of the client,
+// including handlers, but little longer than that timeout. Until then handlers still get the queued notifications,
+// with a context that has ended. ctx bounds only the waiting: if it ends first, Stop returns its error. Further
+// calls of Stop wait in the same way.
 func (c *Client) Stop(ctx context.Context) error { return c.core.Stop(ctx) }

@@ -10,25 +10,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrSuperseded is in the error of a [Completer.Complete] whose place a later one of the same Completer has taken.
+// ErrSuperseded is in the error of a [Completer.Complete] that a later one of the same Completer has superseded.
 var ErrSuperseded = errors.New("superseded by a later completion")
 
-// DefaultCompletionDelay is how long a [Completer] waits for the next character unless its user says otherwise.
+// DefaultCompletionDelay is the default delay of a [Completer].
 const DefaultCompletionDelay = 150 * time.Millisecond
 
-// Completer asks for completions while a user types into one field, and spares the server those that the user will not
-// see: it waits until no other call has come for a while, and only the latest call goes on. Make one for each field.
-// Its methods may be called from any goroutine. It holds nothing that has to be freed. (specification 2026-07-28,
-// server/utilities/completion, "Implementation Considerations")
+// Completer requests completions while a user types into one field, and avoids requests that the user will not
+// see: it waits until no other call has come for the delay, and only the latest call continues. Create one for
+// each field. Its methods may be called from any goroutine. It needs no release.
+// (specification 2026-07-28, server/utilities/completion, "Implementation Considerations")
 type Completer struct {
 	client *Client
 	delay  time.Duration
 
 	mu   sync.Mutex
-	stop context.CancelCauseFunc // guarded by mu; ends the latest call, if it has not ended; nil before the first
+	stop context.CancelCauseFunc // ends the latest call; nil before the first; guarded by mu
 }
 
-// NewCompleter returns a Completer that waits for delay. Zero means [DefaultCompletionDelay], negative no time: then
+// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay], negative no delay: then
 // calls are only superseded.
 func NewCompleter(c *Client, delay time.Duration) *Completer {
 	if delay == 0 {
@@ -37,9 +37,9 @@ func NewCompleter(c *Client, delay time.Duration) *Completer {
 	return &Completer{client: c, delay: delay}
 }
 
-// Complete is [Client.Complete], after the delay. A later call of the same Completer ends it at once with an error of
-// kind [KindCancelled] that wraps [ErrSuperseded]; a request that was under way is cancelled. ctx bounds the delay,
-// too; the timeout of the call begins behind it.
+// Complete is [Client.Complete], after the delay. A later call of the same Completer ends it at once with an error
+// of kind [KindCancelled] that wraps [ErrSuperseded], and cancels its request. ctx bounds the delay too; the
+// timeout of the call begins after it.
 func (k *Completer) Complete(
 	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
 	options ...CallOption,
@@ -53,7 +53,7 @@ func (k *Completer) Complete(
 	return k.client.Complete(ctx, ref, argument, others, options...)
 }
 
-// supersede ends the call before, and makes stop the one that ends the latest.
+// supersede ends the previous call, and registers stop for the present one.
 func (k *Completer) supersede(stop context.CancelCauseFunc) {
 	k.mu.Lock()
 	before := k.stop

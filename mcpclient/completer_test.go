@@ -27,7 +27,7 @@ func wantSuperseded(t *testing.T, err error) {
 	}
 }
 
-func TestOnlyWhatIsTypedLastIsCompleted(t *testing.T) {
+func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		k := NewCompleter(r.c, 100*time.Millisecond)
 		var earlier []<-chan error

@@ -6,12 +6,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Complete asks what the user may be about to type: how the value of an argument of a prompt, or of a template of
-// resources, can go on. others are the arguments that are settled already, nil for none; servers before 2025-06-18 are
-// not told of them. The answer has 100 values at most, the most fitting first; of one that has more, the first 100 are
-// kept and HasMore is true.
+// Complete requests completions of the value of an argument of a prompt, or of a resource template. others are the
+// arguments that already have values, nil for none; servers before 2025-06-18 do not get them. The answer has at
+// most 100 values, the best first; of a longer one the first 100 are kept and HasMore is true.
 //
-// Only servers from 2025-03-26 on declare that they complete. One of 2024-11-05 is asked, and refuses if it does not.
+// Servers declare completion only from 2025-03-26 on. A server of 2024-11-05 is asked, and may refuse.
 // (specification 2026-07-28, server/utilities/completion)
 func (c *Client) Complete(
 	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestTheClientTellsWhatToolsTakeOfTheContext(t *testing.T) {
+func TestContextCostOfToolsIsReported(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
 	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
 		const first, second = `{"name":"a","description":"A.","inputSchema": {"type": "object"}}`,

@@ -100,7 +100,7 @@ func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 
 // A cursor that the server does not know any more is of a list that has changed. (specification 2026-07-28,
 // server/utilities/caching, "Interaction with Pagination")
-func TestAnInvalidCursorBeginsTheListAnew(t *testing.T) {
+func TestInvalidCursorRestartsTheList(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := namesOf(c)
 		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
@@ -128,7 +128,7 @@ func TestAnInvalidCursorBeginsTheListAnew(t *testing.T) {
 	})
 }
 
-func TestAListBeginsAnewOnce(t *testing.T) {
+func TestListRestartsOnce(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		serve func(v *conversation)
@@ -160,7 +160,7 @@ func TestAListBeginsAnewOnce(t *testing.T) {
 }
 
 // Some servers do not know pages, and answer each cursor with the first page.
-func TestAListThatIsCutShortHasEachItemOnce(t *testing.T) {
+func TestListCutShortHasEachItemOnce(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := make(chan error)
 		var names []string
@@ -186,7 +186,7 @@ func TestAListThatIsCutShortHasEachItemOnce(t *testing.T) {
 }
 
 // A page that the caller asks for by hand is refused as the server says: the caller knows the pages before.
-func TestAPageByHandIsNotBegunAnew(t *testing.T) {
+func TestSinglePageIsNotRestarted(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.ListTools(t.Context(), new("")); return err })
 		v.Refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page")

@@ -287,7 +287,7 @@ func fillUp(t *testing.T, c *Client) {
 func readable(s *script) transport.Transport { return &interruptible{Transport: s} }
 
 // No matter what the server leaves undone, what waits returns when its time is over.
-func TestWhatWaitsEndsWithItsDeadline(t *testing.T) {
+func TestWaitEndsWithItsDeadline(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {
 		t.Run(stall, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestWhatWaitsEndsWithItsDeadline(t *testing.T) {
 }
 
 // So it is with the timeout of a call, of what asks the server once.
-func TestWhatWaitsEndsWithItsTimeout(t *testing.T) {
+func TestWaitEndsWithItsTimeout(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {
 		if strings.Contains(stall, "first request") || strings.Contains(stall, "input") || strings.Contains(stall, "task") {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Receive decodes a result, and keeps it if it may answer the same question again.
+// Receive decodes a result, and caches it if possible.
 func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	if cl.asked.received != nil {
 		cl.asked.received.Add(int64(m.Size()))
@@ -36,10 +36,11 @@ func (cl *call) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, e
 	return conn.DecodeError(m)
 }
 
-// decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the
-// client has not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
-// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be
-// a task may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
+// decodeByType decodes the result of m by its type: into result, or into the part of cl for that type. It refuses
+// types that were not negotiated, and a request for input for a method that allows none.
+// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") A result of type task
+// may answer tasks/get, as in examples of the extension's specification; the task's requests for input are in its
+// state.
 func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
 	text := m.Middle()
 	kind, err := s.Era.ResultType(text)

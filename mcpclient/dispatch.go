@@ -26,13 +26,13 @@ type Notification struct {
 	client *Client
 	params jsonrpc.Params
 	peer   *instrument.Peer
-	size   int           // of its frame, in bytes
-	uri    string        // of the resource that was updated
-	missed bool          // the client has not received it: the server may have sent one while no connection was there
-	behind chan struct{} // of what is no notification, and closed behind those before it; nil for one
+	size   int           // bytes of its frame
+	uri    string        // URI of the updated resource
+	missed bool          // not received: the server may have sent such a notification while the connection was lost
+	behind chan struct{} // closed after all earlier notifications; nil for a real notification
 }
 
-// Decode decodes the params into v, a pointer. Nothing in v shares memory with the notification.
+// Decode decodes the params into v, a pointer. v shares no memory with the notification.
 func (n *Notification) Decode(v any) error {
 	if n.Params == nil {
 		return nil
@@ -41,51 +41,52 @@ func (n *Notification) Decode(v any) error {
 	return err
 }
 
-// OnNotification hears the notifications of one method from now on, or all if method is empty, and returns a function
-// that ends this. See [NotificationHandler].
+// OnNotification calls h for later notifications of one method, or of all if method is empty, and returns a
+// function that removes h. See [NotificationHandler].
 func (c *Client) OnNotification(method string, h NotificationHandler) (remove func()) {
 	return c.dispatcher.hear(&hearing{method: method, handle: h})
 }
 
-// hear adds a handler, for which there may be something to subscribe to.
+// hear adds a handler, and starts a subscription if the handler needs one.
 func (d *dispatcher) hear(h *hearing) (remove func()) {
 	remove = d.add(h)
 	d.c.subscriptions.listenIfWanted(d.c.core.Present())
 	return remove
 }
 
-// dispatcher brings notifications to their handlers: one after the other, in order, off the read loop.
+// dispatcher passes notifications to their handlers, sequentially and in order, outside of the goroutine that
+// reads.
 type dispatcher struct {
 	c *Client
 
 	mu       sync.Mutex
-	changed  broadcast.Signal // guarded by mu; sent when the handlers, or other wishes, change
-	*hearers                  // guarded by mu; nil before the first handler, which most clients never have
+	changed  broadcast.Signal // sent when the handlers or other wishes change; guarded by mu
+	*hearers                  // nil before the first handler, which most clients never have; guarded by mu
 }
 
-// hearers are handlers, and the notifications on their way to them.
+// hearers are the handlers, with the queue of their notifications.
 type hearers struct {
-	handlers []*hearing // in the order in which they were added
+	handlers []*hearing // in order of their addition
 	queue    notifyQueue
-	now      *delivery // owned by the goroutine that empties the queue, too; nil without it
+	now      *delivery // also owned by the goroutine that empties the queue; nil without that goroutine
 }
 
-// delivery is one notification on its way to its handlers.
+// delivery is the state of passing one notification to its handlers.
 type delivery struct {
 	n      *Notification // nil for none
 	ctx    context.Context
-	op     instrument.Op // the zero one for a notification that was missed
-	left   []*hearing    // that have not been called
+	op     instrument.Op // zero for a missed notification
+	left   []*hearing    // handlers that were not called yet
 	result instrument.Result
 }
 
 type hearing struct {
 	method  string
 	handle  NotificationHandler
-	missing bool // it also wants to know of what it may have missed
+	missing bool // call the handler also when the client may have missed a notification
 }
 
-// hears reports whether n is for e.
+// hears reports whether e handles n.
 func (e *hearing) hears(n *Notification) bool {
 	return (e.method == n.Method || e.method == "") && (e.missing || !n.missed)
 }
@@ -104,27 +105,27 @@ func (d *dispatcher) add(entry *hearing) (remove func()) {
 	}
 }
 
-// set changes the handlers. mu is held.
+// set replaces the handlers. mu is held.
 func (d *dispatcher) set(handlers []*hearing) {
 	d.handlers = handlers
 	d.changed.Send()
 }
 
-// wishesChanged is for those who have changed what is wanted besides the handlers.
+// wishesChanged reports a change of the wishes other than handlers.
 func (d *dispatcher) wishesChanged() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed.Send()
 }
 
-// change returns a channel that is closed when the handlers, or other wishes, may have become others.
+// change returns a channel that is closed when the handlers or other wishes may have changed.
 func (d *dispatcher) change() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.changed.Next()
 }
 
-// wanted returns the changes of lists that there are handlers for, of those the server tells of.
+// wanted returns the list changes that have handlers and that the server can report.
 func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +156,7 @@ func (d *dispatcher) of(n *Notification) (all []*hearing) {
 	return all
 }
 
-// Notified deals with a notification: what concerns the client itself at once, the rest is queued for the handlers.
+// Notified handles a notification: its effect on the client at once, then the queue of the handlers.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	params, err := m.Params()
@@ -200,7 +201,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	}
 }
 
-// push queues n, or reports false if no handler wants to hear it.
+// push queues n, or reports false if no handler wants it.
 func (d *dispatcher) push(n *Notification) bool {
 	if len(d.of(n)) == 0 {
 		return false
@@ -221,7 +222,7 @@ func (d *dispatcher) push(n *Notification) bool {
 	return true
 }
 
-// settle waits until the handlers have heard what waits for them now, or until ctx or the client ends.
+// settle waits until all queued notifications were handled, or until ctx or the client ends.
 func (d *dispatcher) settle(ctx context.Context) {
 	d.mu.Lock()
 	if d.hearers == nil || d.now == nil {
@@ -238,8 +239,9 @@ func (d *dispatcher) settle(ctx context.Context) {
 	}
 }
 
-// run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers:
-// the last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
+// run empties the queue. Notifications that arrived before the client was stopped are still handled as long as
+// Stop waits for handlers, for example the last log messages of a last call. If a handler ends the goroutine,
+// another one continues with the next handler.
 func (d *dispatcher) run() {
 	d.deliver()
 	var until time.Time // zero as long as the client has not been stopped
@@ -260,7 +262,7 @@ func (d *dispatcher) run() {
 	}
 }
 
-// take makes n the notification to deliver, under one span if it was received.
+// take starts the delivery of n, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
 	var left []*hearing
 	if n.behind == nil {
@@ -273,12 +275,11 @@ func (d *dispatcher) take(n *Notification) {
 	d.now.ctx, d.now.op = d.c.core.Telemetry.StartHandler(d.c.core.Base,
 		serving.Incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
 			Notification: true, URI: n.uri,
-			Known: slices.ContainsFunc(left, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
+			Known: slices.ContainsFunc(left, func(h *hearing) bool { return h.method == n.Method }), // not only all methods
 		}))
 }
 
-// deliver calls the handlers that are left, if there is a notification. What becomes of one changes nothing for the
-// next.
+// deliver calls the remaining handlers. A failure of one does not affect the next.
 func (d *dispatcher) deliver() {
 	v := d.now
 	for len(v.left) > 0 {
@@ -297,7 +298,7 @@ func (d *dispatcher) deliver() {
 	op.End(result)
 }
 
-// label calls f with the profile labels of a notification. One that was missed has no operation.
+// label calls f with the profile labels of a notification. A missed notification has no operation.
 func (d *dispatcher) label(v *delivery, f func(ctx context.Context)) {
 	if v.n.missed {
 		d.c.core.Telemetry.Labelled(v.ctx, v.n.Method, "", f)

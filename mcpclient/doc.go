@@ -1,8 +1,8 @@
-// Package mcpclient is a client for the Model Context Protocol. Its connection is an explicit state machine, and every
-// call can be seen in the telemetry.
+// Package mcpclient is a client for the Model Context Protocol. Its connection is an explicit state machine, and
+// every call appears in the telemetry.
 //
-// Start with [Connect] and a transport, call tools with [Client.CallTool] or [CallToolAs], and stop the client when it
-// is no longer needed:
+// Start with [Connect] and a transport, call tools with [Client.CallTool] or [CallToolAs], and stop the client at
+// the end:
 //
 //	client, err := mcpclient.Connect(ctx, transport.Stdio{Command: "gopls", Args: []string{"mcp"}}, nil)
 //	if err != nil {
@@ -11,40 +11,40 @@
 //	defer client.Stop(context.WithoutCancel(ctx))
 //	result, err := client.CallTool(ctx, "go_workspace", nil)
 //
-// What else a server offers has its methods on [Client] too: [Client.Resources] and [Client.ReadResource],
-// [Client.SubscribeResource], [Client.Prompts] and [Client.GetPrompt], [Client.Complete], [Client.SetLogLevel]. What
-// the server sends and asks by itself goes to a [Feature] in the options, or to the methods whose names begin with On.
-// A call of what the server has not declared fails at once with [ErrUnsupported].
+// [Client] has methods for all other features of a server: [Client.Resources] and [Client.ReadResource],
+// [Client.SubscribeResource], [Client.Prompts] and [Client.GetPrompt], [Client.Complete], [Client.SetLogLevel].
+// Notifications and requests of the server go to a [Feature] in the options, or to the methods that begin with On.
+// A call of a feature that the server has not declared fails at once with [ErrUnsupported].
 //
-// A client keeps its connection up until it is stopped: when the server dies, calls in flight fail, each once, and
-// after a delay the next attempt begins. [Client.Status] and [Client.WaitForState] tell where it is; the states and
-// what moves between them are in docs/state-machine.md. It speaks every revision from 2024-11-05 to 2026-07-28, and
-// finds out by itself which one the server speaks.
+// A client keeps its connection until it is stopped: when the server dies, each call in flight fails once, and the
+// client reconnects after a delay. [Client.Status] and [Client.WaitForState] report the state;
+// docs/state-machine.md describes the states and transitions. The client supports every revision from 2024-11-05
+// to 2026-07-28, and detects the revision of the server.
 //
-// Spans, metrics and log records go where [Options.Telemetry] says, without it to the global OpenTelemetry providers. A
-// call is a CLIENT span below the span of its context, and its trace context travels in the request.
+// Spans, metrics and log records go to [Options.Telemetry], by default to the global OpenTelemetry providers. A
+// call is a CLIENT span below the span of its context, and the request carries its trace context.
 //
-// Many servers at once are a [Group]; package config reads the usual file of them, package auth authorizes, and a
-// [telemetry.Telemetry] says where telemetry goes. Each part of the protocol has a runnable example, with a server of
-// package mcpserver at the other end.
+// A [Group] is a set of clients for several servers. Package config reads the usual file of servers, package auth
+// authorizes, and [telemetry.Telemetry] configures the telemetry. Each part of the protocol has a runnable
+// example, with a server of package mcpserver at the other end.
 //
-// What may surprise:
+// Possible surprises:
 //
-//   - Handlers are given in [Options.Features], because a server learns once, when it connects, which capabilities the
-//     client has. Handlers that need no capability can also be added later: [Client.OnResourceUpdated] and the others
-//     that begin with On.
-//   - A modern server (2026-07-28) sends no log message before [Client.SetLogLevel], even if a handler waits for one.
-//   - The context of [Connect] bounds Connect and nothing else.
-//   - Calls time out after 30 seconds unless told otherwise.
-//   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.
-//   - Lists and resources that the server says are fresh are not asked for again; see [Options.NoCache].
-//   - A call is not repeated when the connection is lost, for the server may have acted. [SafeToRetry] says when
-//     repeating it cannot make it act twice. A server over HTTP that is busy is asked three times in all if it says
-//     that it did nothing. If it does not say so, only methods that change nothing are repeated, and tools that the
-//     server lists with readOnlyHint or idempotentHint.
-//   - Strings and raw JSON in a large result share its memory: clone what is kept for long.
-//   - Handlers of notifications run one at a time, in order, and may call the client; those of requests run at once.
-//   - Handlers of changes are also called after a connection was lost, when the next is ready: they may have missed
-//     something.
+//   - Handlers are set in [Options.Features], because a server learns the client's capabilities once, when it connects.
+//     Handlers that need no capability can be added later: [Client.OnResourceUpdated] and the other methods that begin
+//     with On.
+//   - A modern server (2026-07-28) sends no log messages before [Client.SetLogLevel], even if the client has a handler.
+//   - The context of [Connect] bounds only Connect.
+//   - Calls time out after 30 seconds by default.
+//   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it an error.
+//   - Lists and resources that the server declares fresh are cached; see [Options.NoCache].
+//   - A call is not retried when the connection is lost, because the server may have acted. [SafeToRetry] reports
+//     whether a retry cannot make the server act twice. A busy server over HTTP is asked up to three times if it states
+//     that it did nothing. Otherwise only idempotent methods are retried, and tools that the server lists with
+//     readOnlyHint or idempotentHint.
+//   - Strings and raw JSON in a large result share its memory: clone values that are kept for long.
+//   - Handlers of notifications run one at a time, in order, and may call the client; handlers of requests run
+//     concurrently.
+//   - Handlers of changes are also called after a lost connection was restored, because they may have missed a change.
 //   - Names in JSON match exactly: a field Value is not filled from "value" without a tag.
 package mcpclient

@@ -172,7 +172,7 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 	})
 }
 
-func TestHealthSaysWhetherClientsCanBeUsed(t *testing.T) {
+func TestHealthReportsUsableClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := New(s, Checked(t, &Options{Name: "weather", Versions: []mcp.Version{mcp.Version20251125}}))

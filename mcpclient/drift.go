@@ -14,43 +14,44 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// DriftOptions say with what lists of tools are compared, and who decides on changes: see [UseDriftDetection].
+// DriftOptions configure the comparison of tool lists, and who decides on changes: see [UseDriftDetection].
 type DriftOptions struct {
-	// Baseline is what the first list is compared with, for example what [drift.ParseBaseline] has read. Nil means that
-	// the first list is accepted as it is. It is not changed, and must not be while the client runs.
+	// Baseline is compared with the first list, for example the result of [drift.ParseBaseline]. Nil means that
+	// the first list is accepted. The client does not modify it, and it must not be modified while the client
+	// runs.
 	Baseline drift.Tools
 
-	// OnChange, if not nil, decides on changes. If it returns nil, they are accepted. Any error refuses them, and so does
-	// a panic: the client lists these tools no more and does not call them until a change of theirs is accepted, by
-	// OnChange or by [Client.AcceptTool], or until they are again as they were accepted last. So it is while OnChange
-	// runs, which may take its time to ask a person.
+	// OnChange, if not nil, decides on changes. If it returns nil, they are accepted. An error or a panic refuses
+	// them: the client neither lists nor calls these tools until a change of theirs is accepted, by OnChange or by
+	// [Client.AcceptTool], or until they have their last accepted definition again. The same holds while OnChange
+	// runs, which may take time to ask a person.
 	//
-	// It is called in the goroutine that lists the tools, with its context, and may be called for other changes at the
-	// same time. It may call the client.
+	// OnChange is called in the goroutine that lists the tools, with its context, possibly concurrently for other
+	// changes. It may call the client.
 	OnChange func(ctx context.Context, changes []ToolChange) error
 }
 
-// ToolChange is a tool that is in a list otherwise than before.
+// ToolChange is a change of a tool between two lists.
 type ToolChange struct {
 	drift.Change
-	Definition *mcp.Tool // as it is listed now; nil if it was removed
+	Definition *mcp.Tool // the new definition; nil if the tool was removed
 }
 
-// UseDriftDetection compares each whole list of tools that the client gets, for any reason, with the one before, across
-// sessions, and the first one with the baseline. What has changed is counted (mcp_client.tool.changes) and
-// logged (mcp_client.tool.changed), each change once. Package drift says what counts as a change. nil options have no
-// baseline and refuse nothing.
+// UseDriftDetection compares each complete list of tools that the client gets, for any reason, with the previous
+// one, across sessions, and the first one with the baseline. Each change is counted once (mcp_client.tool.changes)
+// and logged (mcp_client.tool.changed). Package drift defines changes. nil options mean no baseline, and nothing
+// is refused.
 //
-// A change is seen with the next whole list, that of [Client.Tools] or a [Client.ListTools] that has one page. With an
-// OnChange no tool is called before its definition has been accepted, as far as the server tells of changes: the tools
-// are listed before the first call of a session, and before the first one after the server has said that its list has
-// changed. A call of a tool that is refused fails with [ErrToolChanged], and nothing is sent. [Client.Tools] yields the
-// tools of all pages when the last one has been compared, or an error alone. [Client.Call] does the same if its params
-// are a [*mcp.CallToolParams], and does not know the tool in others.
+// A change is detected with the next complete list: of [Client.Tools], or of [Client.ListTools] if it has one
+// page. With OnChange no tool is called before its definition was accepted, as far as the server reports changes:
+// the tools are listed before the first call of a session, and before the first call after a list-changed
+// notification. A call of a refused tool fails with [ErrToolChanged], and nothing is sent. [Client.Tools] yields
+// the tools of all pages after the last one was compared, or only an error. [Client.Call] does the same if its
+// params are a [*mcp.CallToolParams]; it does not recognize the tool in other params.
 //
-// A fingerprint takes about 20 µs for a tool with 1 KB of schema. The client keeps 8 MiB of fingerprints at most, more
-// than 25,000 tools. It cannot compare the tools beyond: with an OnChange it refuses them, without one it takes them
-// for tools that the server does not have.
+// A fingerprint takes about 20 µs for a tool with 1 KB of schema. The client keeps at most 8 MiB of fingerprints,
+// more than 25,000 tools. It cannot compare further tools: with OnChange it refuses them, without OnChange it
+// treats them as missing.
 func UseDriftDetection(o *DriftOptions) Feature {
 	return feature{join: func(c *Client) error {
 		w := &driftWatch{c: c}
@@ -63,7 +64,7 @@ func UseDriftDetection(o *DriftOptions) Feature {
 }
 
 // AcceptTool accepts a tool that OnChange of [DriftOptions] has refused, if the server still lists it with this
-// definition, which it reports. A tool that was not refused stays accepted.
+// definition, and reports whether it does. A tool that was not refused stays accepted.
 func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	w := c.drift
 	if w == nil {
@@ -78,32 +79,32 @@ func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	return true
 }
 
-// driftRoom bounds the fingerprints of one list, in bytes. A tool takes its name and an overhead, roughly so.
+// driftRoom bounds the fingerprints of one list, in bytes. A tool costs its name and, roughly, driftOverhead.
 const (
 	driftRoom     = 8 << 20
 	driftOverhead = 256
 )
 
-// driftWatch is what a client knows of the definitions of its tools. A nil one watches nothing. What is refused was
-// accepted before or is listed, which bounds it by the room of two lists.
+// driftWatch tracks the definitions of a client's tools. A nil driftWatch does nothing. Every refused tool was
+// accepted before or is listed, so the refused tools are bounded by the room of two lists.
 type driftWatch struct {
 	DriftOptions
 	c *Client
 
 	mu      sync.Mutex
-	listed  drift.Tools             // guarded by mu; the last list, or the baseline; nil before the first
-	partial bool                    // guarded by mu; listed lacks tools of the last list, which are beyond driftRoom
-	refused map[string]driftRefusal // guarded by mu; by the names of tools
+	listed  drift.Tools             // the last list, or the baseline; nil before the first; guarded by mu
+	partial bool                    // listed lacks tools of the last list, because of driftRoom; guarded by mu
+	refused map[string]driftRefusal // by names of tools; guarded by mu
 }
 
-// driftRefusal is why a tool must not be called.
+// driftRefusal is the reason why a tool must not be called.
 type driftRefusal struct {
-	err   error             // of OnChange; nil while that decides
-	was   drift.Fingerprint // accepted last
-	known bool              // there was such a tool
+	err   error             // error of OnChange; nil while OnChange decides
+	was   drift.Fingerprint // the last accepted definition
+	known bool              // there is an accepted definition
 }
 
-// driftListing is what is known of a list while its pages come.
+// driftListing collects the fingerprints of a list, page by page.
 type driftListing struct {
 	prints      drift.Tools
 	size        int
@@ -126,7 +127,7 @@ func (l *driftListing) add(tools []*mcp.Tool, keep bool) {
 	}
 }
 
-// learn compares a list when its last page is there. It returns the tools of the page that are not refused.
+// learn compares a list after its last page. It returns the tools of the page that are not refused.
 func (w *driftWatch) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) []*mcp.Tool {
 	if w == nil {
 		return tools
@@ -150,7 +151,7 @@ func (w *driftWatch) learn(ctx context.Context, l *toolListing, tools []*mcp.Too
 	return kept
 }
 
-// finish takes a list that is complete in the place of the one before, once, and has the changes decided on.
+// finish replaces the previous list by a complete one, once, and gets a decision on the changes.
 func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 	if l.compared {
 		return
@@ -175,7 +176,7 @@ func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 	}
 }
 
-// suspend refuses a tool that has changed until it is decided on, unless it is as it was accepted again. mu is held.
+// suspend refuses a changed tool until the decision, unless it has its accepted definition again. mu is held.
 func (w *driftWatch) suspend(tool string, before, now drift.Tools) {
 	r, refused := w.refused[tool]
 	if !refused {
@@ -193,7 +194,7 @@ func (w *driftWatch) suspend(tool string, before, now drift.Tools) {
 	w.refused[strings.Clone(tool)] = r
 }
 
-// decide calls OnChange and tells of the changes.
+// decide calls OnChange and reports the changes to the telemetry.
 func (w *driftWatch) decide(ctx context.Context, changes []drift.Change, l *driftListing) {
 	var err error
 	defer func() { // also if OnChange ends the goroutine
@@ -215,8 +216,8 @@ func (w *driftWatch) decide(ctx context.Context, changes []drift.Change, l *drif
 	usercode.Run(func() { err = w.OnChange(ctx, all) }, func(f *usercode.Failure) { err = f })
 }
 
-// settle accepts a change, or refuses it if err is not nil, unless the tool has changed again meanwhile. It returns why
-// the tool is refused.
+// settle accepts a change, or refuses it if err is not nil, unless the tool has changed again in the meantime. It
+// returns the reason for the refusal.
 func (w *driftWatch) settle(tool string, l *driftListing, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,7 +244,7 @@ func (w *driftWatch) refuses(tool string) bool {
 
 var errUntracked = fmt.Errorf("the list of tools takes more than the %d MiB that can be compared", driftRoom>>20)
 
-// refusal returns why a tool must be neither listed nor called, nil if it may. mu is held.
+// refusal returns why a tool must not be listed or called, nil if it may. mu is held.
 func (w *driftWatch) refusal(tool string) error {
 	var cause error
 	r, refused := w.refused[tool]
@@ -263,8 +264,8 @@ func (w *driftWatch) refusal(tool string) error {
 	return err
 }
 
-// whole yields a list to its end, which the last page does not always tell: some servers end a list with a cursor that
-// they do not know. If changes may be refused, nothing is yielded before all of it has been compared.
+// whole yields a list to its end. The last page does not always indicate the end, because some servers end a list
+// with an unknown cursor. If changes may be refused, whole yields nothing before the complete list was compared.
 func (w *driftWatch) whole(
 	ctx context.Context, list iter.Seq2[*mcp.Tool, error], l func() *toolListing,
 ) iter.Seq2[*mcp.Tool, error] {
@@ -290,7 +291,7 @@ func (w *driftWatch) whole(
 	}
 }
 
-// admit returns why a call must not be made, nil if it may. It lists the tools if the list has changed.
+// admit returns an error if a call must not be made. It lists the tools if the list has changed.
 func (w *driftWatch) admit(ctx context.Context, method string, params any, options []CallOption) error {
 	if w == nil || w.OnChange == nil || method != mcp.MethodCallTool {
 		return nil
@@ -309,7 +310,7 @@ func (w *driftWatch) admit(ctx context.Context, method string, params any, optio
 		cause: &conn.Refusal{Word: names.ErrorToolChanged, Err: cause}}
 }
 
-// list lists the tools unless that has been done.
+// list lists the tools unless they are listed.
 func (w *driftWatch) list(ctx context.Context, options []CallOption) error {
 	if w.c.tools.areListed() {
 		return nil

@@ -44,7 +44,7 @@ func toldChanges(rec *telemetrytest.Recording) (all []string) {
 	return all
 }
 
-func TestAChangeOfAToolIsToldOnceAcrossSessions(t *testing.T) {
+func TestToolChangeIsReportedOnceAcrossSessions(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &Options{Telemetry: rec.Telemetry(), Features: []Feature{UseDriftDetection(nil)}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
@@ -263,7 +263,7 @@ func TestNoToolIsCalledBeforeItWasCompared(t *testing.T) {
 	})
 }
 
-func TestAToolIsRefusedWhileItIsDecidedOnAndIfThatFails(t *testing.T) {
+func TestToolIsRefusedDuringTheDecisionAndAfterAFailure(t *testing.T) {
 	var c *Client
 	var during error
 	o := &Options{Features: []Feature{UseDriftDetection(&DriftOptions{

@@ -13,17 +13,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ElicitationHandler asks the user what the server wants to know and returns the answer; nil means that the user said
-// nothing. [mcp.ElicitParams.Form] has the fields to show and their defaults. The user must be able to see which server
-// asks, to change what was filled in, and to decline.
+// ElicitationHandler asks the user for the input that the server requests and returns the answer; nil means that
+// the user did not answer. [mcp.ElicitParams.Form] has the fields to show and their defaults. The user must be
+// able to see which server asks, to change the fields, and to decline.
 type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
-// HandleElicitation declares that the client shows forms, and lets h show them: for elicitation/create of a legacy
-// server, and for what a modern one needs before it can answer a call. What an accepted form leaves out gets its
-// default from the requested schema, and the content must match that schema; if it does not, the server gets an error.
-// What was declined or cancelled goes without content. A schema that is no flat form of strings, numbers, booleans and
-// choices is refused with -32602, without h: a reference, a nested object, a combination of schemas.
-// [HandleURLElicitation] is the other mode; a client can have both.
+// HandleElicitation declares that the client shows forms, and makes h show them: for elicitation/create of a
+// legacy server, and for requests for input of a modern one. Missing fields of an accepted form get their defaults
+// from the requested schema, and the content must match that schema; otherwise the server gets an error. A
+// declined or cancelled form is sent without content. A schema that is not a flat form of strings, numbers,
+// booleans and choices (a reference, a nested object, a combination of schemas) is refused with -32602, without
+// calling h. [HandleURLElicitation] is the other mode; a client can have both.
 // (specification 2026-07-28, client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
@@ -40,22 +40,22 @@ func HandleElicitation(h ElicitationHandler) Feature {
 	}
 }
 
-// declareElicitation returns what declares a mode.
+// declareElicitation returns a function that declares a mode.
 func declareElicitation(mode func(*mcp.ElicitationCapability)) func(*mcp.ClientCapabilities) {
 	return func(c *mcp.ClientCapabilities) {
 		var e mcp.ElicitationCapability
 		if c.Elicitation != nil {
-			e = *c.Elicitation // the user's stays as it is
+			e = *c.Elicitation // a copy, so that the user's value does not change
 		}
 		mode(&e)
 		c.Elicitation = &e
 	}
 }
 
-// elicitor answers elicitation/create, each mode by its handler.
+// elicitor answers elicitation/create, with one handler for each mode.
 type elicitor map[mcp.ElicitMode]ElicitationHandler
 
-// handleElicitation gives a mode of elicitation its handler.
+// handleElicitation sets the handler of a mode.
 func handleElicitation(c *Client, mode mcp.ElicitMode, h ElicitationHandler) error {
 	if c.elicitor == nil {
 		c.elicitor = elicitor{}
@@ -99,12 +99,12 @@ func (e elicitor) answer(ctx context.Context, r *Request) (any, error) {
 	return nil, fmt.Errorf("the handler of elicitation gave the unknown action %q", result.Action)
 }
 
-// invalidParams is the error for a request that cannot be answered because it is wrong. The text goes to the server.
+// invalidParams returns the error for an invalid request. The server gets the text.
 func invalidParams(format string, args ...any) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Errorf(format, args...).Error()}
 }
 
-// elicitForm lets h show a form and completes what was filled in.
+// elicitForm makes h show a form and completes the content.
 func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	form, err := compileForm(p.RequestedSchema)
 	if err != nil {
@@ -119,8 +119,8 @@ func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) 
 	return &filled, err
 }
 
-// compileForm compiles the schema of a form; anything but a flat one is an error. Patterns that Go cannot compile, as
-// schemas made for JavaScript have, are left to the server to check.
+// compileForm compiles the schema of a form; only flat schemas are valid. Patterns that Go cannot compile, as in
+// some schemas for JavaScript, are left to the server.
 func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	form, err := schema.CompileForm(raw)
 	if !errors.Is(err, schema.ErrPattern) {
@@ -139,7 +139,7 @@ func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	return schema.CompileForm(raw)
 }
 
-// completeForm adds the defaults to what was filled in and checks the whole.
+// completeForm adds the defaults to the content and validates the result.
 func completeForm(ctx context.Context, form *schema.Schema, content map[string]any) (map[string]any, error) {
 	if content = maps.Clone(content); content == nil {
 		content = map[string]any{}
@@ -154,7 +154,7 @@ func completeForm(ctx context.Context, form *schema.Schema, content map[string]a
 	if err := form.Validate(ctx, raw); err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
-	var filled map[string]json.RawMessage // the numbers as they are
+	var filled map[string]json.RawMessage // keeps the exact numbers
 	if err := json.Unmarshal(raw, &filled); err != nil {
 		return nil, err
 	}

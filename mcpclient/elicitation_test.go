@@ -73,7 +73,7 @@ func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
 	}
 }
 
-func TestContentThatNoFieldAllowsDoesNotLeave(t *testing.T) {
+func TestContentWithoutAFieldIsNotSent(t *testing.T) {
 	form, err := compileForm(json.RawMessage(formFields))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestContentThatNoFieldAllowsDoesNotLeave(t *testing.T) {
 	}
 }
 
-func TestAPatternThatGoCannotCompileIsLeftToTheServer(t *testing.T) {
+func TestPatternGoCannotCompileIsLeftToTheServer(t *testing.T) {
 	form, err := compileForm(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)",` +
 		`"default":"d"},"b":{"type":"integer"}}}`))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestAPatternThatGoCannotCompileIsLeftToTheServer(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
+func TestDeclinedFormHasNoContent(t *testing.T) {
 	for _, test := range []struct {
 		action mcp.ElicitAction
 		want   string
@@ -131,7 +131,7 @@ func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
 	}
 }
 
-func TestFormsThatAreNoneAreRefused(t *testing.T) {
+func TestInvalidFormsAreRefused(t *testing.T) {
 	const property = `{"message":"m","requestedSchema":{"type":"object","properties":{"a":%s}}}`
 	for params, want := range map[string]string{
 		`{"message":"m"}`:                   "requestedSchema is missing",

@@ -13,41 +13,42 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitation is a page in the web that the server wants the user to visit, for something that must not pass through
-// the client: a secret, a payment, the authorization of a third party.
+// URLElicitation is a web page that the server asks the user to visit, for data that must not pass through the
+// client: a secret, a payment, the authorization of a third party.
 type URLElicitation struct {
-	Message string // for the user: why
-	ID      string // of a server of 2025-11-25; empty later
+	Message string // the reason, for the user
+	ID      string // set by servers of 2025-11-25 only
 
-	// URL is of scheme https, or http on this machine, with a host and without a user name. The whole of it is for the
-	// user to see before anything is opened, its Hostname so that it stands out.
+	// URL has the scheme https, or http on this machine, with a host and without a user name. Show the user the
+	// complete URL before it is opened, with its Hostname highlighted.
 	URL *url.URL
 
-	// Warning says what makes the host look like something that it may not be, empty for nothing. It is for the user to
-	// see with the URL.
+	// Warning states why the host may be misleading, empty for no reason. Show it with the URL.
 	Warning string
 
 	visit *urlVisit
 }
 
-// Complete says that the user is done at the URL, as the server may do by a notification: a call that waits for that
-// goes on. It is for a button that does not depend on the server's word. It may be called at any time, more than once.
+// Complete reports that the user is done at the URL, as a notification of the server may do: a call that waits for
+// that continues. It is for a button that does not depend on the server. It may be called at any time, more than
+// once.
 func (e *URLElicitation) Complete() {
 	if e.visit != nil {
 		e.visit.complete()
 	}
 }
 
-// URLElicitationHandler asks the user for consent to visit a URL and, given that, has it opened, without waiting for
-// what happens there: accept means that the user went, not that the user is done. The URL must not be fetched, not even
-// in part, and must be opened where neither this program nor a model sees what the user does: in the user's browser. An
-// empty action means that the user said nothing.
+// URLElicitationHandler asks the user for consent to visit a URL and, with consent, opens it, without waiting for
+// the result: accept means that the user went there, not that the user is done. The handler must not fetch the
+// URL, not even in part, and must open it where neither this program nor a model sees the user's input: in the
+// user's browser. An empty action means that the user did not answer.
 // (specification 2026-07-28, client/elicitation, "Safe URL Handling")
 type URLElicitationHandler func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error)
 
-// HandleURLElicitation declares that the client can send its user to URLs, and lets h do so: for elicitation/create of
-// a legacy server, and for what a modern one needs before it can answer a call. A URL that is not safe to show is
-// refused without h. o may be nil. (specification 2026-07-28, client/elicitation, "URL Mode")
+// HandleURLElicitation declares that the client can send its user to URLs, and makes h handle them: for
+// elicitation/create of a legacy server, and for requests for input of a modern one. A URL that is not safe to
+// show is refused without calling h. o may be nil.
+// (specification 2026-07-28, client/elicitation, "URL Mode")
 func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Feature {
 	return feature{
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.URL = mcp.Object{} }),
@@ -86,7 +87,7 @@ func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 	return &mcp.ElicitResult{Action: action}, nil
 }
 
-// newURLElicitation returns what p asks for, if its URL is one to show to a user.
+// newURLElicitation returns the elicitation of p if its URL is safe to show.
 func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	if err := clientinput.CheckVisitSize(p); err != nil {
 		return nil, err
@@ -98,11 +99,11 @@ func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	if err := clientinput.CheckVisit(u); err != nil {
 		return nil, fmt.Errorf("url %w", err)
 	}
-	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the one part that String returns as it came
+	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the one part that String does not escape
 	return &URLElicitation{Message: p.Message, ID: p.ElicitationID, URL: u, Warning: warningAbout(u.Hostname())}, nil
 }
 
-// warningAbout says what a user should know who sees the name of a host.
+// warningAbout returns a warning about the name of a host, empty for none.
 func warningAbout(host string) string {
 	_, err := netip.ParseAddr(host)
 	switch {
@@ -115,8 +116,8 @@ func warningAbout(host string) string {
 	return ""
 }
 
-// escapeBeyondASCII escapes the letters of a query that may be shown as what they are not, such as one that turns
-// around what follows. It is what a browser does before it asks for the page.
+// escapeBeyondASCII escapes the characters of a query that could be displayed misleadingly, such as one that
+// reverses the following text. Browsers do the same before they request a page.
 func escapeBeyondASCII(query string) string {
 	var b strings.Builder
 	for i := range len(query) {
@@ -129,19 +130,20 @@ func escapeBeyondASCII(query string) string {
 	return b.String()
 }
 
-// URLElicitationRequiredError is what the server of a client without [HandleURLElicitation] wants the user to do before
-// it can answer a call, in 2025-11-25 only. [errors.As] and [errors.AsType] find it in the error of the call, unless
-// what the server says is malformed or has a URL that is not safe to show. Then the call can be made again.
+// URLElicitationRequiredError is the error of a server that needs the user to visit URLs before it can answer a
+// call, for a client without [HandleURLElicitation], in 2025-11-25 only. [errors.As] and [errors.AsType] find it
+// in the error of the call, unless the server's data are malformed or have an unsafe URL. After the visits the
+// call can be repeated.
 // (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
 type URLElicitationRequiredError struct {
 	Server       *mcp.Error
 	Elicitations []*URLElicitation
 }
 
-// Error returns what the server says.
+// Error returns the text of the server's error.
 func (e *URLElicitationRequiredError) Error() string { return e.Server.Error() }
 
-// As finds the form of the server's error that has its data decoded: a [*URLElicitationRequiredError].
+// As converts the server's error to a [*URLElicitationRequiredError] with decoded data.
 func (e *Error) As(target any) bool {
 	t, ok := target.(**URLElicitationRequiredError)
 	if !ok {
@@ -165,20 +167,20 @@ func (e *Error) As(target any) bool {
 
 var errNotRequired = errors.New("the error requires no elicitation")
 
-// The bounds of what one error of the server may want the user to do.
+// Bounds of the elicitations in one error of the server.
 const (
 	maxVisits     = 64
-	maxVisitBytes = 1 << 20 // of the error's data
+	maxVisitBytes = 1 << 20 // bytes of the error's data
 )
 
-// tooManyVisits is the error for what exceeds them.
+// tooManyVisits is the error for elicitations above these bounds.
 type tooManyVisits struct{ limit string }
 
 func (e tooManyVisits) Error() string {
 	return "the server sends the user to URLs with more than " + e.limit + " at once"
 }
 
-// requiredElicitations returns what an error of the server wants the user to do.
+// requiredElicitations returns the elicitations in an error of the server.
 func requiredElicitations(e *mcp.Error) ([]*mcp.ElicitParams, error) {
 	if e == nil || e.Code != mcp.CodeURLElicitationRequired {
 		return nil, errNotRequired

@@ -172,7 +172,7 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 	}
 }
 
-func TestURLsThatAreNotSafeAreNotShown(t *testing.T) {
+func TestUnsafeURLsAreNotShown(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://mcp.example/x":       "",
 		"HTTPS://mcp.example/x":       "",
@@ -206,7 +206,7 @@ func TestURLsThatAreNotSafeAreNotShown(t *testing.T) {
 	}
 }
 
-func TestHostsThatMayDeceiveCarryAWarning(t *testing.T) {
+func TestMisleadingHostsHaveAWarning(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
 		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII",
@@ -241,7 +241,7 @@ func (c *conversation) completes(id string) {
 		`"params":{"elicitationId":"e-%s"}}`, id))
 }
 
-func TestCompletionIsToldOnceOfWhatWasBegun(t *testing.T) {
+func TestCompletionIsReportedOnce(t *testing.T) {
 	var visited []*URLElicitation
 	var told []string
 	visit := func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
@@ -285,7 +285,7 @@ func TestVisitsThatNeverEndAreBounded(t *testing.T) {
 	}
 }
 
-func TestAURLThatIsAskedForAgainIsAnotherVisit(t *testing.T) {
+func TestRepeatedURLIsAnotherVisit(t *testing.T) {
 	v := newURLVisits(nil, &URLElicitationOptions{Completed: func(context.Context, *URLElicitation) {}})
 	first := v.expect("1")
 	if v.expect("1") != first {
@@ -319,7 +319,7 @@ func at20251125(t *testing.T, o *Options, f func(t *testing.T, s *script, v *con
 	})
 }
 
-func TestWithoutAHandlerTheErrorSaysWhereTheUserMustGo(t *testing.T) {
+func TestErrorWithoutAHandlerNamesTheURLs(t *testing.T) {
 	at20251125(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "1", "2")
@@ -415,7 +415,7 @@ func TestTheUserMayBeDoneBeforeTheHandlerReturns(t *testing.T) {
 	})
 }
 
-func TestACallThatTheUserDoesNotHelpFailsWithTheServersError(t *testing.T) {
+func TestDeclinedVisitFailsWithTheServersError(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		action mcp.ElicitAction
@@ -468,7 +468,7 @@ func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNeverContentIsGivenUp(t *testing.T) {
+func TestEndlessVisitsAreGivenUp(t *testing.T) {
 	var visited []*URLElicitation
 	o := &Options{MaxInputRounds: 3, Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
@@ -554,7 +554,7 @@ func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
 	})
 }
 
-func TestOneWhoDeclinesDoesNotSpoilTheVisitOfAnother(t *testing.T) {
+func TestDecliningOneURLLeavesOthersOpen(t *testing.T) {
 	for name, declineFirst := range map[string]bool{"before": true, "after": false} {
 		t.Run(name, func(t *testing.T) {
 			answers := make(chan chan mcp.ElicitAction, 2)

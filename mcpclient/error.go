@@ -7,31 +7,32 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrorKind says what went wrong, in the words of the published schema.
+// ErrorKind classifies an error, as the published schema does.
 type ErrorKind string
 
 const (
-	// KindTransport: the connection was lost ([ErrConnectionLost]), it or the server took no more ([ErrBackpressure]), the
-	// server wants an authorization that cannot be had ([ErrUnauthorized]), or HTTP answered instead of the server.
+	// KindTransport: the connection was lost ([ErrConnectionLost]), the transport or the server was busy
+	// ([ErrBackpressure]), the server demands an authorization that is not available ([ErrUnauthorized]), or HTTP
+	// failed without an answer of the server.
 	KindTransport = ErrorKind(conn.KindTransport)
-	// KindProtocol: the server's answer breaks the protocol, or is of the wrong shape.
+	// KindProtocol: the server's answer violates the protocol, or has the wrong structure.
 	KindProtocol = ErrorKind(conn.KindProtocol)
 	// KindJSONRPC: the server answered with an error, in [Error.Server].
 	KindJSONRPC = ErrorKind(conn.KindJSONRPC)
-	// KindState: the operation is not possible in the client's present state, or with what the server declared.
+	// KindState: the operation is impossible in the client's present state, or with the server's capabilities.
 	KindState = ErrorKind(conn.KindState)
 	// KindTimeout: no answer within the timeout.
 	KindTimeout = ErrorKind(conn.KindTimeout)
 	// KindCancelled: the caller's context ended first, or the server has cancelled the task ([ErrTaskCancelled]).
 	KindCancelled = ErrorKind(conn.KindCancelled)
-	// KindShutdown: the client was stopped, or has given up for good.
+	// KindShutdown: the client was stopped, or has given up.
 	KindShutdown = ErrorKind(conn.KindShutdown)
-	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server
-	// needs for the call.
+	// KindInvalid: the caller's values cannot be sent, or a handler of the client failed to provide input for the
+	// call.
 	KindInvalid = ErrorKind(conn.KindInvalid)
 )
 
-// Conditions to test with [errors.Is]. Each is in the chain of the errors it names and of no other.
+// Conditions to test with [errors.Is]. Each is in the chain of the errors that it describes and of no other.
 var (
 	ErrNotReady       = conn.ErrNotReady
 	ErrConnectionLost = conn.ErrConnectionLost
@@ -44,44 +45,44 @@ var (
 	ErrToolChanged    = errors.New("the tool has changed, and the change is not accepted") // see [UseDriftDetection]
 )
 
-// Error is the one type of error that operations of a [Client] return.
+// Error is the only type of error that operations of a [Client] return.
 type Error struct {
 	Kind ErrorKind
-	Op   string // the method, or what the client was doing
+	Op   string // the method, or the operation of the client
 
-	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As, and by
-	// errors.Is with [mcp.ErrMethodNotFound] and its kin.
+	// Server is the server's error: code, message, data. It is set only for [KindJSONRPC]; errors.As finds it too,
+	// and errors.Is finds [mcp.ErrMethodNotFound] and the like.
 	Server *mcp.Error
 
-	// Unsent is true only if the server cannot have acted on the request; see [SafeToRetry].
+	// Unsent is true only if the server certainly has not acted on the request; see [SafeToRetry].
 	Unsent bool
 
-	// TaskID is the task that the error is about, empty for none: [Client.ResumeTask] goes on with it unless it has ended.
-	// It can be all it takes to see what the task brings, so the error's text does not have it.
+	// TaskID is the task of the error, empty for none: [Client.ResumeTask] continues it unless it has ended. It
+	// may grant access to the task's result, so the text of the error omits it.
 	TaskID string
 
 	cause error
 }
 
-// Error says what went wrong and, where that is not plain, what to do about it: "tools/call: no answer within 1s;
-// WithTimeout or Options.RequestTimeout gives it longer".
+// Error describes the failure and, if it is not obvious, the remedy: "tools/call: no answer within 1s; raise the
+// limit with WithTimeout or Options.RequestTimeout".
 func (e *Error) Error() string { return e.fault().Error() }
 
 // Unwrap returns the server's error, or the condition that ended the operation.
 func (e *Error) Unwrap() error { return e.fault().Unwrap() }
 
-// Is finds the condition that an error of the server stands for, such as [ErrTaskUnknown].
+// Is finds the condition that an error of the server implies, such as [ErrTaskUnknown].
 func (e *Error) Is(target error) bool { return e.Server != nil && errors.Is(e.cause, target) }
 
-// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word
-// of a small closed set.
+// ErrorType returns the attribute error.type: the server's error code, the HTTP status if there was no JSON-RPC
+// answer, or a word of a small closed set.
 func (e *Error) ErrorType() string { return e.fault().ErrorType() }
 
 func (e *Error) fault() *conn.Fault {
 	return &conn.Fault{Kind: conn.FaultKind(e.Kind), Op: e.Op, Server: e.Server, Unsent: e.Unsent, Cause: e.cause}
 }
 
-// errorOf returns what users see of a fault, nil for nil.
+// errorOf converts a fault to an Error, nil to nil.
 func errorOf(f *conn.Fault) *Error {
 	if f == nil {
 		return nil
@@ -89,12 +90,13 @@ func errorOf(f *conn.Fault) *Error {
 	return &Error{Kind: ErrorKind(f.Kind), Op: f.Op, Server: f.Server, Unsent: f.Unsent, cause: f.Cause}
 }
 
-// SafeToRetry reports whether err comes from a request on which the server cannot have acted: sending it again cannot
-// make the server act twice. Either part of it never left, or HTTP says that it was refused unread: with 401, with 429,
-// with a 403 that has a challenge or a JSON-RPC error, with a 503 that has Retry-After or a JSON-RPC error, with an
-// unknown session, or by refusing the stream in HTTP/2. That word is taken for true. No other status proves anything,
-// for a proxy may answer 502, 503 or 504 after the server has acted; nor does a connection that is cut. Once one try of
-// a call may have been seen, no later error of that call is safe to retry. False means unknown, not harmful.
+// SafeToRetry reports whether err comes from a request on which the server certainly has not acted, so a retry
+// cannot make it act twice. Either the request was never fully sent, or the server rejected it unread: with 401,
+// with 429, with a 403 that has a challenge or a JSON-RPC error, with a 503 that has Retry-After or a JSON-RPC
+// error, because the session is unknown, or by refusing the stream in HTTP/2. The client trusts these answers. No
+// other status proves anything, because a proxy may answer 502, 503 or 504 after the server has acted; nor does a
+// broken connection. Once the server may have seen one try of a call, no later error of that call is safe to
+// retry. False means unknown, not harmful.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsent

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestErrorsSayWhatWentWrongAndHaveTheirType(t *testing.T) {
+func TestErrorTextsAndTypes(t *testing.T) {
 	refused := &mcp.Error{Code: -32602, Message: "no such tool"}
 	for _, tc := range []struct {
 		err       *Error
@@ -60,7 +60,7 @@ func TestErrorsSayWhatWentWrongAndHaveTheirType(t *testing.T) {
 }
 
 // Each condition is in the chain of its own errors and of no other's.
-func TestConditionsAreTold(t *testing.T) {
+func TestConditionsAreInTheChain(t *testing.T) {
 	conditions := []error{ErrNotReady, ErrConnectionLost, ErrBackpressure, ErrTimeout, ErrShutdown, ErrUnsupported}
 	for _, is := range conditions {
 		err := fmt.Errorf("caller: %w", &Error{Kind: KindState, cause: fmt.Errorf("%w: more", is)})
@@ -268,7 +268,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsThereCountsMoreThanAContextThatHasEnded(t *testing.T) {
+func TestAnswerTakesPrecedenceOverAnEndedContext(t *testing.T) {
 	for range 10 { // both are there, and either may be seen first
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			ctx, cancel := context.WithCancel(t.Context())

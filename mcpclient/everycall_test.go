@@ -454,7 +454,7 @@ func theOneOperation(t *testing.T, rec *telemetrytest.Recording, w *way, f *fail
 	}
 }
 
-func TestARepetitionThatGetsNoConnectionTakesNoTime(t *testing.T) {
+func TestRetryWithoutAConnectionTakesNoTime(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -489,7 +489,7 @@ func TestARepetitionThatGetsNoConnectionTakesNoTime(t *testing.T) {
 	})
 }
 
-func TestWhatComesBeforeARequestIsInsideItsSpan(t *testing.T) {
+func TestStepsBeforeARequestAreInsideItsSpan(t *testing.T) {
 	var seen trace.SpanContext
 	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {

@@ -108,7 +108,7 @@ func ExampleClient_CallTool_cancel() {
 	fmt.Println(err)
 	fmt.Println("the tool:", <-ended)
 	// Output:
-	// tools/call: the caller has left: context canceled
+	// tools/call: cancelled by the caller: context canceled
 	// the tool: context canceled
 }
 

@@ -74,7 +74,7 @@ func ExampleFollowProgress() {
 	// 4 of 4 chapter 4
 	// done
 	// chapter 1 is enough
-	// tools/call: the caller has left: context canceled
+	// tools/call: cancelled by the caller: context canceled
 }
 
 func ExampleResetTimeoutOnProgress() {
@@ -98,6 +98,6 @@ func ExampleResetTimeoutOnProgress() {
 	}
 	fmt.Println(result.Text())
 	// Output:
-	// tools/call: no answer within 1s; WithTimeout or Options.RequestTimeout gives it longer
+	// tools/call: no answer within 1s; raise the limit with WithTimeout or Options.RequestTimeout
 	// done
 }

@@ -61,7 +61,7 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 	}
 }
 
-func TestABusyServerIsAskedAgainWhenItSays(t *testing.T) {
+func TestBusyServerIsRetriedAfterRetryAfter(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -97,7 +97,7 @@ func TestABusyServerIsAskedThreeTimes(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsBusyForTooLongIsNotWaitedFor(t *testing.T) {
+func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -132,7 +132,7 @@ func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
 	})
 }
 
-func TestAForgottenSessionIsNegotiatedAnewOnTheSameConnection(t *testing.T) {
+func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -170,7 +170,7 @@ func TestAForgottenSessionIsNegotiatedAnewOnTheSameConnection(t *testing.T) {
 	})
 }
 
-func TestASessionThatIsForgottenAtOnceIsBackedOffFrom(t *testing.T) {
+func TestSessionForgottenAtOnceBacksOff(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -225,7 +225,7 @@ func TestAForeignAnswerReachesNobody(t *testing.T) {
 	})
 }
 
-func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
+func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 	for _, failure := range []transport.RequestError{
 		{Reason: transport.Status, Status: 400}, {Reason: transport.Status, Status: 404}, {Reason: transport.Status,
 			Status: 500},
@@ -280,7 +280,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 	})
 }
 
-func TestAServerThatRefusesForGoodIsGivenUp(t *testing.T) {
+func TestPermanentRefusalIsGivenUp(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
@@ -375,7 +375,7 @@ func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
 	})
 }
 
-func TestEachHandshakeThatWaitsForAPersonHasTheTime(t *testing.T) {
+func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, pinnedLegacy(), func(s *script) transport.Transport {
 		return configured{streams(s), func(cfg transport.Config) { authorizing = cfg.Authorizing }}
@@ -396,7 +396,7 @@ func TestEachHandshakeThatWaitsForAPersonHasTheTime(t *testing.T) {
 	})
 }
 
-func TestAnAnswerToTheProbeThatIsTooLargeIsNotWaitedOut(t *testing.T) {
+func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
 	streamed(t, &Options{SkipOversize: true}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		took := elapsed(func() {
@@ -409,7 +409,7 @@ func TestAnAnswerToTheProbeThatIsTooLargeIsNotWaitedOut(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsBusyBeyondTheCallersDeadlineIsNotWaitedFor(t *testing.T) {
+func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -429,7 +429,7 @@ func TestAServerThatIsBusyBeyondTheCallersDeadlineIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestTheErrorNamesTheTimeThatHasPassed(t *testing.T) {
+func TestTimeoutErrorNamesTheTimeout(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}

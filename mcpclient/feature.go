@@ -6,48 +6,49 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Feature is something a client can do for its server, or wants to hear from it, decided before the first connection:
-// [HandleElicitation], [UseRoots], [HandleNotification] and its kin such as [HandleResourceUpdated],
+// Feature is an ability of a client, or a handler of notifications, that is set before the first connection:
+// [HandleElicitation], [UseRoots], [HandleNotification] and similar functions such as [HandleResourceUpdated],
 // [HandleRequest], [UseTasks].
 type Feature interface{ feature() feature }
 
-// feature is what one Feature contributes to a client. Every member may be nil.
+// feature is the contribution of one Feature to a client. Every member may be nil.
 type feature struct {
 	declare func(*mcp.ClientCapabilities)
 	answers map[string]RequestHandler
 	hears   map[string]NotificationHandler
-	missing bool                // those of hears also want to know of what they may have missed
-	join    func(*Client) error // is called when the client is made, for what needs it
+	missing bool                // hears are also called when they may have missed a notification
+	join    func(*Client) error // called when the client is created; nil for none
 }
 
 func (f feature) feature() feature { return f }
 
-// RequestHandler answers one request of the server. The result is encoded as JSON; a nil result is an empty object.
+// RequestHandler answers one request of the server. The result is encoded as JSON; a nil result is an empty
+// object.
 //
 // For a legacy server it runs in a goroutine of its own, and ctx ends when the server cancels the request, the
-// connection ends or the client stops. An error of type [*mcp.Error] goes to the server as it is, any other as -32603
-// with a neutral message. For a modern server, which asks in its answer to a call, it runs in the goroutine of that
-// call, with its context, and an error ends the call.
+// connection ends or the client stops. The server gets an error of type [*mcp.Error] unchanged, and any other
+// error as -32603 with a neutral message. For a modern server, which requests input in its answer to a call, it
+// runs in the goroutine of that call, with its context, and an error ends the call.
 //
-// A panic, and the end of its goroutine by [runtime.Goexit], is an error like any other, which is logged and counted;
-// but a goroutine of a call that a handler has ended does not come back.
+// A panic, or the end of its goroutine by [runtime.Goexit], counts as an error, which is logged and counted; but
+// if a handler ends the goroutine of a call, the call does not return.
 type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
-// NotificationHandler hears one notification. Handlers run one at a time in the order of arrival, off the read loop, so
-// one may call the client; while it runs, the notifications behind it wait in a bounded queue (see
-// [Options.NotificationQueue]). ctx ends when the client stops. If one panics, or ends its goroutine, that is logged
-// and counted, and the next one runs.
+// NotificationHandler handles one notification. Handlers run sequentially in order of arrival, outside of the
+// goroutine that reads, so they may call the client; meanwhile later notifications wait in a bounded queue (see
+// [Options.NotificationQueue]). ctx ends when the client stops. A panic, or the end of the goroutine, is logged
+// and counted, and the next handler runs.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
-// HandleRequest answers the server's requests of one method; there is one handler for each method. What it implies is
-// for [Options.Capabilities] to declare: a method alone does not tell. Requests of a method without a handler get
-// -32601, except ping, which the client answers itself.
+// HandleRequest answers the server's requests of one method; each method has one handler. If the method needs a
+// capability, declare it in [Options.Capabilities]. Requests without a handler get -32601, except ping, which the
+// client answers itself.
 func HandleRequest(method string, h RequestHandler) Feature {
 	return feature{answers: map[string]RequestHandler{method: h}}
 }
 
-// HandleNotification hears the server's notifications of one method, or of all methods if method is empty. Unlike
-// [Client.OnNotification] it misses none that follow the handshake at once.
+// HandleNotification handles the server's notifications of one method, or of all methods if method is empty.
+// Unlike [Client.OnNotification] it cannot miss notifications right after the handshake.
 func HandleNotification(method string, h NotificationHandler) Feature {
 	return feature{hears: map[string]NotificationHandler{method: h}}
 }

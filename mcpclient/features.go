@@ -10,12 +10,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// hooks are what a client does when its core tells it of the connection.
+// hooks implement the client's reactions to events of its core.
 type hooks struct{ c *Client }
 
-// agreed returns the present session, for what has to know the version before it makes a call of method. If there is
-// none, and the options say WaitForReady, it waits for one. It returns the options with the time that the operation
-// has, waiting included.
+// agreed returns the present session, for operations that must know the version before a call of method. If there
+// is none, and the options have WaitForReady, it waits for one. It returns the options with a deadline that
+// includes the wait.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*conn.Session, []CallOption, error) {
 	a := askedBy(options)
 	by := c.cfg.endOf(a, time.Now())
@@ -41,18 +41,18 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	h.c.answering.serve(r, m, answer)
 }
 
-// Negotiated forgets what is known of the tools: it may be another version of the server.
+// Negotiated forgets the tools, because it may be another version of the server.
 func (h hooks) Negotiated() { h.c.tools.forget() }
 
-// Began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the
-// session at the latest; only Stop waits for them.
+// Began restores the features in a new session, each in a goroutine of its own that ends soon after the session at
+// the latest; only Stop waits for them.
 func (h hooks) Began(s *conn.Session) {
 	h.c.subscriptions.listenIfWanted(s)
 	h.c.core.During(s, func() { h.c.logLevel.restore(h.c, s) })
 	h.c.core.During(s, func() { h.c.subscriptions.restore(s) })
 }
 
-// Ended takes the client off the list of those that run.
+// Ended removes the client from the list of running clients.
 func (h hooks) Ended() { running.Clients.Remove(h.c.number) }
 
 // Missed receives gaps of the connection. Modern sessions have subscriptions instead.
@@ -67,15 +67,14 @@ func (h hooks) Missed(cause string) {
 	h.c.missed(cause, w.filter)
 }
 
-// Authorized hears that the requests have another authorization from now on: what only the one before was to see is
+// Authorized is called when requests have new credentials: results that only the previous principal may see are
 // forgotten.
 func (h hooks) Authorized() {
 	h.c.cache.dropPrivate()
 	h.c.tools.forgetPrivate()
 }
 
-// AskForLife sends the server a ping, or what modern servers have instead. What comes of it is heard where messages are
-// read.
+// AskForLife sends a ping, or its replacement in modern revisions. The goroutine that reads notices the answer.
 func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // ends with the answer or the session
@@ -90,6 +89,6 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// restoring marks a call that restores what was asked for in the sessions before: that a server answers it proves no
-// more than the handshake did.
+// restoring marks a call that restores the state of earlier sessions: like the handshake, its answer does not
+// prove that the server works.
 func restoring(a *asked) { a.Own = true }

@@ -15,7 +15,7 @@ import (
 
 const badMeta = `{"a bad name":1}`
 
-func TestNamesThatTheCallerGivesAreChecked(t *testing.T) {
+func TestNamesFromTheCallerAreChecked(t *testing.T) {
 	raw := json.RawMessage(`{"_meta":` + badMeta + `}`)
 	for what, do := range map[string]func(ctx context.Context, c *Client) error{
 		"WithMeta": func(ctx context.Context, c *Client) error {
@@ -68,7 +68,7 @@ func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
 	})
 }
 
-func TestWhatAClientSaysOfItselfIsChecked(t *testing.T) {
+func TestClientInfoIsChecked(t *testing.T) {
 	bad := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}
 	unsafe := []mcp.Icon{{Src: "file:///a"}}
 	declaring := feature{declare: func(c *mcp.ClientCapabilities) {
@@ -109,7 +109,7 @@ func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
 const unsafeIcons = `"icons":[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},` +
 	`{"src":"file:///etc/passwd"}]`
 
-func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
+func TestUnsafeIconsAreDropped(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	check := func(t *testing.T, what string, icons []mcp.Icon) {
 		t.Helper()
@@ -167,7 +167,7 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 	}
 }
 
-func TestUnsafeIconsAreLeftOutOfWhatALegacyServerSays(t *testing.T) {
+func TestUnsafeIconsOfALegacyServerAreDropped(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.Refuse(v.Expect(mcp.MethodDiscover), -32601, "unknown method")

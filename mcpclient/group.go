@@ -18,42 +18,43 @@ import (
 
 // Member is one server of a [Group].
 type Member struct {
-	// Name is what the group calls the server. The names of its tools begin with it. It must not be empty.
+	// Name is the server's name in the group. The names of its tools begin with it. It must not be empty.
 	Name string
 
-	// Transport reaches the server.
+	// Transport connects to the server.
 	Transport transport.Transport
 
-	// Options are those of its client. Nil means [GroupOptions.Options]. A zero Options.Name means Name.
+	// Options configure its client. Nil means [GroupOptions.Options]. A zero Options.Name means Name.
 	Options *Options
 }
 
-// GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, mean the defaults stated
-// here.
+// GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, select the defaults
+// stated here.
 type GroupOptions struct {
-	// Separator stands between the name of a member and that of its tool. It consists of the characters _ - and . but not
-	// of all three. Zero means "_". What a member's name has of it is replaced, by the first of - _ and . that is left.
+	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and .
+	// but not of all three. Zero means "_". In a member's name, its characters are replaced by the first of - _
+	// and . that it does not contain.
 	Separator string
 
-	// NameLimit is how many characters the name of a tool may have in the group. Zero means 128, which is also the most.
+	// NameLimit is the maximum length of a tool's name in the group, in characters. Zero means 128, which is also
+	// the maximum.
 	NameLimit int
 
-	// Options are those of the members that have none of their own, but for the Name. Nil means the defaults.
+	// Options apply to members without options of their own, except for the Name. Nil means the defaults.
 	Options *Options
 }
 
-// Group is several clients that are used together, each of which connects to a server of its own and goes through its
-// states for itself: none waits for another. Its methods may be called from any goroutine.
+// Group is a set of clients that are used together. Each client connects to its own server and has its own state;
+// no client waits for another. Its methods may be called from any goroutine.
 //
-// The tools of all members are one list, in which each has the name of its member in front of its own: see
-// [Group.Tools]. Resources and prompts, and all else that a server has, are for the member's client to tell: see
-// [Group.Client].
+// The tools of all members form one list, in which the member's name precedes the tool's name: see [Group.Tools].
+// For resources, prompts and other features use the client of the member: see [Group.Client].
 type Group struct {
 	naming groupname.Naming
 	shared *Options
 
 	mu      sync.Mutex
-	members []*member // guarded by mu; in the order in which they were added
+	members []*member // in the order of their addition; guarded by mu
 	stopped bool      // guarded by mu
 }
 
@@ -66,7 +67,8 @@ type member struct {
 	aliases groupname.Aliases // guarded by mu
 }
 
-// ErrNoMember says that a group has no member of that name, or none that a tool of that name could belong to.
+// ErrNoMember means that the group has no member with that name, or none to which a tool with that name could
+// belong.
 var ErrNoMember = errors.New("no such member of the group")
 
 // MemberError is an error of one member of a group.
@@ -81,8 +83,8 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Err.Error() }
 // Unwrap returns the error.
 func (e *MemberError) Unwrap() error { return e.Err }
 
-// NewGroup creates a group whose members all start to connect in the background. The error is about the options only;
-// then none of them is left. The caller must stop the group: see [Group.Stop].
+// NewGroup creates a group whose members all start to connect in the background. An error means that an option is
+// invalid; then all members have been stopped. The caller must stop the group: see [Group.Stop].
 func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	if o == nil {
 		o = &GroupOptions{}
@@ -100,8 +102,8 @@ func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	return g, nil
 }
 
-// Add adds a member, which starts to connect in the background, and returns its client. The names of its tools must not
-// begin like those of another member.
+// Add adds a member, which starts to connect in the background, and returns its client. No two members may have
+// the same prefix for the names of their tools.
 func (g *Group) Add(m Member) (*Client, error) {
 	prefix, err := g.naming.Prefix(m.Name)
 	if err != nil {
@@ -142,7 +144,7 @@ func (g *Group) options(m Member) *Options {
 	return &o
 }
 
-// Remove takes a member out of the group and stops its client, as [Client.Stop] does.
+// Remove removes a member from the group and stops its client, as [Client.Stop] does.
 func (g *Group) Remove(ctx context.Context, name string) error {
 	g.mu.Lock()
 	i := slices.IndexFunc(g.members, func(m *member) bool { return m.name == name })
@@ -159,8 +161,8 @@ func (g *Group) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Client returns the client of a member, for all that a server has besides tools. It belongs to the group, which stops
-// it. The error is [ErrNoMember].
+// Client returns the client of a member, for features other than tools. The group owns the client and stops it.
+// The error is [ErrNoMember].
 func (g *Group) Client(name string) (*Client, error) {
 	for _, m := range g.present() {
 		if m.name == name {
@@ -170,7 +172,7 @@ func (g *Group) Client(name string) (*Client, error) {
 	return nil, &Error{Kind: KindInvalid, Unsent: true, cause: noMember(name, g.present())}
 }
 
-// noMember is the error for a name that none of the members has. It lists those that there are.
+// noMember returns the error for an unknown name. It lists the members.
 func noMember(name string, members []*member) error {
 	names := make([]string, len(members))
 	for i, m := range members {
@@ -179,8 +181,7 @@ func noMember(name string, members []*member) error {
 	return fmt.Errorf("%w: %q; there are %q", ErrNoMember, name, names)
 }
 
-// Members yields the members that there are now, by name, in the order in which they were added: for their states, for
-// instance.
+// Members yields the present members by name, in the order of their addition, for example to report their states.
 func (g *Group) Members() iter.Seq2[string, *Client] {
 	return func(yield func(string, *Client) bool) {
 		for _, m := range g.present() {
@@ -191,15 +192,15 @@ func (g *Group) Members() iter.Seq2[string, *Client] {
 	}
 }
 
-// present returns the present members. The slice is never changed: a change makes a new one.
+// present returns the present members. The slice is immutable: a change creates a new one.
 func (g *Group) present() []*member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clip(g.members)
 }
 
-// Await waits until each member is ready or has given up for good, or ctx ends. The error joins a [*MemberError] for
-// each that is not ready; the group goes on with those that are.
+// Await waits until each member is ready or has given up, or ctx ends. The error joins a [*MemberError] for each
+// member that is not ready; the group works with the others.
 func (g *Group) Await(ctx context.Context) error {
 	var failed []error
 	for name, c := range g.Members() {
@@ -210,7 +211,7 @@ func (g *Group) Await(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// Stop stops all members at once, as [Client.Stop] does. The group takes no more members.
+// Stop stops all members concurrently, as [Client.Stop] does. The group accepts no more members.
 func (g *Group) Stop(ctx context.Context) error {
 	g.mu.Lock()
 	g.stopped = true

@@ -114,7 +114,7 @@ func TestAGroupIsOneListOfToolsAndEachCallGoesToItsServer(t *testing.T) {
 }
 
 // A model may come back with a name that was listed long ago, by another process.
-func TestANameThatWasMadeUpIsFoundAgainWithoutAListBefore(t *testing.T) {
+func TestDerivedNameIsResolvedWithoutAnEarlierList(t *testing.T) {
 	members := []mcpclient.Member{{Name: "a", Transport: toolbox("A", longName)}}
 	var name string
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
@@ -132,7 +132,7 @@ func TestANameThatWasMadeUpIsFoundAgainWithoutAListBefore(t *testing.T) {
 	})
 }
 
-func TestAMemberThatIsNotReadyHoldsNobodyUp(t *testing.T) {
+func TestUnreadyMemberDelaysNoOther(t *testing.T) {
 	members := []mcpclient.Member{
 		{Name: "slow", Transport: deaf()},
 		{Name: "gone", Transport: transport.Stdio{Command: "/no/such/program"}},
@@ -209,7 +209,7 @@ func TestAMembersListIsWaitedForIfTheCallerWants(t *testing.T) {
 	})
 }
 
-func TestWhoeverHasSeenEnoughOfAListWaitsForNoMore(t *testing.T) {
+func TestStoppedIterationWaitsForNoMember(t *testing.T) {
 	members := []mcpclient.Member{{Name: "good", Transport: toolbox("good", "x")}, {Name: "slow", Transport: deaf()}}
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
 		begun := time.Now()
@@ -301,7 +301,7 @@ func stubbornServer() transport.Transport {
 	})
 }
 
-func TestAGroupThatCannotBeLeavesNothing(t *testing.T) {
+func TestInvalidGroupLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // whose end nothing may outlive
 		_, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "a", Transport: toolbox("A")},
 			{Name: "a", Transport: toolbox("B")}}, nil)
@@ -379,7 +379,7 @@ func TestACallThatBelongsToNoMemberIsOneOperation(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsListedTwiceIsOne(t *testing.T) {
+func TestToolListedTwiceIsOne(t *testing.T) {
 	twice := transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		answerEach(ctx, peer, func(method string) string {
 			if method == mcp.MethodDiscover {

@@ -16,21 +16,22 @@ import (
 
 // GroupTool is a tool of a member of a group.
 type GroupTool struct {
-	mcp.Tool        // as the member lists it, but for the Name, which is the one in the group
+	mcp.Tool        // as listed by the member, except for the Name, which is the name in the group
 	Member   string `json:"-"`
-	Original string `json:"-"` // its name there
+	Original string `json:"-"` // the tool's name at the member
 }
 
-// Tools yields the tools of all members: those of a member in its server's order, the members in the order in which
-// they were added. The members are asked at once, and again each time.
+// Tools yields the tools of all members, in the order of each server's list, the members in order of their
+// addition. It asks the members concurrently, and each time.
 //
-// In the group a tool is called what its member is called, the separator, and its own name. Where that would be too
-// long or has characters that names of tools do not have, it gets another name that is made from the whole of its own
-// and is the same each time. No two tools have the same name. (specification 2026-07-28, server/tools, "Tool Names")
+// The name of a tool in the group consists of the member's name, the separator, and the tool's own name. If that
+// is too long or has invalid characters, the tool gets another name that is derived from its own and always the
+// same. No two tools have the same name.
+// (specification 2026-07-28, server/tools, "Tool Names")
 //
-// A member that is not ready, or whose list fails, yields a [*MemberError] in the place of its tools, behind those that
-// it has listed, and the next member follows. With [WaitForReady] it is waited for. One whose server has no tools
-// yields nothing.
+// If a member is not ready, or its list fails, Tools yields a [*MemberError] after the tools that it has listed,
+// and continues with the next member. With [WaitForReady] it waits for the member. A member without tools yields
+// nothing.
 func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*GroupTool, error] {
 	return func(yield func(*GroupTool, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -57,16 +58,16 @@ func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*Gro
 	}
 }
 
-// memberTools are the tools of one member, as far as they could be had.
+// memberTools is the result of listing one member.
 type memberTools struct {
 	tools []*GroupTool
 	err   error
 }
 
-// usable reports whether the tools are all that can be had.
+// usable reports whether the tools are all available tools.
 func (all *memberTools) usable() bool { return all.err == nil || errors.Is(all.err, ErrListCutShort) }
 
-// list lists the tools of a member, and remembers those that do not have their own names.
+// list lists the tools of a member, and remembers derived names.
 func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
 	var known groupname.Aliases
 	seen := map[string]bool{}
@@ -97,10 +98,9 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 	return all
 }
 
-// Route returns whom a tool belongs to that has this name in the group, and what it is called there. Whether there is
-// such a tool only its server knows, which is asked for its list if the name is one that had to be made up and has not
-// been listed yet; options for timeouts and [WaitForReady] are for that. The error is [ErrNoMember] if no member's
-// tools have such names.
+// Route returns the client of the tool with this name in the group, and the tool's own name. Only the server knows
+// whether the tool exists. If the name is a derived one that was not listed yet, Route lists the tools; options
+// for timeouts and [WaitForReady] apply to that. The error is [ErrNoMember] if no member matches the name.
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
 	c, tool, _, err := g.route(ctx, name, options)
 	if err != nil {
@@ -109,8 +109,8 @@ func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (
 	return c, tool, nil
 }
 
-// route is Route, and returns the options with the time that is left, if some of it is gone. Beside an error it returns
-// the client that could not list its tools, nil if there is none.
+// route is Route, and also returns the options with the remaining time. With an error it returns the client that
+// could not list its tools, nil if there is none.
 func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
 	prefix, rest, ok := g.naming.Split(name)
 	for _, m := range g.present() {
@@ -128,7 +128,7 @@ func (g *Group) route(ctx context.Context, name string, options []CallOption) (*
 	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
 }
 
-// prefixes are how the names of tools in the group begin, in the order of the members.
+// prefixes returns the prefixes of the tools' names, in the order of the members.
 func (g *Group) prefixes() string {
 	var all []string
 	for _, m := range g.present() {
@@ -137,7 +137,7 @@ func (g *Group) prefixes() string {
 	return strings.Join(all, ", ")
 }
 
-// original returns the own name of a tool that has another one in the group: what is remembered of it, or listed.
+// original returns the own name of a tool with a derived name: remembered, or listed.
 func (g *Group) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil
@@ -151,7 +151,7 @@ func (g *Group) original(ctx context.Context, m *member, name, rest string, opti
 			return strings.Clone(t.Original), nil
 		}
 	}
-	return rest, nil // the server will say that it has no such tool
+	return rest, nil // the server reports the unknown tool
 }
 
 func (m *member) remembered(name string) (tool string, ok bool) {

@@ -7,14 +7,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each,
-// which they decode. A notification that cannot be decoded is counted as a violation and otherwise ignored.
+// Each handler in this file is a [HandleNotification] or [Client.OnNotification] for one kind of notification,
+// which it decodes. A notification that cannot be decoded counts as a violation and is otherwise ignored.
 //
-// The handlers of changes are also called when the client may have missed a change: after each gap that the metric
-// mcp_client.change.gap counts. So a handler that reads the list or resource again is never left with an old one.
+// Handlers of changes are also called when the client may have missed a change: after each gap that the metric
+// mcp_client.change.gap counts. So a handler that reads the list or resource again always has the latest state.
 
-// HandleToolListChanged calls h when the list of the server's tools has changed, or may have changed while the client
-// did not hear the server. (specification 2026-07-28, server/tools, "List Changed Notification")
+// HandleToolListChanged calls h when the server's list of tools has changed, or may have changed while the client
+// was disconnected.
+// (specification 2026-07-28, server/tools, "List Changed Notification")
 func HandleToolListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationToolListChanged, listChanged(h))
 }
@@ -24,8 +25,8 @@ func (c *Client) OnToolListChanged(h func(ctx context.Context)) (remove func()) 
 	return c.dispatcher.onChange(mcp.NotificationToolListChanged, listChanged(h))
 }
 
-// HandleResourceListChanged calls h when the list of the server's resources, or of its templates, has changed, or
-// may have changed while the client did not hear the server. (specification 2026-07-28, server/resources, "List Changed
+// HandleResourceListChanged calls h when the server's list of resources, or of resource templates, has changed, or
+// may have changed while the client was disconnected. (specification 2026-07-28, server/resources, "List Changed
 // Notification")
 func HandleResourceListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationResourceListChanged, listChanged(h))
@@ -36,8 +37,9 @@ func (c *Client) OnResourceListChanged(h func(ctx context.Context)) (remove func
 	return c.dispatcher.onChange(mcp.NotificationResourceListChanged, listChanged(h))
 }
 
-// HandlePromptListChanged calls h when the list of the server's prompts has changed, or may have changed while the
-// client did not hear the server. (specification 2026-07-28, server/prompts, "List Changed Notification")
+// HandlePromptListChanged calls h when the server's list of prompts has changed, or may have changed while the
+// client was disconnected.
+// (specification 2026-07-28, server/prompts, "List Changed Notification")
 func HandlePromptListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationPromptListChanged, listChanged(h))
 }
@@ -47,9 +49,9 @@ func (c *Client) OnPromptListChanged(h func(ctx context.Context)) (remove func()
 	return c.dispatcher.onChange(mcp.NotificationPromptListChanged, listChanged(h))
 }
 
-// HandleResourceUpdated calls h with the URI of a resource that has changed, or may have changed while the client did
-// not hear the server. Servers tell of the resources that [Client.SubscribeResource] was called for; the URI may be
-// that of a part of one. Updates that were on their way when a subscription ended are still heard.
+// HandleResourceUpdated calls h with the URI of a resource that has changed, or may have changed while the client
+// was disconnected. Servers report the resources that [Client.SubscribeResource] was called for; the URI may name
+// a part of such a resource. Updates in flight at the end of a subscription are still handled.
 func HandleResourceUpdated(h func(ctx context.Context, uri string)) Feature {
 	return changes(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
@@ -59,9 +61,10 @@ func (c *Client) OnResourceUpdated(h func(ctx context.Context, uri string)) (rem
 	return c.dispatcher.onChange(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
 
-// HandleProgress calls h with every report of progress, of any request: besides those of calls with
-// [WithProgress], whose own function is called first, reports for a progress token that the user chose by [WithMeta],
-// and late ones. (specification 2026-07-28, basic/patterns/progress)
+// HandleProgress calls h with every progress notification of any request. For a call with [WithProgress] the
+// call's own function is called first. h also gets notifications for a progress token that the user chose by
+// [WithMeta], and late ones.
+// (specification 2026-07-28, basic/patterns/progress)
 func HandleProgress(h func(ctx context.Context, p *mcp.ProgressParams)) Feature {
 	return HandleNotification(mcp.NotificationProgress, decoded(h))
 }
@@ -71,7 +74,7 @@ func (c *Client) OnProgress(h func(ctx context.Context, p *mcp.ProgressParams)) 
 	return c.OnNotification(mcp.NotificationProgress, decoded(h))
 }
 
-// changes is HandleNotification for a handler that also wants to hear of what it may have missed.
+// changes is HandleNotification for a handler that is also called for missed notifications.
 func changes(method string, h NotificationHandler) Feature {
 	return feature{hears: map[string]NotificationHandler{method: h}, missing: true}
 }
@@ -89,7 +92,7 @@ func resourceUpdated(h func(context.Context, string)) NotificationHandler {
 	return decoded(func(ctx context.Context, p *mcp.ResourceUpdatedParams) { h(ctx, p.URI) })
 }
 
-// decoded is a handler that gets the params decoded.
+// decoded returns a handler that decodes the params for h.
 func decoded[P any](h func(context.Context, *P)) NotificationHandler {
 	return func(ctx context.Context, n *Notification) {
 		p := new(P)
@@ -101,7 +104,7 @@ func decoded[P any](h func(context.Context, *P)) NotificationHandler {
 	}
 }
 
-// require decodes the params into v. No params are an empty object, which lacks what v requires.
+// require decodes the params into v. Missing params count as an empty object, without the members that v requires.
 func (n *Notification) require(v any) error {
 	if n.Params == nil {
 		_, err := mcp.Decode([]byte("{}"), v)
@@ -110,7 +113,7 @@ func (n *Notification) require(v any) error {
 	return n.Decode(v)
 }
 
-// unusable counts a notification whose params are not what its method has.
+// unusable counts a notification with invalid params.
 func (n *Notification) unusable(err error) {
 	if n.client != nil {
 		m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}

@@ -69,7 +69,7 @@ func (r *revision) listened(filter string) frame {
 	return f
 }
 
-func TestChangesOfListsAreHeard(t *testing.T) {
+func TestListChangesReachTheHandlers(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{
 		HandleToolListChanged(j.changed("tools")), HandleResourceListChanged(j.changed("resources")),
@@ -103,7 +103,7 @@ func TestChangesOfListsAreHeard(t *testing.T) {
 	})
 }
 
-func TestWhatMayHaveGoneUnheardIsHeardAfterAReconnect(t *testing.T) {
+func TestMissedChangesReachTheHandlersAfterAReconnect(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{
 		HandleNotification("",
@@ -143,7 +143,7 @@ func (j *journal) last(t *testing.T) string {
 	return ""
 }
 
-func TestNothingIsCountedAsReceivedThatWasMissed(t *testing.T) {
+func TestMissedNotificationsAreNotCountedAsReceived(t *testing.T) {
 	j := &journal{}
 	o := Options{Versions: legacyOnly, Features: []Feature{HandleToolListChanged(func(context.Context) {
 		j.lines = append(j.lines, "tools")
@@ -162,7 +162,7 @@ func TestNothingIsCountedAsReceivedThatWasMissed(t *testing.T) {
 	})
 }
 
-func TestAMissedUpdateDoesNotTakeThePlaceOfOneThatCame(t *testing.T) {
+func TestMissedUpdateDoesNotReplaceAReceivedOne(t *testing.T) {
 	q := notifyQueue{limit: 1}
 	q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x", missed: true})
 	if done := q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x"}); done.coalesced {
@@ -170,7 +170,7 @@ func TestAMissedUpdateDoesNotTakeThePlaceOfOneThatCame(t *testing.T) {
 	}
 }
 
-func TestProgressIsHeardOfAllRequests(t *testing.T) {
+func TestProgressHandlerGetsAllRequests(t *testing.T) {
 	var said []string
 	hear := func(by string) func(context.Context, *mcp.ProgressParams) {
 		return func(_ context.Context, p *mcp.ProgressParams) {
@@ -194,7 +194,7 @@ func TestProgressIsHeardOfAllRequests(t *testing.T) {
 	})
 }
 
-func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
+func TestUndecodableNotificationIsAViolation(t *testing.T) {
 	var heard int
 	o := Options{Features: []Feature{
 		HandleResourceUpdated(func(context.Context, string) { heard++ }),

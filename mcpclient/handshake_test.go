@@ -88,7 +88,7 @@ func TestASilentServerGetsInitializeAfterAQuarterOfTheTime(t *testing.T) {
 	})
 }
 
-func TestAModernServerThatIsSlowToStartIsModern(t *testing.T) {
+func TestSlowModernServerIsModern(t *testing.T) {
 	for name, refusal := range map[string]func(v *conversation, init frame){
 		"and refuses initialize": func(v *conversation,
 			init frame) {
@@ -122,7 +122,7 @@ func TestAModernServerThatIsSlowToStartIsModern(t *testing.T) {
 	}
 }
 
-func TestAServerThatDiesOnTheProbeIsRestartedAtOnceAndGetsInitialize(t *testing.T) {
+func TestServerThatDiesOnTheProbeGetsInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		begun := time.Now()
 		v := s.next(t)
@@ -162,7 +162,7 @@ func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
 }
 
 // (specification 2026-07-28, basic, "_meta")
-func TestEveryModernRequestSaysWhatTheClientIs(t *testing.T) {
+func TestEveryModernRequestHasTheClientInfo(t *testing.T) {
 	all := `{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",` +
 		`"capabilities":{"tools":{},"resources":{"subscribe":true},"prompts":{},"completions":{}}}`
 	for method, do := range map[string]func(context.Context, *Client) error{

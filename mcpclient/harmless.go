@@ -5,9 +5,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Harmless reports whether the server may do twice what the call asks for. Of a tool it has to have said so itself, in
-// the list of its tools: readOnlyHint or idempotentHint. A server that says so of a tool that is not is the one to bear
-// it. Each task is one more.
+// Harmless reports whether the call is idempotent. A tool is idempotent if the server lists it with readOnlyHint
+// or idempotentHint; the client trusts the server. A call that asks for a task is not idempotent, because each
+// creates a task.
 func (cl *call) Harmless() bool {
 	if cl.Method != mcp.MethodCallTool {
 		return methods.Harmless(cl.Method)

@@ -35,7 +35,7 @@ func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *Client)) {
 	})
 }
 
-func TestAServerThatMayHaveActedIsAskedOnce(t *testing.T) {
+func TestCallThatMayHaveActedIsNotRetried(t *testing.T) {
 	for _, tool := range []string{"write", "hinted", "unlisted"} {
 		withTools(t, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), tool, nil); return err })
@@ -55,7 +55,7 @@ func TestAServerThatMayHaveActedIsAskedOnce(t *testing.T) {
 	})
 }
 
-func TestAServerThatMayActTwiceIsAskedAgain(t *testing.T) {
+func TestIdempotentCallIsRetried(t *testing.T) {
 	for what, call := range map[string]func(*Client, context.Context) error{
 		"read": func(c *Client, ctx context.Context) error { _, err := c.CallTool(ctx, "read", nil); return err },
 		"set":  func(c *Client, ctx context.Context) error { _, err := c.CallTool(ctx, "set", nil); return err },
@@ -77,7 +77,7 @@ func TestAServerThatMayActTwiceIsAskedAgain(t *testing.T) {
 }
 
 // However the later tries of a call end, the first may have been seen.
-func TestACallThatWasSeenIsNeverSafeToRetry(t *testing.T) {
+func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 	unsent := func(why transport.RequestReason) func(v *conversation, c *Client, leave func()) {
 		return func(v *conversation, c *Client, leave func()) {
 			v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: why, Unsent: true})

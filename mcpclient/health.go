@@ -8,18 +8,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// HealthHandler tells over HTTP whether clients can be used, for a readiness probe or a load balancer:
+// HealthHandler reports over HTTP whether clients are usable, for a readiness probe or a load balancer:
 //
 //	http.Handle("GET /readyz", mcpclient.HealthHandler(weather, payments))
 //
-// It answers 200 if all of them are ready and none is drained, and 503 otherwise; without clients it answers 200. The
-// body is a JSON object with a member for each client, by its [Options.Name] or, without one, by that of its transport:
+// It answers 200 if all clients are ready and none is drained, and 503 otherwise; without clients it answers 200.
+// The body is a JSON object with a member for each client, named by its [Options.Name] or by the transport's name:
 //
 //	{"ready":false,"clients":[{"name":"weather","state":"backoff",
 //	  "reason":"transport_down","since":"2026-11-23T10:00:00Z","attempt":3}]}
 //
-// It has no texts of errors, which may name hosts and paths; [Client.Status] has them. It asks no server: a connection
-// that has been cut in silence is noticed by [Options.KeepAlive]. The handler may be used by many goroutines.
+// It contains no texts of errors, which may name hosts and paths; [Client.Status] has them. It contacts no server:
+// [Options.KeepAlive] detects silently broken connections. The handler may be used concurrently.
 func HealthHandler(clients ...*Client) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := health{Ready: true, Clients: make([]clientHealth, 0, len(clients))}
@@ -33,7 +33,7 @@ func HealthHandler(clients ...*Client) http.Handler {
 		if !h.Ready {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		_ = json.NewEncoder(w).Encode(h) // a client that has gone needs no answer
+		_ = json.NewEncoder(w).Encode(h) // an error means that the HTTP client has disconnected
 	})
 }
 

@@ -116,7 +116,7 @@ func TestEveryRevisionWorksOverHTTP(t *testing.T) {
 	}
 }
 
-func TestAClientThatMaySpeakAllSpeaksTheNewest(t *testing.T) {
+func TestNewestCommonVersionIsUsed(t *testing.T) {
 	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: newSite(t, nil).URL}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 // A server that has no stream and takes no notifications is told in records, and no call fails because of it.
-func TestRefusalsThatConcernNoCallAreRecords(t *testing.T) {
+func TestRefusedNotificationsAreLogged(t *testing.T) {
 	real := newSite(t, nil)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

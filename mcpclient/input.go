@@ -14,15 +14,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// inputRounds is what a call knows of the input that its server asks for.
+// inputRounds is the state of a call's requests for input.
 type inputRounds struct {
-	required *mcp.InputRequiredResult // by the latest answer, instead of a result; nil if none is
-	given    mcp.InputRound           // goes with the next request
-	rounds   int                      // how often the server has asked
+	required *mcp.InputRequiredResult // request for input in the latest answer, nil for none
+	given    mcp.InputRound           // input for the next request
+	rounds   int                      // number of requests for input
 }
 
-// inRounds is the layer that gives a modern server the input that it asks for before it answers, and sends the request
-// again.
+// inRounds is the layer that provides the input that a modern server requests before it answers, and sends the
+// request again.
 func inRounds(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {
@@ -35,31 +35,31 @@ func inRounds(next roundTrip) roundTrip {
 			if err := cl.provide(cl.Outside(ctx)); err != nil {
 				return err
 			}
-			cl.By = time.Time{} // a person may have taken that
+			cl.By = time.Time{} // a person may have used up the time
 		}
 	}
 }
 
-// InputRequiredError is the error of a call with [ReturnInputRequired] that the server has answered with a wish for
-// input.
+// InputRequiredError is the error of a call with [ReturnInputRequired] that the server has answered with a request
+// for input.
 type InputRequiredError struct{ Result *mcp.InputRequiredResult }
 
-// Error says that the server needs an answer first.
+// Error states the number of requests.
 func (e *InputRequiredError) Error() string {
 	return fmt.Sprintf("the server needs an answer first, to %d requests", len(e.Result.InputRequests))
 }
 
-// ReturnInputRequired has a call return what a modern server needs before it answers, instead of asking the handlers of
-// the client: the error has an [*InputRequiredError] in its chain. It is for those who pass a call on. The caller makes
-// the call again with an [mcp.InputRound] in the params. It changes nothing for what a task needs, or a legacy server.
+// ReturnInputRequired makes a call return a modern server's request for input instead of calling the client's
+// handlers: the error has an [*InputRequiredError] in its chain. It is for programs that pass calls on. The caller
+// repeats the call with an [mcp.InputRound] in the params. It does not affect tasks and legacy servers.
 // (specification 2026-07-28, basic/patterns/mrtr)
 func ReturnInputRequired() CallOption { return func(a *asked) { a.inputReturned = true } }
 
-// inputDelay is the time before a request is sent again to a server that asked for nothing but that. It doubles from
-// one such answer to the next.
+// inputDelay is the delay before a request is repeated if the server requested only that. It doubles with each
+// such answer.
 const inputDelay = 50 * time.Millisecond
 
-// mayRequireInput reports whether the server may ask for input before it answers a method.
+// mayRequireInput reports whether the server may request input before it answers a method.
 // (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
 func mayRequireInput(method string) bool {
 	switch method {
@@ -69,14 +69,14 @@ func mayRequireInput(method string) bool {
 	return false
 }
 
-// The bounds of what a server may ask for in one answer. It is kept for as long as a person takes.
+// Bounds of the requests for input in one answer, which are kept while a person answers.
 const (
 	maxInputs     = 64
 	maxInputKey   = 1 << 10  // bytes of a key
-	maxInputBytes = 16 << 20 // of all requests, keys included
+	maxInputBytes = 16 << 20 // of all requests, including keys
 )
 
-// checkInputs says which bound a server exceeds that asks for all this in one answer.
+// checkInputs returns an error if the requests for input in one answer exceed a bound.
 func checkInputs(requests mcp.InputRequests) error {
 	if len(requests) > maxInputs {
 		return fmt.Errorf("the server asks for more than %d inputs at once", maxInputs)
@@ -94,15 +94,15 @@ func checkInputs(requests mcp.InputRequests) error {
 	return nil
 }
 
-// provide gets what the server asked for instead of a result, from the handlers that answer the same requests of legacy
-// servers, and makes the call ready to be sent again.
+// provide gets the requested input from the handlers of the same requests of legacy servers, and prepares the call
+// to be sent again.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func (cl *call) provide(ctx context.Context) *Error {
 	c := cl.c
 	in := cl.input.required
 	cl.input.required = nil
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
-		v.Elem().SetZero() // the input that is required is no part of the result
+		v.Elem().SetZero() // the request for input is not part of the result
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.MaxInputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.Method,
@@ -136,8 +136,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	return nil
 }
 
-// withInput returns params, a JSON object or nothing, with what the server asked for in the place of what it had of
-// that before.
+// withInput returns params, a JSON object or empty, with the input of the present round in place of earlier input.
 func withInput(params []byte, in mcp.InputRound) ([]byte, error) {
 	out := []byte{'{'}
 	if len(params) > 0 {

@@ -44,7 +44,7 @@ type inputParams struct {
 	RequestState   json.RawMessage            `json:"requestState"`
 }
 
-func TestACallAnswersWhatTheServerNeedsFirst(t *testing.T) {
+func TestCallAnswersInputRequests(t *testing.T) {
 	const state = `"{\"a\": [1,  2]} \u00e9 \ud83d\ude00"`
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		var result *mcp.CallToolResult
@@ -82,7 +82,7 @@ func TestACallAnswersWhatTheServerNeedsFirst(t *testing.T) {
 	})
 }
 
-func TestANewCallHasNothingOfTheOneBefore(t *testing.T) {
+func TestNewCallHasNoStateOfThePreviousOne(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range 2 {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -132,7 +132,7 @@ func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 	})
 }
 
-func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
+func TestRequestStateAloneBacksOff(t *testing.T) {
 	ready(t, &Options{MaxInputRounds: 4}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		took := elapsed(func() {
@@ -151,7 +151,7 @@ func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
 	})
 }
 
-func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
+func TestMissingInputFailsTheCall(t *testing.T) {
 	failing := errors.New("the user is away")
 	for _, test := range []struct {
 		name     string
@@ -196,7 +196,7 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 	}
 }
 
-func TestAUserWhoSaysNothingCancels(t *testing.T) {
+func TestUserWithoutAnAnswerCancels(t *testing.T) {
 	quiet := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { return nil, nil })
 	ready(t, &Options{Features: []Feature{quiet}}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -213,7 +213,7 @@ func TestAUserWhoSaysNothingCancels(t *testing.T) {
 }
 
 // A person may take longer than a request: each request of the call has its timeout for itself.
-func TestTheTimeIsNotThatOfThePerson(t *testing.T) {
+func TestTimeoutExcludesThePerson(t *testing.T) {
 	slow := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		time.Sleep(10 * time.Minute)
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
@@ -230,7 +230,7 @@ func TestTheTimeIsNotThatOfThePerson(t *testing.T) {
 	})
 }
 
-func TestACallerWhoLeavesIsNotAsked(t *testing.T) {
+func TestCancelledCallerIsNotAsked(t *testing.T) {
 	var handler context.Context
 	waiting := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		handler = ctx
@@ -262,7 +262,7 @@ func TestALegacyServerCannotAskByAResult(t *testing.T) {
 	})
 }
 
-func TestWithInputReplacesWhatWasThere(t *testing.T) {
+func TestWithInputReplacesEarlierInput(t *testing.T) {
 	state := "s"
 	for _, test := range []struct{ params, want string }{
 		{``, `{"inputResponses":{"k":1},"requestState":"s"}`},
@@ -303,7 +303,7 @@ func TestACallIsNotSafeToRetryOnceTheServerHasAsked(t *testing.T) {
 	})
 }
 
-func TestStopEndsACallWhoseHandlerIsAtWork(t *testing.T) {
+func TestStopEndsACallWithARunningHandler(t *testing.T) {
 	h := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()

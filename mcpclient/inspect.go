@@ -20,15 +20,15 @@ func Clients() []*Client {
 	return all
 }
 
-// enlist makes the client one of those that run.
+// enlist adds the client to the list of running clients.
 func (c *Client) enlist() {
 	c.number = running.Clients.Number()
 	running.Enlist(&running.Clients, c.number, c)
 }
 
-// Inspect returns what the client is doing. All fields are of one moment, in which nothing else happens to the client,
-// except those whose comments in package inspect say otherwise; no code of the user is called in it, and it is short,
-// even for a client with many calls.
+// Inspect returns the state of the client. All fields are consistent, a snapshot of one moment, except those with
+// another comment in package inspect. It calls no user code during the snapshot, which is short even for a client
+// with many calls.
 func (c *Client) Inspect() inspect.Client {
 	running.Watch()
 	c.subscriptions.mu.Lock() // before that of the core
@@ -38,13 +38,13 @@ func (c *Client) Inspect() inspect.Client {
 		i.Answering = c.answering.serving.Len()
 		i.Notifications, i.QueueLimit = c.dispatcher.queued()
 		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
-		c.subscriptions.mu.Unlock() // before code of the transport's is called
+		c.subscriptions.mu.Unlock() // before code of the transport is called
 	})
 	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.Group
 	return i
 }
 
-// queued returns how many notifications wait, and how many may.
+// queued returns the number of waiting notifications, and its limit.
 func (d *dispatcher) queued() (n, limit int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,7 +54,7 @@ func (d *dispatcher) queued() (n, limit int) {
 	return len(d.queue.waiting), d.queue.limit
 }
 
-// show returns how many resources are wanted, and which, as far as there is room for them.
+// show returns the number of wanted resources, and their URIs within the bounds of an inspection.
 func (t *watches) show() (wanted int, uris []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

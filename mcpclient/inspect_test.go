@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
+func TestInspectReportsTheConnection(t *testing.T) {
 	o := &Options{Name: "files", InstanceID: "pod-7", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -148,7 +148,7 @@ func TestInspectIsBounded(t *testing.T) {
 		})
 }
 
-func TestClientsAreThoseThatHaveNotEnded(t *testing.T) {
+func TestClientsListsRunningClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var started []*Client
 		for _, name := range []string{"b", "a", "b"} {

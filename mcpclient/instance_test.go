@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestClientsOfOneNameAreToldApart(t *testing.T) {
+func TestClientsWithOneNameAreDistinguished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		ids := map[string]int{}

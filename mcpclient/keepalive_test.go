@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestAServerThatHangsIsFoundWithoutACall(t *testing.T) {
+func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 	for _, version := range mcp.SupportedVersions() {
 		t.Run(string(version), func(t *testing.T) {
 			lost := make(chan connstate.Transition, 8)
@@ -57,7 +57,7 @@ func TestAServerThatHangsIsFoundWithoutACall(t *testing.T) {
 	}
 }
 
-func TestAServerThatSpeaksIsSentNoPings(t *testing.T) {
+func TestActiveServerGetsNoPings(t *testing.T) {
 	bubble(t, &Options{Versions: legacyOnly, KeepAlive: time.Minute}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)

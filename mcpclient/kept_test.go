@@ -302,7 +302,7 @@ var hoards = []hoard{
 	},
 }
 
-func TestWhatIsKeptOfFramesIsBounded(t *testing.T) {
+func TestKeptFrameMemoryIsBounded(t *testing.T) {
 	for _, h := range hoards {
 		t.Run(h.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

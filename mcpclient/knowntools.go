@@ -16,47 +16,47 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
 )
 
-// knownTools remembers, of the tools that were listed, what their calls need, until the list changes: what the output
-// schemas say, which parameters are repeated in headers, and which may be tasks. A tool that a later list has no more
-// is forgotten. A schema is compiled when it is first used.
+// knownTools keeps, for each listed tool, the data that its calls need, until the list changes: the output schema,
+// the parameters that are repeated in headers, and whether it may be a task. A tool that is missing in a later
+// list is forgotten. A schema is compiled when it is first used.
 //
-// What is kept is bounded in bytes, see [toolSet]. For what there was no room, the tools are listed anew each time it
-// is needed.
+// The data are bounded in bytes, see [toolSet]. If there was no room for a tool, the tools are listed again each
+// time it is needed.
 type knownTools struct {
 	c *Client
 
 	mu      sync.Mutex
-	changes uint32  // guarded by mu; how often the list has changed
-	listed  bool    // guarded by mu; all tools have been listed since the last change
+	changes uint32  // number of changes of the list; guarded by mu
+	listed  bool    // all tools were listed since the last change; guarded by mu
 	known   toolSet // guarded by mu
 
-	weighed *[weighedPages]weighedPage // guarded by mu; those of the list that was weighed last, nil before that
+	weighed *[weighedPages]weighedPage // pages of the list that was weighed last, nil before; guarded by mu
 }
 
-// weighedPage is what the tools of one page of a list take.
+// weighedPage is the size of the tools of one page.
 type weighedPage struct {
-	sum  uint64 // of the definitions
+	sum  uint64 // hash of the definitions
 	cost *instrument.ToolList
 }
 
-// weighedPages is how many pages of a list are not weighed again as long as they are the same.
+// weighedPages is the number of pages for which the size is cached.
 const weighedPages = 16
 
-// version returns a number that is another one after the list has changed.
+// version returns a number that changes with the list.
 func (m *knownTools) version() uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changes
 }
 
-// forget forgets all, for the list has changed.
+// forget forgets all tools, because the list has changed.
 func (m *knownTools) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.clear()
 }
 
-// clear forgets all. mu is held.
+// clear forgets all tools. mu is held.
 func (m *knownTools) clear() {
 	m.reset()
 	m.c.cache.drop(mcp.MethodListTools)
@@ -68,7 +68,7 @@ func (m *knownTools) reset() {
 	m.known, m.listed = toolSet{}, false
 }
 
-// forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for all users stay in the
+// forgetPrivate forgets all tools, because another principal may see other tools. Lists for all users stay in the
 // cache.
 func (m *knownTools) forgetPrivate() {
 	m.mu.Lock()
@@ -76,8 +76,7 @@ func (m *knownTools) forgetPrivate() {
 	m.reset()
 }
 
-// outdated forgets all that was known when the list had this version. It may have been forgotten by another caller
-// since.
+// outdated forgets all tools, if the list still has this version and no other caller has forgotten them already.
 func (m *knownTools) outdated(version uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,13 +85,13 @@ func (m *knownTools) outdated(version uint32) {
 	}
 }
 
-// toolListing is what is learned from one list, page by page.
+// toolListing collects the tools of one list, page by page.
 type toolListing struct {
-	before uint32 // version of the list when it was begun; it may have changed since
+	before uint32 // version of the list at the beginning
 	whole  bool
 	tools  toolSet
-	cost   *instrument.ToolList // nil if neither a meter nor an inspection asks
-	pages  int                  // that were weighed
+	cost   *instrument.ToolList // nil if neither a meter nor an inspection needs it
+	pages  int                  // number of weighed pages
 	drift  driftListing
 }
 
@@ -104,7 +103,7 @@ func (m *knownTools) begin() *toolListing {
 	return l
 }
 
-// weigh tells the telemetry what the tools of a whole list cost the context of a model, when the last page is there.
+// weigh reports to the telemetry how many tokens the tools of a complete list take in the context of a model.
 func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	if l.cost == nil || !l.whole {
 		return
@@ -116,8 +115,8 @@ func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	}
 }
 
-// costOf returns what the tools of a page take: of one that is the same as in the list before, without weighing it. An
-// estimate of tokens takes as long as all else about a list that is in the cache.
+// costOf returns the size of the tools of a page, from the cache if the page has not changed. An estimate of
+// tokens takes as long as everything else for a list that is in the cache.
 func (m *knownTools) costOf(page int, tools []*mcp.Tool) *instrument.ToolList {
 	sum := sumOf(tools)
 	if known := m.weighedBefore(page); known.sum == sum && known.cost != nil {
@@ -150,7 +149,7 @@ func (m *knownTools) weighedBefore(page int) (p weighedPage) {
 
 var weighing = maphash.MakeSeed()
 
-// sumOf returns a hash of what is weighed of tools.
+// sumOf hashes the weighed parts of the tools.
 func sumOf(tools []*mcp.Tool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(weighing)
@@ -165,7 +164,7 @@ func sumOf(tools []*mcp.Tool) uint64 {
 	return h.Sum64()
 }
 
-// page lists one page of l, and learns from it.
+// page lists one page of l, and remembers its tools.
 func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult,
 	error) {
 	c := m.c
@@ -185,14 +184,14 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 	return r, nil
 }
 
-// learn weighs and remembers the tools of one page of a list, and returns those that are not refused.
+// learn weighs and remembers the tools of one page, and returns those that are not refused.
 func (m *knownTools) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) []*mcp.Tool {
 	m.weigh(l, tools, last)
 	m.remember(l, tools, m.mirrors(), last)
 	return m.c.drift.learn(ctx, l, tools, last)
 }
 
-// remember remembers the tools of one page. When it is the last one, those that were not in the list are forgotten.
+// remember remembers the tools of one page. After the last page, tools that were not in the list are forgotten.
 func (m *knownTools) remember(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -214,24 +213,24 @@ func (m *knownTools) remember(l *toolListing, tools []*mcp.Tool, mirrors, last b
 	}
 }
 
-// areListed reports whether all tools have been listed since the list has changed.
+// areListed reports whether all tools were listed since the list has changed.
 func (m *knownTools) areListed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.listed
 }
 
-// stranger reports whether a tool is none of those that the server lists, as far as they are known: if the list has
-// more names than there is room for, the others are strangers.
+// stranger reports whether the server is known not to list the tool. If the list has more names than there is room
+// for, the remaining ones count as strangers.
 func (m *knownTools) stranger(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.listed && m.known.tools.get(tool) == nil
 }
 
-// output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression
-// that Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since
-// the last change.
+// output returns the output schema of a tool. It is nil if the tool has none, is not listed, or has a regular
+// expression that Go cannot compile, as some schemas for JavaScript have. It lists the tools if they were not
+// listed since the last change.
 func (m *knownTools) output(ctx context.Context, tool string, options []CallOption) (*schema.Schema, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {
@@ -249,7 +248,7 @@ func (m *knownTools) output(ctx context.Context, tool string, options []CallOpti
 	return s, nil
 }
 
-// taskSupport returns whether a tool may be called as a task in 2025-11-25. It lists the tools as output does.
+// taskSupport reports whether a tool may be called as a task in 2025-11-25. It lists the tools like output.
 func (m *knownTools) taskSupport(ctx context.Context, tool string, options []CallOption) (mcp.TaskSupport, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {
@@ -258,7 +257,7 @@ func (m *knownTools) taskSupport(ctx context.Context, tool string, options []Cal
 	return t.tasks, nil
 }
 
-// look returns what is known of a tool, nil if it is not listed.
+// look returns the data of a tool, nil if it is not listed.
 func (m *knownTools) look(ctx context.Context, tool string, options []CallOption) (*toolSchema, error) {
 	if t, certain := m.find(tool); certain {
 		return t, nil
@@ -266,9 +265,8 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 	return m.list(ctx, tool, toList(options))
 }
 
-// list lists all tools, which are remembered with that, and returns what the list says of one, nil if it is not there.
-// A list that changes while it is asked for is not remembered; some servers announce changes as soon as a session
-// begins.
+// list lists and remembers all tools, and returns the data of one, nil if it is not in the list. If the list
+// changes while it is read, it is not remembered; some servers announce changes as soon as a session begins.
 func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
 	mirrors := m.mirrors()
 	for t, err := range m.c.Tools(ctx, options...) {
@@ -280,18 +278,18 @@ func (m *knownTools) list(ctx context.Context, tool string, options []CallOption
 		}
 	}
 	if known, certain := m.find(tool); certain && known != nil {
-		return known, nil // the one that others use too
+		return known, nil // shared with other callers
 	}
 	return found, nil
 }
 
-// mirrored returns the parameters of a tool that are repeated in headers, as far as is known.
+// mirrored returns the parameters of a tool that are repeated in headers, as far as known.
 func (m *knownTools) mirrored(tool string) []mirror.Param {
 	t, _ := m.find(tool)
 	return t.params()
 }
 
-// find returns what is kept of a tool, nil for nothing, and whether that is all that the server's list says of it.
+// find returns the data of a tool, nil for none, and whether the data are complete.
 func (m *knownTools) find(tool string) (_ *toolSchema, certain bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestWhatCameBeforeStopIsHeard(t *testing.T) {
+func TestNotificationsBeforeStopAreHandled(t *testing.T) {
 	const messages = 20
 	server := withTool("talk", func(ctx context.Context, _ struct{}) (string, error) {
 		for range messages {

@@ -5,12 +5,12 @@ import (
 	"iter"
 )
 
-// List yields the items of a list that this package does not know, an extension's for example, page after page as they
-// are asked for. fetch asks for one page, by [Client.Call] with the method and with the options that it is given,
+// List yields the items of a list that this package does not know, for example of an extension, and requests page
+// after page as needed. fetch requests one page, by [Client.Call] with the method and with the given options,
 // which bound the time for the page. Its cursor is nil for the first page; it returns the items, and the cursor of
-// the next page, nil for the last. name tells items apart when the server refuses a cursor of its own and the list has
-// to begin anew. An error ends the list; see [Client.Tools] for its bounds. (specification 2026-07-28,
-// server/utilities/pagination)
+// the next page, nil for the last. name identifies items if the server refuses its own cursor and the list starts
+// again. An error ends the list; see [Client.Tools] for its bounds.
+// (specification 2026-07-28, server/utilities/pagination)
 func List[T any](
 	ctx context.Context, c *Client, method string, name func(T) string,
 	fetch func(ctx context.Context, cursor *string, options []CallOption) (items []T, next *string, err error),

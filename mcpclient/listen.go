@@ -11,24 +11,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// listener keeps a subscription open in one session. It belongs to its goroutine.
+// listener keeps a subscription open in one session. Its goroutine owns it.
 type listener struct {
 	*subscriptions
 	s    *conn.Session
 	open *subscription // nil for none
 
-	gap   string        // why the client may have missed changes, a Gap word of package names; empty if it has not
-	since time.Time     // it is open
-	pause time.Time     // no attempt before, unless a caller waits for it
-	delay time.Duration // after the next attempt that fails, or the next subscription that does not last
+	gap   string        // why the client may have missed changes, a Gap constant of package names; empty if it has not
+	since time.Time     // when the subscription was opened
+	pause time.Time     // no attempt before, unless a caller waits for one
+	delay time.Duration // pause after the next failed attempt, or after a subscription that ends soon
 }
 
-// listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for, or is
-// subscribed to, and the server tells of. Servers of the legacy era tell of them unasked, but for resources. It is
-// begun anew when it ends, and when something else is wanted: then the client reads the old one for a while after the
-// new one is open, see [replaced]. If the new one fails, because of one bad URI perhaps, the old one goes on. A server that
-// does not agree on a resource gives no reason, and a gateway may be without a member for a moment: so the listener asks
-// again.
+// listen keeps a subscription open as long as session s lasts. It covers the changes that the client has handlers
+// for or is subscribed to, and that the server reports. (Servers of the legacy era report changes of lists without
+// a subscription.) It opens a new subscription when the old one ends, and when its filter changes: then the client
+// reads the old one for a while after the new one is open, see [replaced]. If the new one fails, for example
+// because of one bad URI, the old one stays. A server that does not agree on a resource gives no reason, and a
+// gateway may be without a member for a moment, so the listener asks again.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
 	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.BackoffMin}
@@ -51,8 +51,8 @@ func (subs *subscriptions) listen(s *conn.Session) {
 	}
 }
 
-// renew opens a subscription to w in the place of the one that is open, if one is, and reports whether there may be
-// another attempt.
+// renew opens a subscription to w, which replaces the open one, if any, and reports whether another attempt may
+// follow.
 func (l *listener) renew(w *wish) bool {
 	c, uris := l.c, w.filter.ResourceSubscriptions
 	next, err := l.subscribe(l.s, w.filter)
@@ -86,11 +86,11 @@ func (l *listener) renew(w *wish) bool {
 	}
 	switch {
 	case l.gap != "":
-		if l.s.Ctx.Err() == nil { // else the next session reports it
+		if l.s.Ctx.Err() == nil { // otherwise the next session reports it
 			c.missed(l.gap, missed)
 		}
 	case !l.open.covers(&next.filter):
-		c.cache.clear() // the server may have changed since what it sends from now on
+		c.cache.clear() // the server may have changed before the subscription began
 	}
 	if l.open != nil {
 		l.replace(l.s, l.open)
@@ -102,8 +102,8 @@ func (l *listener) renew(w *wish) bool {
 	return true
 }
 
-// unheard returns the lists of which a change may have gone unheard until the server agreed to tell of them: after a
-// gap all, else those that have been asked for before that.
+// unheard returns the lists with possible unreported changes before the server agreed to report them: after a gap
+// all lists, otherwise those that were requested before.
 func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
 	var before mcp.SubscriptionFilter
 	if l.open != nil {
@@ -119,7 +119,7 @@ func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.Subscr
 	return f
 }
 
-// failed deals with an attempt that failed.
+// failed handles a failed attempt.
 func (l *listener) failed(uris []string, err *Error) bool {
 	c := l.c
 	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
@@ -138,13 +138,13 @@ func (l *listener) failed(uris []string, err *Error) bool {
 	return true
 }
 
-// pauseNow lets some time pass before the next attempt, more from one to the next.
+// pauseNow sets the pause before the next attempt; each pause is longer than the previous one.
 func (l *listener) pauseNow() {
 	l.pause = time.Now().Add(l.delay)
 	l.delay = min(2*l.delay, l.c.cfg.BackoffMax)
 }
 
-// wait waits for the time of the next attempt, or until something else is wanted.
+// wait waits until the next attempt, or until the filter changes.
 func (l *listener) wait(w *wish) {
 	t := time.NewTimer(time.Until(l.pause))
 	defer t.Stop()
@@ -155,8 +155,8 @@ func (l *listener) wait(w *wish) {
 	}
 }
 
-// follow waits for the end of the open subscription, until something else may be wanted, or until it is time to ask for
-// what is lost again.
+// follow waits for the end of the open subscription, for a change of the filter, or until it is time to ask for
+// lost resources again.
 func (l *listener) follow(w *wish) {
 	var again <-chan time.Time
 	if len(w.lost) > 0 {
@@ -174,9 +174,9 @@ func (l *listener) follow(w *wish) {
 	l.pauseNow()
 }
 
-// over notes that the open subscription has ended.
+// over records that the open subscription has ended.
 func (l *listener) over() {
-	if time.Since(l.since) >= l.c.cfg.BackoffMax { // that it was acknowledged proves nothing
+	if time.Since(l.since) >= l.c.cfg.BackoffMax { // the acknowledgement alone proves nothing
 		l.delay = l.c.cfg.BackoffMin
 	}
 	l.open, l.gap = nil, cmp.Or(l.gap, names.GapStream)

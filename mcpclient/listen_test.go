@@ -35,7 +35,7 @@ func (c *conversation) acknowledge(f frame) {
 	)
 }
 
-func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
+func TestListenCoversTheHandlers(t *testing.T) {
 	var n int
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
@@ -66,7 +66,7 @@ func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
 	})
 }
 
-func TestASubscriptionThatEndsIsBegunAnew(t *testing.T) {
+func TestEndedSubscriptionIsReopened(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -120,7 +120,7 @@ func TestAServerWithoutSubscriptionsIsNotAskedAgain(t *testing.T) {
 	})
 }
 
-func TestNobodyAsksForWhatNobodyHears(t *testing.T) {
+func TestNoSubscriptionWithoutHandlers(t *testing.T) {
 	for name, test := range map[string]struct {
 		features []Feature
 		result   string
@@ -147,7 +147,7 @@ func TestNobodyAsksForWhatNobodyHears(t *testing.T) {
 	}
 }
 
-func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
+func TestBusyServerIsLostDuringListen(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	streamed(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -185,7 +185,7 @@ func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
 	})
 }
 
-func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
+func TestUnauthorizedSubscriptionIsNotRetried(t *testing.T) {
 	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
 	streamed(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -215,7 +215,7 @@ func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
+func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
 		func(t *testing.T, r *revision) {
@@ -238,7 +238,7 @@ func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
 		})
 }
 
-func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
+func TestShortSubscriptionsBackOff(t *testing.T) {
 	var client *Client
 	var begun []time.Time
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
@@ -304,7 +304,7 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 		})
 }
 
-func TestASubscriptionThatEndsWhileAnotherIsWantedLeavesAGap(t *testing.T) {
+func TestSubscriptionEndDuringAReplacementIsAGap(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
 		func(t *testing.T, r *revision) {
@@ -323,7 +323,7 @@ func TestASubscriptionThatEndsWhileAnotherIsWantedLeavesAGap(t *testing.T) {
 		})
 }
 
-func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
+func TestCacheFromBeforeTheSubscriptionIsCleared(t *testing.T) {
 	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(func(context.Context) {})}},
 		func(t *testing.T, r *revision) {
 			r.listened(`{"toolsListChanged":true}`)
@@ -351,7 +351,7 @@ func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
 		})
 }
 
-func TestAListThatWasAskedForBeforeChangesAreToldOfMayHaveChanged(t *testing.T) {
+func TestListRequestedBeforeTheSubscriptionMayHaveChanged(t *testing.T) {
 	const tools, prompts = mcp.MethodListTools, mcp.MethodListPrompts
 	for name, test := range map[string]struct {
 		before, while []string // methods

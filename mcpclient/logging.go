@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
+// logLevel is the least severe level of the server's log messages, for the life of the client.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	turn lock.Mutex // held to send a level to a server, so that the last one sent is the one kept
+	turn lock.Mutex // held to send a level to a server, so that the last one sent is the stored one
 }
 
 // level returns the level, empty if none was set.
@@ -26,17 +26,18 @@ func (l *logLevel) level() mcp.LoggingLevel {
 	return ""
 }
 
-// SetLogLevel asks the server for log messages of this level and of all that are more severe; [HandleLogMessage] and
-// [LogMessagesTo] hear them. A legacy server is told so at once, and anew in each session to come. A modern one is told
-// with every later request, and sends the messages that belong to it; [WithLogLevel] sets another level for one call.
+// SetLogLevel requests log messages of this and all more severe levels; [HandleLogMessage] and [LogMessagesTo]
+// handle them. A legacy server gets the level at once, and again in each later session. A modern server gets it
+// with every later request, and sends the messages of that request; [WithLogLevel] sets another level for one
+// call.
 //
-// The empty level takes that back: a modern server is asked for no more messages, a legacy one goes on until the
-// session ends, for it cannot be told. After an error the level is what it was.
+// The empty level withdraws the request: a modern server sends no more messages; a legacy server sends them until
+// the session ends, because the protocol cannot withdraw the level. After an error the level is unchanged.
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level"; 2026-07-28, server/utilities/logging,
 // "Per-request log level")
 func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, options ...CallOption) error {
 	p := &mcp.SetLevelParams{Level: level}
-	options = append(options[:len(options):len(options)], ifSent) // modern servers are told with other requests
+	options = append(options[:len(options):len(options)], ifSent) // modern servers get the level with other requests
 	return c.operate(ctx, mcp.MethodSetLevel, p, options, func(ctx context.Context, options []CallOption) error {
 		return c.setLogLevel(ctx, p, options)
 	})
@@ -69,8 +70,8 @@ func (c *Client) setLogLevel(ctx context.Context, p *mcp.SetLevelParams, options
 	return nil
 }
 
-// restore tells a legacy server which level was set in the sessions before. If that fails, the record of the request
-// says so.
+// restore sends the level of earlier sessions to a legacy server. If that fails, the telemetry of the request
+// records it.
 func (l *logLevel) restore(c *Client, s *conn.Session) {
 	if s.First || !s.Has(mcp.MethodSetLevel) || !hasLogging(&s.Capabilities) {
 		return
@@ -84,13 +85,12 @@ func (l *logLevel) restore(c *Client, s *conn.Session) {
 	}
 }
 
-// WithLogLevel asks a modern server for the log messages of this level, and of all that are more severe, which belong
-// to the call; the empty level asks for none. It takes the place of the level of [Client.SetLogLevel]. Legacy servers
-// know no level of a call, and it changes nothing there. (specification 2026-07-28, server/utilities/logging,
-// "Per-request log level")
+// WithLogLevel requests from a modern server the log messages of the call, of this and all more severe levels; the
+// empty level requests none. It replaces the level of [Client.SetLogLevel]. It has no effect with legacy servers.
+// (specification 2026-07-28, server/utilities/logging, "Per-request log level")
 func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(a *asked) { a.logLevel = level } }
 
-// withLogLevel returns meta with the level of the call, in the sessions of versions that have it there.
+// withLogLevel returns meta with the level of the call, for sessions of modern versions.
 func (cl *call) withLogLevel(s *conn.Session, meta mcp.Meta) (mcp.Meta, error) {
 	if cl.asked.logLevel == "" || s.Version.Era() != mcp.Modern {
 		return meta, nil
@@ -108,8 +108,8 @@ func checkLogLevel(level mcp.LoggingLevel) error {
 	return nil
 }
 
-// HandleLogMessage calls h with the log messages of the server. Which ones it sends is for [Client.SetLogLevel]: a
-// modern server sends none before that, a legacy one those it likes.
+// HandleLogMessage calls h with the log messages of the server. [Client.SetLogLevel] selects the messages: before
+// that call a modern server sends none, a legacy server chooses.
 // (specification 2026-07-28, server/utilities/logging, "Log Message Notifications")
 func HandleLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Feature {
 	return HandleNotification(mcp.NotificationMessage, decoded(h))
@@ -120,9 +120,9 @@ func (c *Client) OnLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageP
 	return c.OnNotification(mcp.NotificationMessage, decoded(h))
 }
 
-// LogMessagesTo writes the log messages of the server to l, at the levels that [mcp.LoggingLevel.Level] maps theirs to.
-// The message is always "server log message"; what the server says is in the attributes: logger, its logger's name if
-// it has one, and data, a string, or any other JSON as a [json.RawMessage]. See [HandleLogMessage].
+// LogMessagesTo writes the log messages of the server to l, at the levels of [mcp.LoggingLevel.Level]. The message
+// is always "server log message"; the attributes are logger, the name of the server's logger if set, and data, a
+// string, or any other JSON as a [json.RawMessage]. See [HandleLogMessage].
 func LogMessagesTo(l *slog.Logger) Feature { return HandleLogMessage(logTo(l)) }
 
 // LogMessagesTo is the feature [LogMessagesTo] from now on, until remove is called.
@@ -142,7 +142,7 @@ func logTo(l *slog.Logger) func(context.Context, *mcp.LoggingMessageParams) {
 	}
 }
 
-// logData is the attribute for what a message says.
+// logData returns the attribute for the data of a message.
 func logData(data json.RawMessage) slog.Attr {
 	var text *string
 	if _, err := mcp.Decode(data, &text); err == nil && text != nil {

@@ -71,7 +71,7 @@ func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
 	})
 }
 
-func TestALevelThatTheServerRefusesIsNotKept(t *testing.T) {
+func TestRefusedLogLevelIsNotKept(t *testing.T) {
 	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
 		r.setLevel(mcp.LevelInfo)
 		done := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelDebug) })
@@ -107,7 +107,7 @@ func TestLevelsAreSentOneAfterTheOther(t *testing.T) {
 	})
 }
 
-func TestALevelThatTheProtocolDoesNotHaveIsInvalid(t *testing.T) {
+func TestUnknownLogLevelIsInvalid(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		err := r.c.SetLogLevel(t.Context(), "verbose")
 		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !SafeToRetry(err) {
@@ -161,7 +161,7 @@ func logMessage(level, logger, data string) string {
 		logger, data)
 }
 
-func TestLogMessagesAreHeard(t *testing.T) {
+func TestLogMessagesReachTheHandler(t *testing.T) {
 	var said []string
 	hear := func(by string) func(context.Context, *mcp.LoggingMessageParams) {
 		return func(_ context.Context, m *mcp.LoggingMessageParams) {

@@ -17,29 +17,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// UseLoopDetection watches for calls of tools that bring nothing new, as models make them that are stuck: one call
-// again and again, ever new arguments with one result, a few calls in turns. Each call that is one too many is counted
-// by mcp_client.tool.loops, marked on its span and told by the record mcp_client.tool.loop; with [LoopOptions.Break]
-// the next one is not sent. A nil o means the defaults.
+// UseLoopDetection detects repeated tool calls without new results, as a stuck model makes them: the same call
+// again and again, varying arguments with the same result, or a few calls in turns. Each call in a loop is counted
+// by mcp_client.tool.loops, marked on its span and reported by the record mcp_client.tool.loop; with
+// [LoopOptions.Break] the next call is not sent. A nil o selects the defaults.
 //
-// Calls are watched by conversation: by the member gen_ai.conversation.id of the context's baggage, see
-// telemetry.ContextWithConversation. Those without one are watched together, as one conversation. For each of the 64
-// conversations that had the latest calls, the last 64 calls are remembered, as hashes with a key of the process and
-// nothing else. Of arguments or results with more than 8 KiB the length and the first and the last 4 KiB are hashed:
-// two that differ in between only are taken for the same. Calls by [Client.CallTool] and what is built on it are
-// watched, and those by [Client.Call] with [mcp.CallToolParams], without calls that become tasks. Outcomes that are
-// neither a result nor an error of the server do not count.
+// Calls are grouped by conversation: by the member gen_ai.conversation.id of the context's baggage, see
+// telemetry.ContextWithConversation. Calls without it form one conversation. For each of the 64 most recent
+// conversations, the last 64 calls are kept, only as hashes with a key of the process. Of arguments or results
+// above 8 KiB, only the length and the first and last 4 KiB are hashed: two that differ only in between count as
+// equal. The detection covers [Client.CallTool] and the functions built on it, and [Client.Call] with
+// [mcp.CallToolParams], except for calls that become tasks. Only results and errors of the server count as
+// outcomes.
 //
-// What is honest work, servers say by the hints in the list of their tools, as far as the client has listed them:
+// The hints in the server's list of tools, as far as the client has listed them, define the exceptions:
 //
 //   - A tool with readOnlyHint or idempotentHint may be polled: the same call with the same result is a loop from
-//     [LoopOptions.Polls] calls on. Other arguments that always have the same result are one from Repeats calls on.
+//     [LoopOptions.Polls] calls on. Varying arguments with the same result are a loop from Repeats calls on.
 //   - A tool that changes something, by an explicit readOnlyHint of false, destructiveHint or idempotentHint, may
-//     always say "ok": to call it with other arguments is no loop, and the same call is one from Polls calls on.
-//   - A tool of which nothing is said is taken for one that reads and is not polled.
-//   - An error, of whatever tool, is a loop from Repeats calls on.
+//     always return "ok": varying arguments are no loop, and the same call is a loop from Polls calls on.
+//   - A tool without hints counts as one that reads and is not polled.
+//   - An error of any tool is a loop from Repeats calls on.
 //
-// [LoopOptions.Exempt] is for those of which the server says too little.
+// [LoopOptions.Exempt] exempts tools with insufficient hints.
 func UseLoopDetection(o *LoopOptions) Feature {
 	var options LoopOptions
 	if o != nil {
@@ -51,51 +51,52 @@ func UseLoopDetection(o *LoopOptions) Feature {
 	}}
 }
 
-// LoopOptions say what a loop is, and what becomes of it. The zero value of every field means the default.
+// LoopOptions define a loop and its consequences. The zero value of every field selects its default.
 type LoopOptions struct {
-	// Repeats is how often a call, a result or a round of calls comes until it is a loop: 2 to 16. Zero means 5.
+	// Repeats is the number of calls, results or rounds of calls that make a loop: 2 to 16. Zero means 5.
 	Repeats int
 
-	// Polls is the same of calls that are repeated for a reason, and not less than Repeats; rounds of these have so many
+	// Polls is the same for calls that may be polled, at least Repeats; a cycle of such calls needs this number of
 	// calls. Zero means 30, or Repeats if that is more, negative means never.
 	Polls int
 
-	// Break, if true, has the client not send a call that would go on with a loop: the error has a [*LoopError] and
-	// [ErrLoop] in its chain. It sends it again when any other call of the conversation has had a result that is none of
-	// the loop, or when CoolDown is over: then one call is let through, and what comes of it decides.
+	// Break, if true, refuses a call that would continue a loop: its error has a [*LoopError] and [ErrLoop] in its
+	// chain. The call is allowed again when another call of the conversation has had a new result, or after
+	// CoolDown: then one call is sent as a trial, and its outcome decides.
 	Break bool
 
-	// CoolDown is the time from the last call of the loop to the next that may go on with it. Zero means 1 min.
+	// CoolDown is the time from the last call of the loop to the next trial. Zero means 1 min.
 	CoolDown time.Duration
 
-	// Exempt are the names of tools that are not watched: their calls are in no loop and end none.
+	// Exempt names tools that are not watched: their calls neither belong to a loop nor end one.
 	Exempt []string
 }
 
-// LoopKind says what of the calls in a loop is the same, in the words of mcp_client.loop.kind.
+// LoopKind classifies a loop, with the values of mcp_client.loop.kind.
 type LoopKind string
 
 const (
-	// LoopSameCall: one call with the same arguments has had the same result, and nothing else was changed meanwhile.
+	// LoopSameCall: one call with the same arguments has had the same result, and no other call had a new result
+	// in between.
 	LoopSameCall LoopKind = names.LoopSameCall
-	// LoopSameResult: one tool in a row has had the same result, whatever its arguments.
+	// LoopSameResult: consecutive calls of one tool have had the same result, with any arguments.
 	LoopSameResult LoopKind = names.LoopSameResult
-	// LoopCycle: two to four calls came in turns, with the same results.
+	// LoopCycle: two to four calls were repeated in turns, with the same results.
 	LoopCycle LoopKind = names.LoopCycle
 )
 
-// ErrLoop is in the chain of the error of a call that was not sent because it would go on with a loop: see
-// [LoopOptions.Break]. A [*LoopError] is there, too.
+// ErrLoop is in the chain of the error of a call that was refused because it would continue a loop: see
+// [LoopOptions.Break]. So is a [*LoopError].
 var ErrLoop = errors.New("the call would go on with a loop")
 
-// LoopError says which loop a call would have gone on with.
+// LoopError describes the loop that a call would have continued.
 type LoopError struct {
-	Tool  string // of the call
+	Tool  string // tool of the call
 	Kind  LoopKind
-	Calls int // that belong to the loop
+	Calls int // number of calls in the loop
 }
 
-// Error says what to do, for the model may read it.
+// Error describes the loop and the alternative, because a model may read it.
 func (e *LoopError) Error() string {
 	said := ""
 	switch e.Kind {
@@ -119,7 +120,7 @@ const (
 	usualCoolDown = time.Minute
 )
 
-// loopWatch is what a client knows of the calls in its conversations. It is safe for concurrent use.
+// loopWatch is the record of the calls in a client's conversations. It is safe for concurrent use.
 type loopWatch struct {
 	limits   loops.Limits
 	breaks   bool
@@ -154,20 +155,20 @@ func newLoopWatch(o *LoopOptions) (*loopWatch, error) {
 	return w, nil
 }
 
-// loopCall is what a call knows of the loop that it may belong to, as hashes.
+// loopCall identifies a call for the detection, as hashes.
 type loopCall struct {
 	watched bool
-	came    bool   // the result of the tool
-	talk    uint64 // zero for calls of no conversation
+	came    bool   // the tool has returned a result
+	talk    uint64 // zero for calls without a conversation
 	tool    uint64
 	args    uint64
 	result  uint64
 }
 
-// heard notes the result before it is decoded in place.
+// heard records the result before it is decoded in place.
 func (l *loopCall) heard(text []byte) { l.result, l.came = loops.Hash(text), true }
 
-// watched is the layer that notes to which conversation a call of a tool belongs.
+// watched is the layer that records the conversation of a tool call.
 func watched(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if w := cl.c.cfg.loops; w != nil && cl.Method == mcp.MethodCallTool {
@@ -188,8 +189,8 @@ func (w *loopWatch) begin(ctx context.Context, cl *call) {
 	}
 }
 
-// admit notes what a call asks for, when its params are encoded, and returns why it is not to be sent. The params
-// have what the caller has put into _meta: a call that differs by that is another one.
+// admit records the arguments of a call when its params are encoded, and returns an error if the call must not be
+// sent. The params include the caller's _meta, so a call with another _meta is another call.
 func (w *loopWatch) admit(cl *call) *conn.Fault {
 	cl.loop.args = loops.Hash(cl.scratch)
 	if !w.breaks {
@@ -207,7 +208,7 @@ func (w *loopWatch) admit(cl *call) *conn.Fault {
 	}}
 }
 
-// stop reports whether the call would go on with a loop and is not the one that may try.
+// stop reports whether the call would continue a loop and is not a trial.
 func (w *loopWatch) stop(l *loopCall) (loops.Loop, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,7 +225,7 @@ func (w *loopWatch) stop(l *loopCall) (loops.Loop, bool) {
 	return loop, false
 }
 
-// observe hears of the end of a call, and tells of a loop that it belongs to.
+// observe records the outcome of a call, and reports a loop that it belongs to.
 func (w *loopWatch) observe(cl *call, err *conn.Fault) {
 	c := loops.Call{Tool: cl.loop.tool, Args: cl.loop.args, Result: cl.loop.result}
 	switch {
@@ -258,7 +259,7 @@ func (w *loopWatch) add(id uint64, c loops.Call) loops.Loop {
 	return loop
 }
 
-// loopOf returns a loop in the words of the telemetry.
+// loopOf converts a loop for the telemetry.
 func loopOf(l loops.Loop) instrument.Loop {
 	return instrument.Loop{Kind: loopWords[l.Kind], Calls: l.Calls}
 }
@@ -267,8 +268,7 @@ var loopWords = [...]string{
 	loops.SameCall: names.LoopSameCall, loops.SameResult: names.LoopSameResult, loops.Cycle: names.LoopCycle,
 }
 
-// traitsOf returns what the hints of a tool say of its calls: of one that is said to change something, and of one that
-// only reads, as far as they say so.
+// traitsOf returns the traits of a tool's calls that its hints state.
 func traitsOf(a *mcp.ToolAnnotations) (t loops.Traits) {
 	is := func(hint *bool) bool { return hint != nil && *hint }
 	if is(a.ReadOnlyHint) {

@@ -121,7 +121,7 @@ func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
 	})
 }
 
-func TestACallIsWatchedByWhatItsServerSaysOfTheTool(t *testing.T) {
+func TestHintsOfAToolDecideWhatIsALoop(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"ok"}]}`
 	for name, tc := range map[string]struct {
 		hints   string
@@ -157,7 +157,7 @@ func TestACallIsWatchedByWhatItsServerSaysOfTheTool(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfTheServerThatComesAgainIsALoop(t *testing.T) {
+func TestRepeatedServerErrorIsALoop(t *testing.T) {
 	inLoops(t, nil, func(l *looping) {
 		for i := range 6 {
 			done := background(func() error { _, err := l.c.CallTool(l.t.Context(), "read", query(i)); return err })
@@ -259,7 +259,7 @@ func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
 	})
 }
 
-func TestWhatIsExemptIsInNoLoopAndEndsNone(t *testing.T) {
+func TestExemptToolIsInNoLoopAndEndsNone(t *testing.T) {
 	inLoops(t, &LoopOptions{Break: true, Exempt: []string{"clock"}}, func(l *looping) {
 		for range 20 {
 			l.succeed("clock", nil, noHits)
@@ -315,7 +315,7 @@ func TestNothingOfACallIsKept(t *testing.T) {
 	})
 }
 
-func TestLoopOptionsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidLoopOptionsAreRefused(t *testing.T) {
 	for want, o := range map[string]*LoopOptions{
 		"Repeats is 1":         {Repeats: 1},
 		"Repeats is 17":        {Repeats: 17},

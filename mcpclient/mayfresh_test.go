@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestWhatMayBeFreshIsToldFromWhatIsStale(t *testing.T) {
+func TestFreshnessIsDetected(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"ttlMs":1}`: true,
 		`{"tools":[{"name":"Ms\"ttlMs"}],"ttlMs" : 60000,"cacheScope":"public"}`: true,

@@ -132,7 +132,7 @@ func TestAPanicOfMiddlewareIsTheCallers(t *testing.T) {
 	})
 }
 
-func TestMiddlewareThatGivesNothingIsRefusedAtOnce(t *testing.T) {
+func TestNilMiddlewareIsRefused(t *testing.T) {
 	for want, o := range map[string]*Options{
 		"Middleware[1] gives no function":       {Middleware: []Middleware{noting(new([]string), "m"), nil}},
 		"Middleware[0] gives no function":       {Middleware: []Middleware{func(CallFunc) CallFunc { return nil }}},
@@ -205,7 +205,7 @@ func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
 	})
 }
 
-func TestWhatTheClientRestoresIsNoCallOfTheUsers(t *testing.T) {
+func TestRestorationPassesNoMiddleware(t *testing.T) {
 	var notes []string
 	o := Options{Middleware: []Middleware{noting(&notes, "m")}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, o, func(t *testing.T, r *revision) {

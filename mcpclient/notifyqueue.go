@@ -6,23 +6,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// notifyQueue holds the notifications that wait for their handlers, in the order of arrival: at most limit of them, and
-// at most so many bytes of frames, unless a single one is larger. It is pure; the dispatcher guards it.
+// notifyQueue holds the notifications that wait for their handlers, in order of arrival: at most limit
+// notifications, and at most bytes bytes of frames, unless a single one is larger. It is pure; the dispatcher
+// guards it.
 //
-// When it is full, room is made in this order: a list-changed or updated notification that says again what one in the
-// queue says is coalesced with it; the oldest progress and log messages are dropped, no more of them than it takes; if
-// that is not enough, the new one is dropped and they stay.
+// When it is full, it makes room in this order: a list-changed or updated notification that repeats a queued one
+// is coalesced with it; the oldest progress and log messages are dropped, only as many as necessary; if that is
+// not enough, the new notification is dropped and the old ones stay.
 type notifyQueue struct {
 	limit   int
-	bytes   int             // the limit of size; 0 for none
+	bytes   int             // bound for size; 0 for none
 	waiting []*Notification // in order
-	size    int             // of all that wait, in bytes
+	size    int             // bytes of all waiting notifications
 }
 
-// pushed says what push did with the new notification, or with those that made room for it.
+// pushed is the result of push.
 type pushed struct {
-	coalesced bool            // the new one says what a waiting one says
-	dropped   []*Notification // lost, the new one or older ones
+	coalesced bool            // the new notification repeats a waiting one
+	dropped   []*Notification // dropped notifications, the new one or older ones
 }
 
 func (q *notifyQueue) push(n *Notification) (p pushed) {
@@ -41,12 +42,12 @@ func (q *notifyQueue) push(n *Notification) (p pushed) {
 	return p
 }
 
-// fits reports whether there is room for n beside so many others of so many bytes.
+// fits reports whether there is room for n with others waiting notifications of size bytes.
 func (q *notifyQueue) fits(others, size int, n *Notification) bool {
 	return others < q.limit && (others == 0 || q.bytes == 0 || size+n.held() <= q.bytes)
 }
 
-// enough returns the oldest of those that may be dropped, as many as make room for n, nil if all of them do not.
+// enough returns the oldest expendable notifications, as many as make room for n, nil if all of them do not.
 func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 	size := q.size
 	for _, w := range q.waiting {
@@ -61,7 +62,7 @@ func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 	return nil
 }
 
-// drop takes out some, which are in order.
+// drop removes some notifications, given in order.
 func (q *notifyQueue) drop(some []*Notification) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *Notification) bool {
 		if len(some) == 0 || w != some[0] {
@@ -89,12 +90,12 @@ func (q *notifyQueue) append(n *Notification) {
 	q.size += n.held()
 }
 
-// held is what n keeps in memory, and roughly so: its frame and, if it is about a resource, the URI once more.
+// held is the approximate memory of n: its frame and a copy of its URI.
 func (n *Notification) held() int { return n.size + len(n.uri) }
 
-// repeats reports whether hearing n behind w says nothing new. It copies nothing: a queue may hold many long URIs.
+// repeats reports whether n after w is redundant. It copies nothing, because a queue may hold many long URIs.
 func (n *Notification) repeats(w *Notification) bool {
-	if n.Method != w.Method || n.missed || w.missed { // not all handlers hear what was missed
+	if n.Method != w.Method || n.missed || w.missed { // not all handlers are called for missed changes
 		return false
 	}
 	switch n.Method {
@@ -106,7 +107,7 @@ func (n *Notification) repeats(w *Notification) bool {
 	return false
 }
 
-// expendable reports whether n may be dropped to make room: the next one of its kind makes up for it.
+// expendable reports whether n may be dropped to make room: the next notification of its kind replaces it.
 func (n *Notification) expendable() bool {
 	return n.Method == mcp.NotificationProgress || n.Method == mcp.NotificationMessage
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// An operation is what a user calls: it may take more requests than one, such as a list of the tools before the call of
-// one. Its timeout is for all of them together, until the server has answered the call with a wish for input: a person
-// may take time.
+// An operation is a user's call. It may take several requests, such as listing the tools before a tool call. Its
+// timeout covers all of them, until the server requests input: a person may take time.
 
-// operate runs do as one operation: a call of method with these params, and what comes before the call, such as waiting
-// for a connection, a list of the tools, a check, or middleware. The operation's span begins here and ends with the
-// error of do. do must make the call with the context and the options that it is given. An operate inside another one
+// operate runs do as one operation: a call of method with these params, and the steps before the call, such as
+// waiting for a connection, listing the tools, a check, or middleware. The operation's span begins here and ends
+// with the error of do. do must make the call with the context and the options that it gets. A nested operate
 // belongs to the outer operation.
 func (c *Client) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) error) error {
@@ -101,10 +100,10 @@ func endedBy(err error) *instrument.Result {
 	return &instrument.Result{Err: err}
 }
 
-// until bounds the first request of a call, and what the client does before, by a moment.
+// until sets the deadline of the first request of a call, and of the steps before it.
 func until(by time.Time) CallOption { return func(a *asked) { a.By = by } }
 
-// timed fixes when the time of an operation with these options is over.
+// timed adds the deadline of an operation with these options.
 func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 	a := askedBy(options)
 	by := cfg.endOf(a, begun)
@@ -114,7 +113,7 @@ func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 	return append(options[:len(options):len(options)], until(by))
 }
 
-// endOf returns when the time of an operation is over, zero for never. If it is a part of another, that is fixed.
+// endOf returns the deadline of an operation, zero for none. A part of another operation has the deadline of that.
 func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
 	if timeout := cmp.Or(a.Timeout, cfg.RequestTimeout); a.By.IsZero() && timeout > 0 {
 		return begun.Add(timeout)
@@ -122,7 +121,7 @@ func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
 	return a.By
 }
 
-// within bounds a part of an operation with these options that is no request by the time there is.
+// within bounds a step of an operation, other than a request, by the deadline.
 func (cfg *config) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
 	a := askedBy(options)
 	if by := cfg.endOf(a, time.Now()); !by.IsZero() {
@@ -131,7 +130,8 @@ func (cfg *config) within(ctx context.Context, options []CallOption) (context.Co
 	return context.WithCancel(ctx)
 }
 
-// toList returns the options for a list that is a part of an operation with these: its time, and what it waits for.
+// toList returns the options for a list that is a part of an operation with these options: its deadline and its
+// waits.
 func toList(options []CallOption) []CallOption {
 	a := askedBy(options)
 	ask := []CallOption{WithTimeout(a.Timeout), until(a.By)}

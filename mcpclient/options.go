@@ -12,171 +12,173 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// DefaultFrameLimit is the size in bytes of the largest frame a client accepts unless told otherwise.
+// DefaultFrameLimit is the default of [Options.FrameLimit]: 16 MiB.
 const DefaultFrameLimit = 16 << 20
 
-// Options configure a client. A nil *Options, and the zero value of every field, mean the defaults stated here.
+// Options configure a client. A nil *Options, and the zero value of every field, select the defaults stated here.
 type Options struct {
-	// Name is the client's name in telemetry (mcp_client.name): which of your servers this is. Zero means the
-	// transport's name, such as the base name of the command. Use few names: it is an attribute of every metric. See Group
-	// for what becomes of many.
+	// Name identifies the server in telemetry (mcp_client.name). The default is the transport's name, such as the
+	// base name of the command. Use few names, because the name is an attribute of every metric; for many servers
+	// see Group.
 	Name string
 
-	// InstanceID tells the client apart from others of its name, in this process and elsewhere: it is
-	// mcp_client.instance.id, which spans and log records have beside the name. Metrics do not have it, so that each
-	// client does not add series. Empty means 16 random hexadecimal digits; [Client.Inspect] tells which. If you set it,
-	// for example to the name of a pod, no two clients of one name may have the same.
+	// InstanceID distinguishes clients with the same name, in this process and elsewhere. It is
+	// mcp_client.instance.id, an attribute of spans and log records; metrics do not have it, so that clients do
+	// not add series. Empty means 16 random hexadecimal digits, which [Client.Inspect] returns. If you set it, for
+	// example to the name of a pod, it must be unique among the clients with one name.
 	InstanceID string
 
-	// Group is which of your servers this is like, where there are many: a tenant, a kind, a cluster. It is
-	// mcp_client.group on all that the client emits, and empty by default. Metrics have room for about 2,000 sets of
-	// attributes each; in a process whose clients have more names than that, the later ones are _OTHER on metrics, and
-	// told apart by their groups, of which the first 32 are. It has nothing to do with [Group], whose members may be in
-	// one group or in several.
+	// Group names a group of similar servers, if there are many: a tenant, a kind, a cluster. It is
+	// mcp_client.group on all telemetry of the client, empty by default. Each metric has room for about 2,000 sets
+	// of attributes. If a process has more names of clients than that, metrics record the later names as _OTHER,
+	// and distinguish them by the first 32 groups. It is unrelated to the type [Group], whose members may have one
+	// or several groups.
 	Group string
 
-	// ClientInfo is how the client introduces itself. Zero means the main module's path and version.
+	// ClientInfo is the identity of the client. The default is the main module's path and version.
 	ClientInfo mcp.Implementation
 
-	// Versions pins the protocol revisions the client may speak. Zero means all of [mcp.SupportedVersions]. Without a
-	// legacy one there is no initialize, without a modern one no probe.
+	// Versions pins the protocol revisions that the client may use. The default is [mcp.SupportedVersions].
+	// Without a legacy version the client never sends initialize, without a modern version it never probes.
 	Versions []mcp.Version
 
-	// Features are the handlers the client has from the first frame on, and what they declare.
+	// Features are the handlers that the client has from the first frame on, with the capabilities that they
+	// declare.
 	Features []Feature
 
-	// Capabilities are declared beyond those of the features: experimental ones and extensions.
+	// Capabilities are declared in addition to those of Features: experimental capabilities and extensions.
 	Capabilities mcp.ClientCapabilities
 
-	// RequestTimeout bounds each call, waiting for readiness and send retries included. Zero means 30 s, negative
-	// means none. [WithTimeout] overrides it per call.
+	// RequestTimeout bounds each call, including the wait for readiness and retries. Zero means 30 s, negative
+	// means no limit. [WithTimeout] overrides it for a call.
 	RequestTimeout time.Duration
 
-	// InitTimeout bounds opening the transport, and again negotiating, in each attempt to connect. Zero means 10 s. A
-	// quarter of it is for the probe that tells a modern server from a legacy one.
+	// InitTimeout bounds, in each attempt to connect, the opening of the transport, and then the negotiation. Zero
+	// means 10 s. The probe for a modern server gets a quarter of it.
 	InitTimeout time.Duration
 
-	// StartTimeout takes the place of InitTimeout, if it is longer, in the first attempt to connect, as long as the server
-	// is a process that has written nothing to its standard output: it is starting, or being installed. What follows its
-	// first line has InitTimeout, and so has every later attempt. Zero means 60 s.
+	// StartTimeout replaces InitTimeout, if it is longer, in the first attempt to connect until the server process
+	// has written to its standard output: the server is starting, or being installed. After its first line, and in
+	// every later attempt, InitTimeout applies. Zero means 60 s.
 	StartTimeout time.Duration
 
-	// AuthTimeout takes the place of InitTimeout while a message of the handshake waits for an authorization, which may
-	// take a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
+	// AuthTimeout replaces InitTimeout while a message of the handshake waits for an authorization, which may
+	// involve a person. Afterwards InitTimeout applies again. Zero means 5 min. Calls keep their own timeouts.
 	AuthTimeout time.Duration
 
-	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±50 %, so that many clients of
-	// a server that was gone do not come back at once. The delay doubles until a session has answered a call or has
-	// lasted for BackoffMax: a server that dies after each handshake is not started again and again. Zero means 1 s and
-	// 30 s. A server that says how long it is busy is waited for, and up to half as long again or half of
-	// BackoffMax, 10 min at most.
+	// BackoffMin and BackoffMax are the first and the longest delay between attempts. Each delay varies by ±50 %,
+	// so that the clients of a restarted server do not reconnect at once. The delay doubles until a session has
+	// answered a call or has lasted for BackoffMax, so a server that dies after each handshake is not restarted
+	// continuously. Zero means 1 s and 30 s. If a busy server states a delay, the client waits that long plus up
+	// to half of it or of BackoffMax, at most 10 min.
 	BackoffMin, BackoffMax time.Duration
 
-	// CloseTimeout is what a connection gets to close before it is cut: for stdio, from closing the server's input to
-	// SIGKILL. Zero means 100 ms. It bounds Stop.
+	// CloseTimeout bounds the closing of a connection: for stdio, from closing the server's input to SIGKILL. Zero
+	// means 100 ms. It bounds Stop.
 	CloseTimeout time.Duration
 
-	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that is silent
-	// for as long again is lost: calls fail with [ErrConnectionLost], and the client connects anew. So a server that hangs
-	// is found within three times KeepAlive, without a call. Each message that it sends is a sign of life, but nothing
-	// else is: a server that answers nothing while it works on a call needs a longer KeepAlive than its longest call
-	// takes. Modern revisions have no ping; there the client asks for server/discover. In a modern session over HTTP every
-	// request is on its own, and KeepAlive does nothing. Zero means no pings. (specification 2025-11-25,
-	// basic/utilities/ping)
+	// KeepAlive, if not zero, is the silence after which the client pings the server. If the server stays silent
+	// for as long again, it counts as lost: calls fail with [ErrConnectionLost], and the client reconnects. So a
+	// hanging server is detected within three times KeepAlive, without a call. Only messages of the server count:
+	// if a server answers nothing while it works on a call, KeepAlive must exceed its longest call. Modern
+	// revisions have no ping; there the client sends server/discover. In a modern session over HTTP every request
+	// has its own stream, and KeepAlive has no effect. Zero means no pings.
+	// (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
-	// InitialAttempts is how many attempts to connect may fail before the client was ever ready; then it gives up for
+	// InitialAttempts is the number of attempts to connect after which a client that was never ready gives up for
 	// good. Zero means three for [Connect] and no limit for [New]; negative means no limit.
 	InitialAttempts int
 
-	// FrameLimit is the size in bytes of the largest frame accepted, exactly this size included. Zero means
-	// [DefaultFrameLimit].
+	// FrameLimit is the maximum size of a received frame in bytes. Zero means [DefaultFrameLimit].
 	//
-	// What a frame is decoded into takes 128 MiB of memory at most, or eight times the frame if that is more; otherwise
-	// the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
+	// The values decoded from a frame take at most 128 MiB of memory, or eight times the frame if that is more;
+	// otherwise the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
 	FrameLimit int
 
-	// SendQueue is how many bytes of messages may wait until the server reads them, over transports that share one stream;
-	// a single message may be larger. Then the transport is busy: see [ErrBackpressure] and WaitForRoom. Zero means
-	// FrameLimit, and at least 256 KiB. Over HTTP it is [transport.HTTP.MaxInFlight] that bounds what is on its way.
+	// SendQueue is the maximum of bytes that wait for the server to read them, over transports with one shared
+	// stream; an empty queue accepts a larger message. When it is full, the transport is busy: see
+	// [ErrBackpressure] and WaitForRoom. Zero means FrameLimit, and at least 256 KiB. Over HTTP,
+	// [transport.HTTP.MaxInFlight] is the bound instead.
 	SendQueue int
 
-	// WaitForRoom, if true, has every call wait for room in a transport that is busy, as the call option [WaitForRoom]
+	// WaitForRoom, if true, makes every call wait for room in a busy transport, as the call option [WaitForRoom]
 	// does.
 	WaitForRoom bool
 
-	// SkipOversize, if true, skips a frame over the limit and fails only its own call. Otherwise such a frame ends the
-	// connection, and the client reconnects.
+	// SkipOversize, if true, skips a frame above the limit and fails only its call. Otherwise such a frame ends
+	// the connection, and the client reconnects.
 	SkipOversize bool
 
-	// NotificationQueue is how many notifications may wait for their handlers. Zero means 1,024. When it is full,
-	// list-changed and updated notifications are coalesced and the oldest progress and log messages dropped, counted.
+	// NotificationQueue is the maximum of notifications that wait for their handlers. Zero means 1,024. When it is
+	// full, list-changed and updated notifications are coalesced and the oldest progress and log messages are
+	// dropped and counted.
 	NotificationQueue int
 
-	// NotificationBytes is how many bytes the notifications that wait for their handlers may have, as frames. Zero means
-	// 16 MiB, or FrameLimit if that is more. What happens when there is no room is the same as with NotificationQueue. A
-	// notification that is larger by itself waits if no other does.
+	// NotificationBytes bounds the frames of waiting notifications, in bytes. Zero means 16 MiB, or FrameLimit if
+	// that is more. When it is full, the same happens as with NotificationQueue. A single notification may be
+	// larger.
 	NotificationBytes int
 
-	// MaxInputRounds is how often in all one call is sent, if a modern server answers it by asking for input again and
-	// again. Zero means 10.
+	// MaxInputRounds bounds how often one call is sent if a modern server repeatedly answers it with a request for
+	// input. Zero means 10.
 	MaxInputRounds int
 
-	// NoCache, if true, asks the server for every list and every resource that is read. Otherwise what a server of
-	// 2026-07-28 says is fresh for a time (ttlMs) is kept that long, or until the server tells of a change, or the
-	// connection is negotiated anew; and until then the same question is answered without the server. Each caller
-	// decodes the answer anew. Everything is kept for this client alone, which is one authorization context, so cacheScope
-	// makes no difference. Only the lists and resources/read are kept, not what [Client.Call] is asked for.
+	// NoCache, if true, requests every list and every resource from the server. Otherwise the client caches
+	// results that a server of 2026-07-28 declares fresh for a time (ttlMs): until the time is over, the server
+	// reports a change, or the client negotiates again. Each caller decodes its own copy. The cache belongs to
+	// this client, which is one authorization context, so cacheScope makes no difference. Only lists and
+	// resources/read are cached, and not the results of [Client.Call].
 	//
-	// The cache makes no client listen: for as long as it is fresh, a result may be older than a change that the client
-	// has not subscribed to. A client that has handlers for changes hears of them, and so does its cache.
+	// The cache does not subscribe to changes: a fresh result may be older than a change that the client has not
+	// subscribed to. A client with handlers for changes is notified of them, and so is its cache.
 	// (specification 2026-07-28, server/utilities/caching)
 	NoCache bool
 
-	// NoListening, if true, keeps the client from sending subscriptions/listen. Set it for a server of 2026-07-28 that
-	// stops answering after that request, as servers on stdio do that are built on mcp-go 1.0.0; "mcpotel doctor" finds
-	// them. The client loses this: it hears of no changes of lists and resources, and calls their handlers only when a new
-	// session begins; cached results stay fresh for all of their ttlMs; and SubscribeResource fails. Servers of older
-	// revisions send changes of lists unasked and have resources/subscribe, so for them nothing changes.
+	// NoListening, if true, prevents subscriptions/listen. Set it for a server of 2026-07-28 that stops answering
+	// after that request, as stdio servers built on mcp-go 1.0.0 do; "mcpotel doctor" detects them. The client
+	// then gets no notifications of changes, and calls their handlers only when a new session begins; cached
+	// results stay fresh for all of their ttlMs; and SubscribeResource fails. Servers of older revisions send
+	// changes of lists unasked and have resources/subscribe, so the option does not affect them.
 	NoListening bool
 
-	// CacheSize bounds the results that are kept, in bytes; what has not been used for the longest time makes room. A
-	// result larger than a quarter of it is not kept. Zero means 4 MiB.
+	// CacheSize bounds the cached results, in bytes; the least recently used result is evicted. A result larger
+	// than a quarter of it is not cached. Zero means 4 MiB.
 	CacheSize int
 
-	// Middleware is put around all calls of the user and what is built on them: tools, lists, resources. The first one is
-	// outermost: it sees a call first and its outcome last. A call passes once, however many requests it takes (retries,
-	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result
-	// comes out of the cache. Notifications, the handshake, subscriptions/listen and what the client restores in a new
-	// session do not pass. Panics go to the caller, and so does the end of the goroutine.
+	// Middleware wraps all calls of the user and the functions built on them: tools, lists, resources. The first
+	// middleware is the outermost: it sees a call first and its outcome last. A call passes it once, also if it
+	// takes several requests (retries, rounds of input) or comes from the cache; but a tool call that is repeated
+	// because of stale HTTP headers passes again. Notifications, the handshake, subscriptions/listen and the
+	// restoration of a session do not pass it. A panic reaches the caller, and so does the end of the goroutine.
 	//
-	// It runs inside the CLIENT span of the call, which is trace.SpanFromContext(ctx): middleware may set attributes on
-	// it, add events and start spans below it. The span ends with the error that the middleware returns; a call that
-	// middleware denies, by not calling next, is a failed call. A further try or round of the call has a span of its own,
-	// and the first one has ended by then.
+	// Middleware runs inside the CLIENT span of the call, trace.SpanFromContext(ctx): it may set attributes and
+	// add events, and start spans below it. The span ends with the error that the middleware returns; a call that
+	// middleware denies, by not calling next, is a failed call. Each further request of the call has its own span,
+	// which starts after the previous one has ended.
 	Middleware []Middleware
 
-	// HandlerMiddleware is put around the handlers of the server's requests: those that a legacy server sends, and those
-	// that a modern one asks for in its answer to a call; ping included. The first one is outermost. A panic is dealt with
-	// as one of the handler.
+	// HandlerMiddleware wraps the handlers of the server's requests, including ping: requests of a legacy server,
+	// and requests for input in answers of a modern server. The first one is the outermost. A panic counts as a
+	// panic of the handler.
 	HandlerMiddleware []func(next RequestHandler) RequestHandler
 
-	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls. While it does
-	// not return, up to 256 wait; the oldest are left out then, and a log record says how many. What becomes of one call,
-	// a panic or the end of its goroutine, changes nothing for the next.
+	// OnTransition, if not nil, is called for every transition, in order and sequentially, without delaying calls.
+	// While it runs, up to 256 transitions wait; above that the oldest are dropped, and a log record reports their
+	// number. A panic in it, or the end of its goroutine, does not affect later calls of it.
 	OnTransition func(connstate.Transition)
 
-	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
-	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
+	// Telemetry receives spans, metrics and log records. Nil means [telemetry.New] without options: the global
+	// OpenTelemetry providers and no log. [telemetry.Off] disables telemetry.
 	Telemetry *telemetry.Telemetry
 }
 
-// config is Options with every default filled in, checked.
+// config is a valid Options with all defaults filled in.
 type config struct {
 	Options
-	core conn.Settings // the same, as far as the core has to know it
+	core conn.Settings // the part that the core needs
 
-	// Nil for none. It is here, and not in each Client, because few have it; a config with features is no other client's.
+	// Loop detection; nil for none. It is here, and not in each Client, because few clients have it.
 	loops *loopWatch
 }
 
@@ -229,7 +231,7 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 	return c, c.sortVersions()
 }
 
-// sortVersions checks the pinned versions and divides them by era.
+// sortVersions validates the pinned versions and divides them by era.
 func (c *config) sortVersions() error {
 	allowed := mcp.SupportedVersions()
 	for _, v := range c.Versions {

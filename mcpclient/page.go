@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The bounds of one list, all its pages together. Who needs more asks for the pages one by one, as by
+// Bounds of one list over all its pages. For more, callers request single pages, for example with
 // [Client.ListTools].
 const (
 	maxPages      = 1000
@@ -29,17 +29,17 @@ type page[T any] struct {
 	next  *string // the cursor of the next page, nil for the last
 }
 
-// pages yields the items of all pages of a list: every list of the client that has more than one page is walked here.
-// It ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its
-// bounds. A page whose cursor cannot be followed is yielded before [ErrListCutShort], without the items that have been
-// yielded: some servers answer each cursor with the first page.
+// pages yields the items of all pages of a list. Every list of the client with several pages uses it. It ends with
+// an error if the server repeats a cursor, which would never end, or if the list exceeds its bounds. If the cursor
+// of a page cannot be followed, pages first yields the items of that page that are new, and then
+// [ErrListCutShort]: some servers answer each cursor with the first page.
 //
-// If the server refuses a cursor that it has given, the list has changed: it begins anew, once, without the items that
-// have been yielded, by name. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,
+// If the server refuses its own cursor, the list has changed: pages starts again, once, and skips items that it
+// has already yielded, by name. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,
 // "Interaction with Pagination")
 //
-// The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten
-// times that. What the caller does with the items does not count.
+// [WithTimeout] bounds the time for the list. Without it each page has the client's timeout, and all pages ten
+// times that. The caller's work between items does not count.
 func pages[T any](
 	ctx context.Context, c *Client, method string, name func(T) string, options []CallOption, fetch fetcher[T],
 ) iter.Seq2[T, error] {
@@ -74,11 +74,11 @@ func pages[T any](
 	}
 }
 
-// fetcher asks for one page.
+// fetcher requests one page.
 type fetcher[T any] func(ctx context.Context, cursor *string, options []CallOption) (page[T], error)
 
-// fetchNext fetches the page that w has come to. What is wrong with the list as a whole is an error of the operation
-// that has fetched the page; if its cursor cannot be followed, there is an error beside the page.
+// fetchNext fetches the next page of w. An error in the list as a whole is an error of the operation that has
+// fetched the page; if the page's cursor cannot be followed, both the page and an error are returned.
 func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T]) (p page[T], err error) {
 	options, late := w.allow()
 	params := &mcp.PageParams{Cursor: w.cursor}
@@ -101,25 +101,25 @@ func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T])
 	return p, err
 }
 
-// walk is a walk through the pages of one list.
+// walk is the state of reading all pages of one list.
 type walk struct {
 	method  string
 	options []CallOption
-	each    time.Duration // for a page, zero or less for no limit
-	all     time.Duration // for all of them, likewise
-	room    int64         // for the bytes of all
+	each    time.Duration // timeout of a page, zero or less for no limit
+	all     time.Duration // timeout of all pages, zero or less for no limit
+	room    int64         // bound for bytes
 
-	cursor *string // of the next page, nil for the first
+	cursor *string // cursor of the next page, nil for the first
 	spent  time.Duration
 	pages  int
 	items  int
-	bytes  atomic.Int64 // of the answers; a middleware may have the calls made in other goroutines
+	bytes  atomic.Int64 // bytes of the answers; atomic, because middleware may use other goroutines
 
 	seed maphash.Seed
-	seen map[uint64]bool // hashes of the cursors, which can be as long as a frame
+	seen map[uint64]bool // hashes of the cursors, because a cursor can be as long as a frame
 
-	anew    bool            // the list has begun anew
-	yielded map[uint64]bool // hashes of the names of the items before that
+	anew    bool            // the list was started again
+	yielded map[uint64]bool // hashes of the names that were yielded before that
 }
 
 func newWalk(c *Client, method string, options []CallOption) *walk {
@@ -132,7 +132,7 @@ func newWalk(c *Client, method string, options []CallOption) *walk {
 	return w
 }
 
-// allow returns the options for the next page, with the time there is for it.
+// allow returns the options for the next page, with the remaining time.
 func (w *walk) allow() ([]CallOption, error) {
 	timeout := w.each
 	if w.all > 0 {
@@ -147,7 +147,7 @@ func (w *walk) allow() ([]CallOption, error) {
 		func(a *asked) { a.received, a.GoesOn = &w.bytes, a.GoesOn || w.pages > 0 }), nil
 }
 
-// count adds a page, and says which bound it exceeds.
+// count adds a page, and returns an error if a bound is exceeded.
 func (w *walk) count(items int) error {
 	w.pages++
 	w.items += items
@@ -164,11 +164,11 @@ func (w *walk) exceeds(format string, limit ...any) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("the list has more than "+format, limit...)}
 }
 
-// endedBefore reports whether the page before was the last one after all: there are servers that end a list with an
-// empty cursor, and know none.
+// endedBefore reports whether the previous page was the last one: some servers end a list with an empty cursor
+// that they do not accept.
 func (w *walk) endedBefore(err error) bool { return w.followsEmpty() && isInvalidParams(err) }
 
-// followsEmpty reports whether the page asked for is the one behind an empty cursor.
+// followsEmpty reports whether the requested page follows an empty cursor.
 func (w *walk) followsEmpty() bool { return w.cursor != nil && *w.cursor == "" }
 
 func isInvalidParams(err error) bool {
@@ -176,7 +176,7 @@ func isInvalidParams(err error) bool {
 	return ok && e.Code == mcp.CodeInvalidParams
 }
 
-// check says why the list cannot go on with this cursor, nil if it can or has ended.
+// check returns an error if the cursor cannot be followed.
 func (w *walk) check(cursor *string) error {
 	switch {
 	case cursor == nil:
@@ -193,8 +193,8 @@ func (w *walk) cutShort(why string) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("%w: %s", ErrListCutShort, why)}
 }
 
-// follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one, but for a server
-// that gives it again for it: to such a server it is none, so that the page was the first one again.
+// follow sets the cursor of the next page, and reports whether there is one. An empty cursor is valid, unless the
+// server answers it with an empty cursor again: then it ignores the cursor, and the page was the first one again.
 func (w *walk) follow(cursor *string) (more bool) {
 	if cursor == nil || w.followsEmpty() && *cursor == "" {
 		return false
@@ -203,12 +203,12 @@ func (w *walk) follow(cursor *string) (more bool) {
 		w.seen = map[uint64]bool{}
 	}
 	w.seen[maphash.String(w.seed, *cursor)] = true
-	w.cursor = new(strings.Clone(*cursor)) // without its page
+	w.cursor = new(strings.Clone(*cursor)) // a copy, so that it does not keep the page
 	return true
 }
 
-// startAnew goes back to the first page, once, if err says that the server does not know the cursor that it has given.
-// The bounds are those of both walks together.
+// startAnew returns to the first page, once, if err means that the server does not know its own cursor. The bounds
+// apply to both attempts together.
 func (w *walk) startAnew(err error) bool {
 	if !isInvalidParams(err) || w.cursor == nil || w.anew {
 		return false
@@ -217,8 +217,9 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, or may have, and on a
-// page that cuts the list short, only if it was not before. Those of the last page need not be remembered.
+// isNew reports whether to yield an item with this name: in a list that was, or may have been, started again, and
+// on a page that cuts the list short, only if it was not yielded before. Items of the last page need not be
+// remembered.
 func (w *walk) isNew(name string, last, cut bool) bool {
 	if w.anew || w.followsEmpty() || cut {
 		return !w.yielded[maphash.String(w.seed, name)]

@@ -13,27 +13,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is what a user asks for: one request after the other, until there is a result. Each layer of the way keeps what
-// it knows of the call in a part of its own. A call belongs to its caller, and is pooled: nothing may keep a pointer to
-// one beyond its end.
+// call is a call of a user: it makes requests until there is a result. Each layer keeps its state of the call in a
+// part of its own. A call belongs to its caller, and is pooled: no code may keep a pointer to it after its end.
 type call struct {
 	conn.Request
 	c       *Client
 	params  any
-	result  any // takes the result; nil ignores it
+	result  any // destination of the result; nil ignores it
 	asked   asked
-	scratch []byte // the encoded params, while the request is made; its memory is kept with the call
+	scratch []byte // encoded params during the request; the memory is kept for the next call
 
 	keeping keeping
 	input   inputRounds
-	visits  int  // how often the server has sent the user to URLs first
-	anew    bool // the next request repeats one that has failed
+	visits  int  // how often the server has required visits to URLs
+	anew    bool // the next request is a retry
 	tasks   taskCall
 	loop    loopCall
 }
 
-// newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in
-// another.
+// newCall returns a call from the client's own pool, because a channel that was created in one bubble of a test
+// cannot be used in another.
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
@@ -44,11 +43,11 @@ func (c *Client) newCall(method string, params any) *call {
 	return cl
 }
 
-// keptFrame bounds the memory that a pooled call keeps for the next request. To keep that of 112 KiB of arguments, and
-// of their encoder, is a quarter of the CPU time of their call on stdio.
+// keptFrame bounds the memory that a pooled call keeps for the next request. Keeping the memory of 112 KiB of
+// arguments, and of their encoder, saves a quarter of the CPU time of their call on stdio.
 const keptFrame = 512 << 10
 
-// free puts a call back. Its outcome has been received, or will never be sent.
+// free returns a call to the pool. Its outcome has been received, or will never be sent.
 func (c *Client) free(cl *call) {
 	*cl = call{c: c, Request: cl.Request.Cleared(), scratch: cl.scratch[:0]}
 	if cap(cl.Frame)+cap(cl.scratch) > keptFrame {
@@ -57,7 +56,7 @@ func (c *Client) free(cl *call) {
 	c.pool.Put(cl)
 }
 
-// apply takes the options.
+// apply applies the options.
 func (cl *call) apply(options []CallOption) {
 	cl.asked.apply(options)
 	cl.Sending = cl.asked.Sending
@@ -118,7 +117,8 @@ func (cl *call) encodeFor(s *conn.Session) error {
 	return cl.Write(appendRequest, s, meta, cl.scratch)
 }
 
-// nameFor returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.
+// nameFor returns the value of the HTTP header Mcp-Name. It reads the encoded form of params of the caller's own
+// type.
 func (cl *call) nameFor(v mcp.Version) string {
 	if name := mcp.TargetOf(cl.params); name != "" || len(cl.scratch) == 0 {
 		return name
@@ -160,13 +160,13 @@ func (cl *call) About() instrument.Request {
 	return r
 }
 
-// saysError reports whether a result of a tool, as the server wrote it, says that the tool has failed.
+// saysError reports whether the JSON text of a tool's result has isError set.
 func saysError(result json.RawMessage) bool {
 	failed, _ := mcp.Object(result).Lookup("isError")
 	return string(failed) == "true"
 }
 
-// Started hears that the operation of the request has begun.
+// Started records that the operation of the request has begun.
 func (cl *call) Started() {
 	cl.anew = false
 	if cl.asked.mismatch {

@@ -11,27 +11,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Retry makes a call again that has failed, up to n times, where that can do no harm. Zero and less mean never, which
-// is the default.
+// Retry repeats a failed call, up to n times, if that is harmless. Zero or less means never, the default.
 //
-// A call is made again if the client was not ready, the connection was lost, or the transport or the server was busy;
-// and either [SafeToRetry] says so of the error, or the server may do twice what it is asked once: the method only
-// reads or sets what stays set, or the tool is marked readOnlyHint or idempotentHint in the list of tools, as far as
-// the client has listed them. All else is final: an answer, an error of the server or of the tool, a timeout, the end
-// of the context, and a failure behind a first answer, such as a wish for input or a task.
+// A call is retried if the client was not ready, the connection was lost, or the transport or the server was busy;
+// and if [SafeToRetry] holds for the error, or the call is idempotent: the method only reads or sets a value, or
+// the tool is marked readOnlyHint or idempotentHint in the list of tools, as far as the client has listed them.
+// Every other outcome is final: an answer, an error of the server or of the tool, a timeout, the end of the
+// context, and a failure after a first answer, such as a request for input or a task.
 //
-// All tries together have the time of one call, see [WithTimeout]. Before a try the client waits 100 ms, twice as long
-// each time, up to 5 s, a quarter more or less; then until it is ready. Each try is a request with a span of its own,
-// which has a link to the one before and the same correlation id; the log record mcp_client.request.reissued says so.
+// All tries together have the timeout of one call, see [WithTimeout]. Before a retry the client waits 100 ms,
+// twice as long each time, up to 5 s, a quarter more or less; then until it is ready. Each try is a request with
+// its own span, which has a link to the previous one and the same correlation id; the log record
+// mcp_client.request.reissued reports it.
 func Retry(n int) CallOption { return func(a *asked) { a.retries = max(0, n) } }
 
-// The wait before a call is made again.
+// Delays before a retry.
 const (
 	retryMin = 100 * time.Millisecond
 	retryMax = 5 * time.Second
 )
 
-// untilItWorks is the layer that makes a call again.
+// untilItWorks is the layer that retries a call.
 func untilItWorks(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if cl.asked.retries == 0 {
@@ -56,7 +56,7 @@ func untilItWorks(next roundTrip) roundTrip {
 	}
 }
 
-// worthRepeating reports whether the call may be made again after err, and may then come to another end.
+// worthRepeating reports whether the call may be retried after err, and may then succeed.
 func (cl *call) worthRepeating(err *Error) bool {
 	switch {
 	case err == nil, cl.again(), cl.tasks.made != nil, transport.Permanent(err):

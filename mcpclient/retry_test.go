@@ -96,7 +96,7 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 	}
 }
 
-func TestEachTryIsASpanWithALinkToTheOneBefore(t *testing.T) {
+func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 	o := Options{Versions: []mcp.Version{mcp.Version20251125}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
@@ -129,8 +129,8 @@ func TestEachTryIsASpanWithALinkToTheOneBefore(t *testing.T) {
 	})
 }
 
-// TestAllTriesHaveTheTimeOfOneCall has a server that is never there again.
-func TestAllTriesHaveTheTimeOfOneCall(t *testing.T) {
+// TestAllTriesShareTheTimeout has a server that is never there again.
+func TestAllTriesShareTheTimeout(t *testing.T) {
 	o := Options{Versions: []mcp.Version{mcp.Version20251125}, BackoffMin: time.Hour, BackoffMax: time.Hour}
 	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -178,7 +178,7 @@ func (c busyConn) Send(ctx context.Context, m transport.Message) error {
 	return c.Conn.Send(ctx, m)
 }
 
-func TestACallThatFoundNoRoomIsMadeAgain(t *testing.T) {
+func TestBusyCallIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, until := newScript(t), time.Time{}
 		c, err := New(busyAtFirst{s, &until}, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20251125}}))

@@ -80,7 +80,7 @@ func lineUp(t *testing.T, c *Client, n int, options ...CallOption) (done []<-cha
 	return done
 }
 
-func TestCallsThatWaitForRoomAreServedInTheirOrder(t *testing.T) {
+func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
 	for name, tt := range map[string]struct {
 		o       *Options
 		options []CallOption
@@ -180,7 +180,7 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 }
 
 // Who does not wait does not overtake those who do: a large frame would never find room.
-func TestACallThatDoesNotWaitForRoomDoesNotOvertake(t *testing.T) {
+func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
 		done := lineUp(t, c, 2, WaitForRoom())
 		room.Store(1)

@@ -13,16 +13,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// UseRoots declares that the client has roots, the directories and files the server should work in, and answers the
-// server's question for them: roots/list of a legacy server, and what a modern one needs before it can answer a call.
-// With [Client.SetRoots] they change. Their URIs are file URIs with an absolute path in which nothing leads upwards;
-// another one is an error of [New] and [Connect]. (specification 2026-07-28, client/roots)
+// UseRoots declares that the client has roots, the directories and files that the server should work in, and
+// answers requests for them: roots/list of a legacy server, and requests for input of a modern one.
+// [Client.SetRoots] changes them. Their URIs are file URIs with an absolute path without ".."; any other is an
+// error of [New] and [Connect]. (specification 2026-07-28, client/roots)
 func UseRoots(roots ...*mcp.Root) Feature {
 	return feature{
 		declare: func(c *mcp.ClientCapabilities) {
 			var r mcp.RootsCapability
 			if c.Roots != nil {
-				r = *c.Roots // the user's stays as it is
+				r = *c.Roots // a copy, so that the user's value does not change
 			}
 			r.ListChanged = true
 			c.Roots = &r
@@ -38,10 +38,10 @@ func UseRoots(roots ...*mcp.Root) Feature {
 	}
 }
 
-// SetRoots replaces the roots of a client that was made with [UseRoots]. A legacy server is told that they have
-// changed, and asks for them if it likes; a modern one gets them when it asks the next time. It is an error of kind
-// [KindInvalid] if a root cannot be one or the client has no roots; then nothing has changed. With any other error the
-// roots are replaced and the server may not know.
+// SetRoots replaces the roots of a client with [UseRoots]. A legacy server is notified and may ask for them; a
+// modern one gets them with its next request for input. If a root is invalid or the client has no roots, the error
+// has kind [KindInvalid] and nothing changes. With any other error the roots are replaced but the server may not
+// know.
 func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	err := errors.New("the client was made without UseRoots")
 	if c.roots.present() {
@@ -61,12 +61,12 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	return err
 }
 
-// rootList is the roots of a client, nothing if it has none to declare.
+// rootList holds the roots of a client, nil without UseRoots.
 type rootList struct{ now atomic.Pointer[[]*mcp.Root] }
 
 func (l *rootList) present() bool { return l.now.Load() != nil }
 
-// set takes copies of roots if each of them can be one.
+// set copies and stores roots if all are valid.
 func (l *rootList) set(roots []*mcp.Root) error {
 	kept := make([]*mcp.Root, len(roots)) // an empty list, not null, if there are none
 	for i, r := range roots {
@@ -82,7 +82,7 @@ func (l *rootList) set(roots []*mcp.Root) error {
 	return nil
 }
 
-// checkRoot says what is wrong with the URI of a root.
+// checkRoot validates the URI of a root.
 func checkRoot(uri string) error {
 	u, err := url.Parse(uri)
 	switch {
@@ -102,13 +102,13 @@ func checkRoot(uri string) error {
 
 func isSeparator(r rune) bool { return r == '/' || r == '\\' }
 
-// in returns the roots as the revision v has them.
+// in returns the roots for revision v.
 func (l *rootList) in(v mcp.Version) []*mcp.Root {
 	roots := *l.now.Load()
 	if v != "" && v < mcp.Version20250618 {
 		roots = slices.Clone(roots)
 		for i, r := range roots {
-			roots[i] = &mcp.Root{URI: r.URI, Name: r.Name} // there is no _meta yet
+			roots[i] = &mcp.Root{URI: r.URI, Name: r.Name} // no _meta yet
 		}
 	}
 	return roots

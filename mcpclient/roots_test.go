@@ -89,7 +89,7 @@ func TestRootsAreDeclared(t *testing.T) {
 	}
 }
 
-func TestRootsOfAClientThatIsNotReadyAreForTheNextServer(t *testing.T) {
+func TestRootsSetBeforeReadyReachTheNextServer(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{UseRoots(home())}}
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
@@ -107,7 +107,7 @@ func TestRootsOfAClientThatIsNotReadyAreForTheNextServer(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeARootIsRefused(t *testing.T) {
+func TestInvalidRootIsRefused(t *testing.T) {
 	for uri, want := range map[string]string{
 		"file:///":                     "",
 		"file:///home/user/..hidden":   "",

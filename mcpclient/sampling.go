@@ -11,40 +11,40 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// SamplingHandler asks a model for the next message of a conversation. A nil result without an error means that the
-// user does not want that. Of the params only MaxTokens binds; which model it is, and with which system prompt, is for
-// the client to decide.
+// SamplingHandler asks a model for the next message of a conversation. A nil result without an error means that
+// the user has refused. Of the params only MaxTokens is binding; the client chooses the model and the system
+// prompt.
 type SamplingHandler func(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
-// SamplingOptions say what a client's model can do. The zero value is a model that uses no tools.
+// SamplingOptions describe the client's model. The zero value is a model that uses no tools.
 type SamplingOptions struct {
-	// Tools declares that the model may use the tools that a request brings: the result asks for the uses, the server
-	// carries them out and asks anew. From 2025-11-25.
+	// Tools declares that the model may use the tools of a request: the result asks for tool uses, and the server
+	// carries them out and sends another request. From 2025-11-25.
 	Tools bool
 
-	// Context declares that the client can add context of this or of all its servers to the conversation, see
-	// [mcp.IncludeContext]. Otherwise a wish for that does not reach the handler. The protocol deprecates it.
+	// Context declares that the client can add context of this server or of all its servers to the conversation,
+	// see [mcp.IncludeContext]. Without it the handler does not see such a request. The protocol deprecates it.
 	Context bool
 
-	// MaxToolRounds is how many rounds of tools a conversation may have: uses by the model, and their results. A request
-	// with as many is refused, with -32602, unless its toolChoice is none, which makes the model come to an end. Zero
-	// means 32, a negative number no limit. What is counted is what the request brings; a server that leaves rounds out is
-	// bounded by what bounds the handler.
+	// MaxToolRounds is the maximum of tool rounds in a conversation: uses by the model, and their results. A
+	// request with as many rounds is refused with -32602, unless its toolChoice is none, which makes the model
+	// finish. Zero means 32, a negative number no limit. Only the rounds in the request count; if a server leaves
+	// rounds out, the bounds of the handler apply.
 	// (specification 2026-07-28, client/sampling, "Security Considerations")
 	MaxToolRounds int
 }
 
-// codeRejected is what a server gets to see if the user does not want what it asks for. (specification 2025-11-25,
-// client/sampling, "Error Handling")
+// codeRejected is the error code for the server if the user refuses its request.
+// (specification 2025-11-25, client/sampling, "Error Handling")
 const codeRejected = -1
 
-// HandleSampling declares that the client has a model, and lets h ask it: for sampling/createMessage of a legacy
-// server, and for what a modern one needs before it can answer a call. o may be nil.
+// HandleSampling declares that the client has a model, and makes h ask it: for sampling/createMessage of a legacy
+// server, and for requests for input of a modern one. o may be nil.
 //
-// A request that the protocol does not allow gets -32602 without h: one with tools that were not declared, with a tool
-// use whose result is missing, with results mixed with other content. Nor does a result leave that the protocol does
-// not allow: it is an error of h. What h leaves out and can be concluded is filled in: the role, and the reason to stop
-// that there is when tools are to be used. A person should see what is asked and what is answered.
+// An invalid request gets -32602 without calling h: one with undeclared tools, with a tool use without its result,
+// or with results mixed with other content. An invalid result counts as an error of h and is not sent. Missing
+// members of the result that follow from others are filled in: the role, and the stop reason for tool uses. A
+// person should review both the request and the answer.
 //
 // The protocol has deprecated sampling in 2026-07-28, in favour of servers with a model of their own.
 // (specification 2026-07-28, client/sampling)
@@ -75,7 +75,7 @@ type sampler struct {
 func (s *sampler) declare(c *mcp.ClientCapabilities) {
 	var declared mcp.SamplingCapability
 	if c.Sampling != nil {
-		declared = *c.Sampling // the user's stays as it is
+		declared = *c.Sampling // a copy, so that the user's value does not change
 	}
 	if s.Tools {
 		declared.Tools = mcp.Object{}
@@ -111,7 +111,7 @@ func (s *sampler) answer(ctx context.Context, r *Request, v mcp.Version) (any, e
 	return &sampled, nil
 }
 
-// checkRequest says what is wrong with a request. The text goes to the server.
+// checkRequest validates a request. The server gets the text of the error.
 func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	if !s.Tools && clientinput.UsesTools(p) {
 		return errors.New("tools, and uses of them, need the capability sampling.tools, which was not declared")
@@ -128,7 +128,7 @@ func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	return nil
 }
 
-// complete fills in what can be concluded, and says what is wrong with the rest, for a server of version v.
+// complete fills in missing members, and validates the result for a server of version v.
 func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Version) error {
 	uses := clientinput.UsesAny(r.Content)
 	if r.Role == "" {
@@ -149,8 +149,8 @@ func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Vers
 	return older(r, v)
 }
 
-// older makes of a result what a server of version v can read: before 2025-11-25 a message has one block, before
-// 2025-06-18 a block no _meta and no date, before 2025-03-26 a message no sound.
+// older converts a result for a server of version v: before 2025-11-25 a message has one block, before 2025-06-18
+// a block has no _meta and no date, before 2025-03-26 a message has no sound.
 func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	if v == "" {
 		return nil // the session is over: no server waits for the answer
@@ -175,7 +175,7 @@ func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	return nil
 }
 
-// plain returns a block as revisions before 2025-06-18 have it.
+// plain converts a block for revisions before 2025-06-18.
 func plain(block mcp.Content) mcp.Content {
 	switch b := block.(type) {
 	case *mcp.TextContent:

@@ -116,7 +116,7 @@ func TestTheCapabilityIsDeclaredAsFarAsItGoes(t *testing.T) {
 	}
 }
 
-func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
+func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 	const (
 		user  = `{"role":"user","content":{"type":"text","text":"hi"}}`
 		use   = `{"type":"tool_use","id":"%s","name":"add","input":{}}`
@@ -194,7 +194,7 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 	}
 }
 
-func TestResultsThatTheProtocolDoesNotAllowDoNotLeave(t *testing.T) {
+func TestInvalidResultsAreNotSent(t *testing.T) {
 	use := func(id, name string) *mcp.ToolUseContent {
 		return &mcp.ToolUseContent{ID: id, Name: name, Input: json.RawMessage(`{}`)}
 	}
@@ -248,7 +248,7 @@ func TestResultsThatTheProtocolDoesNotAllowDoNotLeave(t *testing.T) {
 	}
 }
 
-func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
+func TestOlderServersGetConvertedResults(t *testing.T) {
 	sound := &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
 	noted := &mcp.Annotations{Priority: new(0.5), LastModified: "2026-01-02T03:04:05Z"}
 	full := mcp.SamplingContent{&mcp.ImageContent{Data: "AA==", MIMEType: "image/png", Annotations: noted,
@@ -277,7 +277,7 @@ func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
 	}
 }
 
-func TestAUserWhoDoesNotWantSamplingRejectsIt(t *testing.T) {
+func TestNilSamplingResultIsARejection(t *testing.T) {
 	got := sampled(t, mcp.Version20251125, HandleSampling(saying(nil), nil), fmt.Sprintf(askModel, ""))
 	if want := `{"code":-1,"message":"User rejected sampling request"}`; string(got.Error) != want {
 		t.Errorf("answered %s, want the error %s", got.Raw, want)

@@ -18,13 +18,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Request is one request of the server: sent by one of the legacy era, asked for in an answer by a modern one.
+// Request is one request of the server: sent by a legacy server, or contained in an answer of a modern one.
 type Request struct {
 	Method string
 	Params json.RawMessage // valid JSON, an object; nil for none
 }
 
-// Decode decodes the params into v, a pointer. Nothing in v shares memory with the request. Icons that fail
+// Decode decodes the params into v, a pointer. v shares no memory with the request. Icons that fail
 // [mcp.Icon.Check] are left out of types of package mcp.
 func (r *Request) Decode(v any) error {
 	if r.Params == nil {
@@ -35,17 +35,17 @@ func (r *Request) Decode(v any) error {
 	return err
 }
 
-// answerPing is the one answer every client has. (specification 2025-11-25, basic/utilities/ping)
+// answerPing is the only answer that every client has. (specification 2025-11-25, basic/utilities/ping)
 func answerPing(context.Context, *Request) (any, error) { return nil, nil }
 
-// onlyPing are the answers of clients that have no other, which share them: no code changes the map.
+// onlyPing is shared by all clients without other handlers; it is immutable.
 var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
 
-// answering is how a client answers its server: the requests of a legacy one, which come as messages, and those that a
-// modern one puts into its answers.
+// answering answers the requests of the server: messages of a legacy server, and requests in the answers of a
+// modern one.
 type answering struct {
 	c        *conn.Conn
-	handlers map[string]RequestHandler // by method; fixed when the client is made
+	handlers map[string]RequestHandler // by method; immutable after the client is created
 	serving  serving.Requests
 }
 
@@ -64,8 +64,8 @@ func (a *answering) add(method string, h RequestHandler) error {
 	return nil
 }
 
-// complete adds what every client answers. Clients that answer nothing else, and have nothing to put around it, share
-// that.
+// complete adds the answers that every client has. alone means that the handlers need no wrappers; then clients
+// without other handlers share onlyPing.
 func (a *answering) complete(alone bool) {
 	switch {
 	case len(a.handlers) == 0 && alone:
@@ -75,7 +75,7 @@ func (a *answering) complete(alone bool) {
 	}
 }
 
-// interpose puts middleware around the handlers, the first outermost.
+// interpose wraps the handlers in middleware, the first outermost.
 func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) error {
 	for method := range a.handlers {
 		for i, wrap := range slices.Backward(middleware) {
@@ -90,10 +90,10 @@ func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) 
 	return nil
 }
 
-// servedAtOnce bounds the requests of the server that are being answered; more are refused.
+// servedAtOnce bounds the concurrent requests of the server; further ones are refused.
 const servedAtOnce = 64
 
-// serve answers one request, off the read loop.
+// serve answers one request, in a goroutine of its own.
 func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	params, err := m.Params()
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answer
 	}
 	in := serving.Incoming(m.Method, &params, r.Session.Peer, m.Size(), instrument.Incoming{ID: m.ID.String()})
 	request := &Request{Method: m.Method, Params: m.Middle()}
-	// here, for a cancellation may be the next message
+	// before the goroutine starts, because a cancellation may be the next message
 	ctx, served := a.serving.Begin(r.Link.Ctx, serving.ID{Link: r.Link, ID: m.ID})
 	a.c.InBackground(r.Link, func() { // ends with the handler
 		defer a.serving.Leave(size)
@@ -116,7 +116,7 @@ func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answer
 	})
 }
 
-// refuse answers a request with an error at once, on the read loop.
+// refuse answers a request with an error at once, in the goroutine that reads.
 func (a *answering) refuse(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error,
 	answer conn.Answerer) {
 	_, known := a.handlers[m.Method]
@@ -126,7 +126,7 @@ func (a *answering) refuse(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.P
 	serving.Reply(&op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
 }
 
-// handle calls the handler of one request and answers it, unless the server has cancelled it meanwhile.
+// handle calls the handler of one request and answers it, unless the server has cancelled it in the meantime.
 func (a *answering) handle(ctx context.Context, served *serving.Request, in instrument.Incoming, r *Request,
 	answer conn.Answerer) {
 	handler, known := a.handlers[r.Method]
@@ -141,7 +141,7 @@ func (a *answering) handle(ctx context.Context, served *serving.Request, in inst
 	op.Labelled(ctx, func(ctx context.Context) { raw, err = a.protect(ctx, handler, r) })
 }
 
-// conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
+// conclude answers a request with the result of its handler, unless the server has cancelled it in the meantime.
 func (a *answering) conclude(op *instrument.Op, served *serving.Request, r *Request, raw []byte, err error,
 	answer conn.Answerer) {
 	if why := a.serving.End(served); why != nil {
@@ -157,7 +157,7 @@ func noHandler(_ context.Context, r *Request) (any, error) {
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no handler for " + r.Method}
 }
 
-// input calls the handler for one request of the server, which came in the answer to the request id.
+// input calls the handler for one request of the server, from the answer to request id.
 func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
 	handler, known := a.handlers[r.Method]
 	if !known || r.Method == mcp.MethodPing {
@@ -181,14 +181,14 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 	return raw, nil
 }
 
-// protect does what answerOf does, and turns a panic into an error.
+// protect calls answerOf, and converts a panic to an error.
 func (a *answering) protect(ctx context.Context, h RequestHandler, r *Request) (raw []byte, err error) {
 	err = serving.ErrInternal
 	usercode.Run(func() { raw, err = answerOf(ctx, h, r) }, a.c.Failed(ctx, r.Method))
 	return raw, err
 }
 
-// answerOf calls a handler and encodes its result, which may be code of the user's as well.
+// answerOf calls a handler and encodes its result, which may run user code as well.
 func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error) {
 	result, err := h(ctx, r)
 	if err != nil {
@@ -204,7 +204,7 @@ func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error)
 	return raw, nil
 }
 
-// answerFrame makes the answer to a request of a result or an error, and returns the error that is in it.
+// answerFrame encodes a result or an error as the answer to a request, and returns the error in the answer.
 func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	if err == nil {
 		var frame []byte

@@ -171,7 +171,7 @@ func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-func TestBatchesAreAnsweredInTheVersionThatHasThem(t *testing.T) {
+func TestBatchesAreAnsweredOnlyIn20250326(t *testing.T) {
 	legacyReady(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 		f := v.Expect("call")
@@ -245,7 +245,7 @@ func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
 	}
 }
 
-func TestCapabilitiesThatAreNoJSONAreRefused(t *testing.T) {
+func TestCapabilitiesWithInvalidJSONAreRefused(t *testing.T) {
 	o := &Options{Capabilities: mcp.ClientCapabilities{Experimental: map[string]mcp.Object{"x": mcp.Object("{")}}}
 	if _, err := New(newScript(t), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
 		t.Errorf("want an error about the capabilities, got %v", err)

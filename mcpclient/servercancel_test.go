@@ -23,7 +23,7 @@ func (c *conversation) cancel(id, reason string) {
 
 // A call that the server has cancelled gets no answer: it fails at once, and an answer that comes none the less is
 // late.
-func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
+func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
 			observed(t, Options{Versions: []mcp.Version{version}}, nil,
@@ -70,7 +70,7 @@ func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 }
 
 // Over HTTP the stream of a call that the server has cancelled is closed: the transport holds nothing for it any more.
-func TestTheStreamOfACallThatTheServerCancelsIsClosed(t *testing.T) {
+func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 	var closed []int64
 	bubbleWith(t, nil, func(s *script) transport.Transport {
 		closed = nil

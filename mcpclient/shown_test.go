@@ -19,7 +19,7 @@ import (
 // The tests of this file show rows of the telemetry schema that no other test of the client shows; the Recording checks
 // the rows themselves.
 
-func TestASubscriptionThatIsOpenedAnewNamesTheOneThatWasLost(t *testing.T) {
+func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
 	features := []Feature{HandleToolListChanged(func(context.Context) {})}
 	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		r := &revision{v: mcp.Version20260728, s: s, c: c, conversation: s.next(t).greet(mcp.Version20260728, all)}
@@ -47,7 +47,7 @@ func TestASubscriptionThatIsOpenedAnewNamesTheOneThatWasLost(t *testing.T) {
 	})
 }
 
-func TestAnUpdateThatIsHandledNamesItsResource(t *testing.T) {
+func TestHandledUpdateNamesItsResource(t *testing.T) {
 	features := []Feature{HandleNotification(mcp.NotificationResourceUpdated, func(context.Context, *Notification) {})}
 	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
@@ -63,7 +63,7 @@ func TestAnUpdateThatIsHandledNamesItsResource(t *testing.T) {
 	})
 }
 
-func TestAPromptThatNeedsInputAndFindsNoRoomSaysWhichItIs(t *testing.T) {
+func TestBusyPromptWithInputIsNamedInTheError(t *testing.T) {
 	var busy atomic.Bool
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
 		return transport.ErrBusy, m.Method == mcp.MethodGetPrompt && busy.CompareAndSwap(true, false)
@@ -104,7 +104,7 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	})
 }
 
-func TestWhatAFloodOfNotificationsDropsIsLoggedNowAndThen(t *testing.T) {
+func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
 	release := make(chan struct{})
 	features := []Feature{HandleNotification("flood", func(ctx context.Context, _ *Notification) {
 		select {
@@ -139,7 +139,7 @@ func TestWhatAFloodOfNotificationsDropsIsLoggedNowAndThen(t *testing.T) {
 }
 
 // A model may call tools that do not exist; their names are no news for metrics, once it is known which do.
-func TestAToolThatIsNotListedHasNoSeriesOfItsOwn(t *testing.T) {
+func TestUnlistedToolHasNoSeriesOfItsOwn(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)

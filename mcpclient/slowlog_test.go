@@ -114,7 +114,7 @@ var said = map[string]string{
 
 // A log handler that does not return holds up what it logs for, and nothing beside that: not the reading, in whosever
 // goroutine, nor connecting and negotiating.
-func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
+func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
 		for _, lends := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, callers read: %v", version, lends), func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
 }
 
 // A caller that reads its own answer leaves in time, no matter what came instead of that and what is logged of it.
-func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
+func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
 	stuckLog(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -195,7 +195,7 @@ func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 
 // A function for transitions that does not return holds up no connection. What it does not hear of is bounded, and
 // told.
-func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
+func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
 	const connections = 200
 	var release chan struct{}
 	rec := telemetrytest.Recorder(t)

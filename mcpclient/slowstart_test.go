@@ -42,7 +42,7 @@ func launching(t *testing.T, o *Options, said string, test func(t *testing.T, s 
 	bubbleWith(t, o, func(s *script) transport.Transport { return launcher{s, said} }, test)
 }
 
-func TestAServerThatTakesItsTimeToStartIsReadyAtTheFirstAttempt(t *testing.T) {
+func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 	for _, start := range []time.Duration{
 		time.Second, 5 * time.Second, 17 * time.Second, 40 * time.Second, 59 * time.Second,
 	} {
@@ -88,7 +88,7 @@ func TestAServerThatTakesItsTimeToStartIsReadyAtTheFirstAttempt(t *testing.T) {
 	}
 }
 
-func TestAServerThatNeverSpeaksIsGivenUpWithItsLastWords(t *testing.T) {
+func TestSilentServerIsGivenUpWithItsLastWords(t *testing.T) {
 	launching(t, nil, "waiting for a lock", func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		begun := time.Now()
@@ -113,7 +113,7 @@ func TestAServerThatNeverSpeaksIsGivenUpWithItsLastWords(t *testing.T) {
 	})
 }
 
-func TestAServerThatHasSpokenHasTheInitTimeout(t *testing.T) {
+func TestInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
 	launching(t, nil, "", func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)

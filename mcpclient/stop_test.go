@@ -68,7 +68,7 @@ func TestStopFromEveryState(t *testing.T) {
 	}
 }
 
-func TestStopFailsWhatIsInFlight(t *testing.T) {
+func TestStopFailsCallsInFlight(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var calls []<-chan error
 		for range 20 {
@@ -101,7 +101,7 @@ func (c stubbornConn) Close(ctx context.Context) error {
 	return c.Conn.Close(ctx)
 }
 
-func TestStopDoesNotWaitForATransportThatDoesNotClose(t *testing.T) {
+func TestStopDoesNotWaitForABlockedClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := New(stubborn{s}, nil)
@@ -120,7 +120,7 @@ func TestStopDoesNotWaitForATransportThatDoesNotClose(t *testing.T) {
 	})
 }
 
-func TestAHandlerThatIgnoresItsContextDoesNotHoldStop(t *testing.T) {
+func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 	release := make(chan struct{})
 	o := &Options{Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
@@ -180,7 +180,7 @@ func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
 	})
 }
 
-func TestConnectGivesUpAfterThreeAttemptsAndSaysWhy(t *testing.T) {
+func TestConnectGivesUpAfterThreeAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("the server is out for lunch")
 		_, err := Connect(t.Context(), failing{newScript(t), broken}, nil)

@@ -17,7 +17,7 @@ func changed(params string) string {
 
 // On a stream that all share, what belongs to no subscription of the client's reaches no handler.
 // (specification 2026-07-28, basic/patterns/subscriptions)
-func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
+func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 	var tools, all int
 	o := Options{Features: []Feature{
 		HandleNotification(mcp.NotificationToolListChanged, func(context.Context, *Notification) { tools++ }),
@@ -75,7 +75,7 @@ func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 
 // What the server had queued for a subscription when the one in its place was opened may be told after that: it is a
 // change that the new one does not tell of.
-func TestWhatWasOnItsWayWhenASubscriptionWasReplacedIsHeard(t *testing.T) {
+func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 	var n int
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
@@ -98,7 +98,7 @@ func TestWhatWasOnItsWayWhenASubscriptionWasReplacedIsHeard(t *testing.T) {
 }
 
 // A legacy server has no subscriptions: what it tells of has no id.
-func TestALegacyServerIsHeardWithoutSubscriptions(t *testing.T) {
+func TestLegacyNotificationsNeedNoSubscription(t *testing.T) {
 	var n int
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {

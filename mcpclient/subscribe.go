@@ -14,27 +14,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
-// [Client.OnResourceUpdated] hear of. It returns when the server has agreed. If the server does not agree, for this
-// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With Options.NoListening
-// the error names that option. After an error nothing has changed.
+// SubscribeResource asks the server to report changes of a resource to [HandleResourceUpdated] and
+// [Client.OnResourceUpdated]. It returns when the server has agreed. If the server does not agree, for this
+// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With
+// Options.NoListening the error names that option. An error changes nothing.
 //
-// The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
-// after a connection was lost. The handlers are called then, for the client may have missed a change. Without an answer
-// the client tries again, after Options.BackoffMin to BackoffMax. If a server refuses, the client emits the record
-// mcp_client.subscription.lost. A legacy server gives a reason, and the next session tries again. A modern server gives
-// none, and the client asks it again after BackoffMin to BackoffMax. To subscribe to a resource twice is to subscribe
-// once, and one unsubscribing ends it.
+// The subscription lasts until [Client.UnsubscribeResource] or the end of the client: after a lost connection the
+// client renews it in the new session and calls the handlers, because it may have missed a change. If the server
+// does not answer, the client tries again, after Options.BackoffMin to BackoffMax. If a server refuses, the client
+// emits the record mcp_client.subscription.lost. A legacy server gives a reason, and the client tries again in the
+// next session. A modern server gives none, and the client asks it again after BackoffMin to BackoffMax.
+// Subscribing to a resource twice has the same effect as once, and one unsubscription ends it.
 //
-// A modern client replaces its subscription to change it. It reads the old one for 5 s more, so handlers may hear a
-// change twice; of more than 4 changes in that time, the oldest counts as a gap.
+// A modern client replaces its subscription to change it. It reads the old one for 5 s more, so handlers may get a
+// change twice; if there are more than 4 replacements in that time, the oldest counts as a gap.
 //
-// A legacy server is asked by resources/subscribe. For a modern one, what has handlers and what is subscribed to is one
-// subscriptions/listen, so of the options only the timeout and WaitForReady mean something there.
+// For a legacy server the client sends resources/subscribe. For a modern server, one subscriptions/listen covers
+// all handlers and subscriptions, so only the options for the timeout and WaitForReady apply there.
 // (specification 2025-11-25, server/resources, "Subscriptions"; 2026-07-28, basic/patterns/subscriptions)
 func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	p := &mcp.SubscribeParams{URI: uri}
-	options = append(options[:len(options):len(options)], ifSent) // modern servers are asked by another method
+	options = append(options[:len(options):len(options)], ifSent) // modern servers get another method
 	return c.operate(ctx, mcp.MethodSubscribe, p, options, func(ctx context.Context, options []CallOption) error {
 		return c.subscribe(ctx, p, options)
 	})
@@ -68,13 +68,13 @@ func (c *Client) subscribe(ctx context.Context, p *mcp.SubscribeParams, options 
 	return nil
 }
 
-// UnsubscribeResource ends what [Client.SubscribeResource] began. Even if it fails, and even if ctx has ended
-// before, the resource is not subscribed to in later sessions, unless a SubscribeResource of the same resource is under
-// way that succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready
-// has no server to tell, which is no error.
+// UnsubscribeResource ends the subscription of [Client.SubscribeResource]. Even if it fails, and even if ctx has
+// ended before, later sessions do not subscribe to the resource, unless a concurrent SubscribeResource of the same
+// resource succeeds. An error means that a legacy server may report changes until the session ends. If the client
+// is not ready, there is no server to notify, which is not an error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	p := &mcp.UnsubscribeParams{URI: uri}
-	options = append(options[:len(options):len(options)], ifSent) // a client that is not ready has no server to ask
+	options = append(options[:len(options):len(options)], ifSent) // a client that is not ready sends nothing
 	return c.operate(ctx, mcp.MethodUnsubscribe, p, options, func(ctx context.Context, options []CallOption) error {
 		return c.unsubscribe(ctx, p, options)
 	})
@@ -86,7 +86,7 @@ func (c *Client) unsubscribe(ctx context.Context, p *mcp.UnsubscribeParams, opti
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	w, ok := c.subscriptions.watches.enter(limited, uri)
-	if !ok { // another caller is about to subscribe, or a new session is
+	if !ok { // another caller is subscribing, or a new session is
 		c.subscriptions.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
 		return errorOf(conn.Outlived(limited, mcp.MethodUnsubscribe, true))
@@ -101,7 +101,7 @@ func (c *Client) unsubscribe(ctx context.Context, p *mcp.UnsubscribeParams, opti
 	return c.Call(limited, mcp.MethodUnsubscribe, p, nil, options...)
 }
 
-// listenTo adds a resource to what the client listens to in session s, and waits until the server has agreed.
+// listenTo adds a resource to the subscription in session s, and waits until the server has agreed.
 func (subs *subscriptions) listenTo(ctx context.Context, s *conn.Session, w *watch) error {
 	word := subs.watches.ask(w, s)
 	if word == nil {
@@ -120,16 +120,17 @@ func (subs *subscriptions) listenTo(ctx context.Context, s *conn.Session, w *wat
 		}
 	}
 	if !subs.watches.withdraw(w) {
-		return <-word // it has come meanwhile
+		return <-word // the answer has just arrived
 	}
 	return err
 }
 
-// restoredAtOnce is how many resources of a legacy server are subscribed to at once when a session begins.
+// restoredAtOnce bounds the concurrent requests that renew subscriptions when a session with a legacy server
+// begins.
 const restoredAtOnce = 8
 
-// restore subscribes anew, in a session that is not the first, to the resources that were subscribed to. For
-// modern servers listen does it.
+// restore renews the subscriptions to resources, in a session that is not the first. For modern servers listen
+// does it.
 func (subs *subscriptions) restore(s *conn.Session) {
 	if s.First {
 		return
@@ -155,7 +156,7 @@ func (subs *subscriptions) restore(s *conn.Session) {
 	}
 }
 
-// restoreAll subscribes anew to resources of a legacy server, and returns those that need another try.
+// restoreAll renews subscriptions at a legacy server, and returns the URIs that need another attempt.
 func (subs *subscriptions) restoreAll(s *conn.Session, uris []string) (again []string) {
 	var mu sync.Mutex
 	var tries sync.WaitGroup
@@ -182,8 +183,8 @@ func (subs *subscriptions) restoreAll(s *conn.Session, uris []string) (again []s
 	return again
 }
 
-// restoreOne subscribes anew to one resource of a legacy server. It reports false if that needs another try: there was
-// no answer, and the server has not refused.
+// restoreOne renews a subscription at a legacy server. It reports false if another attempt is needed: there was no
+// answer, and the server has not refused.
 func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 	w, ok := subs.watches.enter(s.Ctx, uri)
 	if !ok {
@@ -207,8 +208,8 @@ func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 	return true
 }
 
-// isRefusal reports whether an error is the server's own, or one that no other try can change. An internal error is
-// none: a gateway says so while its member is away.
+// isRefusal reports whether err is the server's own, or permanent. An internal error does not count, because a
+// gateway returns it while its member is away.
 func isRefusal(err error) bool {
 	said, answered := errors.AsType[*mcp.Error](err)
 	answered = answered && said.Code != mcp.CodeInternalError
@@ -217,14 +218,14 @@ func isRefusal(err error) bool {
 		ok && (e.Kind == KindProtocol || e.Kind == KindInvalid || e.Kind == KindShutdown)
 }
 
-// notHonoured is the error of a resource that a modern server acknowledges no subscription to.
+// notHonoured returns the error for a resource to which a modern server has not acknowledged the subscription.
 func notHonoured(uri string) error {
 	e := unsupported(mcp.MethodSubscriptionsListen, fmt.Sprintf("updates of %q", uri))
 	e.Unsent = false
 	return e
 }
 
-// without returns uris without those in others, nil if none are left.
+// without returns uris without others, nil if none is left.
 func without(uris, others []string) []string {
 	var left []string
 	for _, uri := range uris {

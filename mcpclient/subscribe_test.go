@@ -80,7 +80,7 @@ func (r *revision) updated(uri string) {
 	r.tell(mcp.NotificationResourceUpdated, fmt.Sprintf(`{"uri":%q}`, uri))
 }
 
-func TestUpdatesOfASubscribedResourceAreHeard(t *testing.T) {
+func TestUpdatesOfASubscribedResourceReachTheHandler(t *testing.T) {
 	j := &journal{}
 	inEach(t, Options{Features: []Feature{HandleResourceUpdated(j.updated)}}, func(t *testing.T, r *revision) {
 		r.silent() // a handler alone is no reason to ask for updates
@@ -101,7 +101,7 @@ func TestUpdatesOfASubscribedResourceAreHeard(t *testing.T) {
 	})
 }
 
-func TestSubscriptionsAreMadeAnewInEachSession(t *testing.T) {
+func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{HandleResourceUpdated(j.updated),
 		HandleNotification(mcp.NotificationResourceUpdated, j.raw)}}
@@ -143,7 +143,7 @@ func (r *revision) anew() string {
 	return paramsOf(r.t, f)
 }
 
-func TestSubscriptionsAreMadeAnewWhenTheSessionHasGone(t *testing.T) {
+func TestSubscriptionsAreRenewedAfterALostSession(t *testing.T) {
 	j := &journal{}
 	o := &Options{Versions: legacyOnly, Features: []Feature{HandleResourceUpdated(j.updated)}}
 	streamed(t, o, func(t *testing.T, s *script, c *Client) {
@@ -162,7 +162,7 @@ func TestSubscriptionsAreMadeAnewWhenTheSessionHasGone(t *testing.T) {
 	})
 }
 
-func TestASubscriptionThatTheServerDoesNotHonourIsAnError(t *testing.T) {
+func TestUnhonouredSubscriptionIsAnError(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}
 	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
@@ -260,7 +260,7 @@ func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
 	})
 }
 
-func TestASubscriptionThatIsLostOnTheWayIsNotMadeAnew(t *testing.T) {
+func TestSubscriptionLostInFlightIsNotRenewed(t *testing.T) {
 	inEach(t, Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.Receive()
@@ -309,7 +309,7 @@ func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
 	})
 }
 
-func TestAServerThatDoesNotListenIsAskedOnce(t *testing.T) {
+func TestServerWithoutListenIsAskedOnce(t *testing.T) {
 	inRevisions(t, modernOnly, all, Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		f := r.Expect(mcp.MethodSubscriptionsListen)
@@ -332,7 +332,7 @@ func TestAServerThatDoesNotListenIsAskedOnce(t *testing.T) {
 	})
 }
 
-func TestAnEndedSubscriptionIsMadeAnewAndUpdatesAreAssumed(t *testing.T) {
+func TestEndedSubscriptionIsRenewedAndUpdatesAreAssumed(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleToolListChanged(j.changed("tools"))}}
 	const both = `{"toolsListChanged":true,"resourceSubscriptions":["` + motd + `"]}`
@@ -509,7 +509,7 @@ func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatIsGivenUpBeforeItsTurnIsNotRestored(t *testing.T) {
+func TestUnsubscribedResourceIsNotRestored(t *testing.T) {
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
 		var last string
 		for i := range restoredAtOnce + 1 {
@@ -550,7 +550,7 @@ func TestUnsubscribingTakesNoTime(t *testing.T) {
 	})
 }
 
-func TestWhatIsBeingRestoredCanBeUnsubscribed(t *testing.T) {
+func TestResourceBeingRestoredCanBeUnsubscribed(t *testing.T) {
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.reconnect(all)

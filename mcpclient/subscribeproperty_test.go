@@ -125,9 +125,9 @@ type change struct {
 	Unsubscribe bool
 }
 
-// TestTheServerTellsOfWhatIsSubscribedTo holds what a server tells of in the end against what the user was told, after
+// TestServerReportsSubscribedResources holds what a server tells of in the end against what the user was told, after
 // changes to several resources at once and connections that are lost among them.
-func TestTheServerTellsOfWhatIsSubscribedTo(t *testing.T) {
+func TestServerReportsSubscribedResources(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		moment := rapid.Custom(func(rt *rapid.T) time.Duration {
 			return time.Duration(rapid.IntRange(0, 4000).Draw(rt, "ms")) * time.Millisecond

@@ -9,16 +9,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// subscription is one subscriptions/listen, and the content of this request. It belongs to the listener of its session.
+// subscription is one subscriptions/listen request and its content. The listener of its session owns it.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 type subscription struct {
 	conn.Request
 	filter mcp.SubscriptionFilter
-	// the request that opened the latest subscription, if that was lost with an earlier session
+	// request of the previous subscription, if that was lost with an earlier session
 	before instrument.Ref
-	anew   bool                   // it was
-	agreed mcp.SubscriptionFilter // what the server has acknowledged; belongs to the reader of the connection before that
-	stream func(error)            // tells the telemetry how it has ended
+	anew   bool                   // before is set
+	agreed mcp.SubscriptionFilter // acknowledged by the server; until then owned by the reader of the connection
+	stream func(error)            // reports the end to the telemetry
 }
 
 func newSubscription(c *conn.Conn, filter mcp.SubscriptionFilter) *subscription {
@@ -67,7 +67,7 @@ func (sub *subscription) GivenUp(_ *conn.Session, reason string) (string, bool) 
 
 func (sub *subscription) Late() conn.LateAnswer { return nil }
 
-// covers reports whether sub, nil for none, is about all that f is about.
+// covers reports whether sub includes everything in f. sub may be nil.
 func (sub *subscription) covers(f *mcp.SubscriptionFilter) bool {
 	return sub != nil &&
 		(sub.filter.ToolsListChanged || !f.ToolsListChanged) &&
@@ -76,12 +76,12 @@ func (sub *subscription) covers(f *mcp.SubscriptionFilter) bool {
 		len(without(f.ResourceSubscriptions, sub.filter.ResourceSubscriptions)) == 0
 }
 
-// is reports whether the subscription, nil for none, is about f and nothing else.
+// is reports whether the filter of sub equals f. sub may be nil.
 func (sub *subscription) is(f *mcp.SubscriptionFilter) bool {
 	return sub != nil && reflect.DeepEqual(*f, sub.filter)
 }
 
-// close ends the subscription, nil for none, and reports whether it had ended before by itself.
+// close ends the subscription and reports whether it had already ended by itself. sub may be nil.
 func (sub *subscription) close() (over bool) {
 	if sub == nil {
 		return false
@@ -95,14 +95,14 @@ func (sub *subscription) close() (over bool) {
 	return over
 }
 
-// over tells the telemetry how the subscription has ended by itself.
+// over reports the end of a subscription that has ended by itself to the telemetry.
 func (sub *subscription) over(o conn.Outcome) {
 	sub.HangUp(o)
 	switch {
 	case o.Cause != 0:
 		sub.stream(sub.Failed(o))
 	case o.Message.Kind == jsonrpc.Error:
-		e, _ := conn.DecodeError(&o.Message) // what could be read is enough
+		e, _ := conn.DecodeError(&o.Message) // a partly valid error is enough
 		sub.stream(&conn.Fault{Kind: conn.KindJSONRPC, Op: sub.Method, Server: e})
 	default:
 		sub.stream(nil)

@@ -11,30 +11,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// subscriptions are the changes that a client hears of: of the lists that it has handlers for, and of the resources
-// that the user is subscribed to. In a modern session a listener keeps one subscription to all of them open
-// (listen.go). A legacy server tells of lists unasked, and is asked for each resource (subscribe.go).
+// subscriptions are the changes that the server reports to the client: changes of lists with handlers, and of the
+// resources that the user is subscribed to. In a modern session a listener keeps one subscription to all of them
+// open (listen.go). A legacy server reports changes of lists without a subscription, and needs a request for each
+// resource (subscribe.go).
 type subscriptions struct {
 	c       *Client
 	watches watches
-	asked   atomic.Uint32 // the lists that have been asked for, a bit for each: [toolsAsked] and so on
+	asked   atomic.Uint32 // lists that were requested, one bit each: [toolsAsked] and so on
 
-	mu        sync.Mutex // is locked before the mutex of [conn.Conn]
-	listening uint64     // guarded by mu; the epoch of the session that has a listener, 0 for none
-	refused   *refusal   // guarded by mu; by the server of the latest session that did so; nil if none has
-	latest    *opening   // guarded by mu; the latest subscription, nil before the first
+	mu        sync.Mutex // locked before the mutex of [conn.Conn]
+	listening uint64     // epoch of the session with a listener, 0 for none; guarded by mu
+	refused   *refusal   // latest refusal by a server; nil if none; guarded by mu
+	latest    *opening   // the latest subscription, nil before the first; guarded by mu
 }
 
-// opening is the request that opened a subscription, the epoch of its session, and the subscriptions before it that the
-// client still reads, the oldest first. A client that has not subscribed has no opening, and so takes no memory for it.
+// opening is the request that opened a subscription, the epoch of its session, and the replaced subscriptions that
+// the client still reads, the oldest first. It is nil, and takes no memory, in a client that has not subscribed.
 type opening struct {
 	by       instrument.Ref
 	in       uint64
 	replaced []*replaced
 }
 
-// replaced returns the list of the subscriptions that the client still reads after another one has replaced them. mu is
-// held.
+// replaced returns the list of replaced subscriptions that the client still reads. mu is held.
 func (subs *subscriptions) replaced() *[]*replaced {
 	if subs.latest == nil {
 		subs.latest = new(opening)
@@ -42,14 +42,14 @@ func (subs *subscriptions) replaced() *[]*replaced {
 	return &subs.latest.replaced
 }
 
-// The lists of which changes are told.
+// Bits for the lists with change notifications.
 const (
 	toolsAsked = 1 << iota
 	promptsAsked
 	resourcesAsked
 )
 
-// asks notes that a list is asked for, if the method does that.
+// asks records that a list is requested, if method does that.
 func (subs *subscriptions) asks(method string) {
 	switch method {
 	case mcp.MethodListTools:
@@ -61,30 +61,30 @@ func (subs *subscriptions) asks(method string) {
 	}
 }
 
-// refusal is why the server of one session takes no subscriptions.
+// refusal is why the server of one session accepts no subscriptions.
 type refusal struct {
 	epoch uint64
 	err   *Error
 }
 
-// wish is what the client wants to hear of in a session.
+// wish is the set of changes that the client wants in a session.
 type wish struct {
 	filter  mcp.SubscriptionFilter
-	asked   bool            // a caller waits for the server's word on it
-	lost    []string        // resources that the server did not agree on when it was last asked
-	changed <-chan struct{} // closed when it may have become another one
+	asked   bool            // a caller waits for the server's answer
+	lost    []string        // resources on which the server did not agree last time
+	changed <-chan struct{} // closed when the wish may have changed
 }
 
-// some reports whether it is anything at all.
+// some reports whether the wish is not empty.
 func (w *wish) some() bool {
 	f := &w.filter
 	return f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged || len(f.ResourceSubscriptions) > 0
 }
 
-// fulfilled reports whether the subscription is about it and nothing else, and no caller wants more.
+// fulfilled reports whether the subscription covers exactly the wish, and no caller waits for more.
 func (w *wish) fulfilled(by *subscription) bool { return !w.asked && by.is(&w.filter) }
 
-// listenIfWanted begins to listen to changes in session s, if it is the present one and there is reason to.
+// listenIfWanted starts to listen to changes in session s, if it is the present session and the wish is not empty.
 func (subs *subscriptions) listenIfWanted(s *conn.Session) {
 	if s == conn.NoSession || !s.Era.Subscribes() || subs.c.cfg.NoListening {
 		return
@@ -99,7 +99,7 @@ func (subs *subscriptions) listenIfWanted(s *conn.Session) {
 	}
 }
 
-// unavailable returns why no resource can be subscribed to in session s, nil if resources can.
+// unavailable returns an error if no resource can be subscribed to in session s.
 func (subs *subscriptions) unavailable(s *conn.Session) *Error {
 	switch {
 	case !hasSubscribing(&s.Capabilities):
@@ -114,7 +114,7 @@ func (subs *subscriptions) unavailable(s *conn.Session) *Error {
 var errNotListening = errors.New("the client does not listen to changes: Options.NoListening is set " +
 	`("listen": false in a file of servers)`)
 
-// begin sees to it that the client listens in session s, unless the server has refused.
+// begin ensures that the client listens in session s. It returns the error of a server that has refused.
 func (subs *subscriptions) begin(s *conn.Session) *Error {
 	subs.listenIfWanted(s)
 	subs.mu.Lock()
@@ -125,14 +125,15 @@ func (subs *subscriptions) begin(s *conn.Session) *Error {
 	return nil
 }
 
-// refusedBy notes that the server of session s takes no subscriptions.
+// refusedBy records that the server of session s accepts no subscriptions.
 func (subs *subscriptions) refusedBy(s *conn.Session, err *Error) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
 	subs.refused = &refusal{s.Epoch, err}
 }
 
-// wishes returns the changes that the client has handlers for, or is subscribed to, of those the server tells of.
+// wishes returns the changes that the client has handlers for, or is subscribed to, and that the server can
+// report.
 func (subs *subscriptions) wishes(s *conn.Session) (w wish) {
 	w.filter = subs.c.dispatcher.wanted(&s.Capabilities)
 	if hasSubscribing(&s.Capabilities) {
@@ -141,11 +142,11 @@ func (subs *subscriptions) wishes(s *conn.Session) (w wish) {
 	return w
 }
 
-// stillWanted says what to listen to. If that is nothing, the session listens no more.
+// stillWanted returns the present wish. If it is empty, the session stops listening.
 func (subs *subscriptions) stillWanted(s *conn.Session) (w wish, some bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	changed := subs.c.dispatcher.change() // before the look, so that no change is missed
+	changed := subs.c.dispatcher.change() // before the wish is read, so that no change is missed
 	w = subs.wishes(s)
 	w.changed = changed
 	if !w.some() && subs.listening == s.Epoch {
@@ -154,7 +155,7 @@ func (subs *subscriptions) stillWanted(s *conn.Session) (w wish, some bool) {
 	return w, w.some()
 }
 
-// subscribe opens a subscription, of which the server has agreed on a part at least.
+// subscribe opens a subscription; the server has agreed to at least a part of it.
 func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFilter) (*subscription, *Error) {
 	sub := newSubscription(&subs.c.core, filter)
 	sub.before, sub.anew = subs.last(s)
@@ -168,7 +169,7 @@ func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFil
 	return sub, nil
 }
 
-// last names the request that has opened the latest subscription, if that was lost with an earlier session.
+// last returns the request of the latest subscription, if that was lost with an earlier session.
 func (subs *subscriptions) last(s *conn.Session) (ref instrument.Ref, lost bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
@@ -178,7 +179,7 @@ func (subs *subscriptions) last(s *conn.Session) (ref instrument.Ref, lost bool)
 	return subs.latest.by, true
 }
 
-// acknowledged tells the subscription that the server sends what it asks for.
+// acknowledged records the acknowledgement of a subscription.
 func (subs *subscriptions) acknowledged(n *Notification) {
 	var p mcp.SubscriptionsAcknowledgedParams
 	var request mcp.RequestID
@@ -196,14 +197,15 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 	})
 }
 
-// unwanted returns why a notification of a modern server reaches no handler, a Drop word of package names, or "". It
-// must belong to a subscription of the client if its params or its method say so: on a stream that all share, that is
-// how a client tells its subscriptions apart. (specification 2026-07-28, basic/patterns/subscriptions)
+// unwanted returns why a notification of a modern server reaches no handler, a Drop constant of package names, or
+// "". If its params or its method demand it, the notification must belong to a subscription of the client; on a
+// shared stream, that is how a client distinguishes its subscriptions. (specification 2026-07-28,
+// basic/patterns/subscriptions)
 func (subs *subscriptions) unwanted(n *Notification) string {
 	switch n.Method {
-	case mcp.NotificationProgress, mcp.NotificationMessage: // of a request
+	case mcp.NotificationProgress, mcp.NotificationMessage: // they belong to a request
 		return ""
-	case mcp.NotificationCancelled, mcp.NotificationSubscriptionsAcknowledged: // look for their request by themselves
+	case mcp.NotificationCancelled, mcp.NotificationSubscriptionsAcknowledged: // they identify their request themselves
 		return ""
 	}
 	var request mcp.RequestID
@@ -218,8 +220,7 @@ func (subs *subscriptions) unwanted(n *Notification) string {
 	return subs.superseded(id, n)
 }
 
-// onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to
-// them.
+// onlySubscribed reports whether a modern server sends notifications of a method only to subscribers.
 func onlySubscribed(method string) bool {
 	switch method {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,

@@ -11,7 +11,7 @@ import (
 
 // A server that asks for what the client refuses is refused each time; the warning that comes when one may come again
 // tells how many others there were.
-func TestAWarningTellsOfThoseThatWereNotGiven(t *testing.T) {
+func TestSuppressedWarningsAreCounted(t *testing.T) {
 	refuse := func(context.Context, *Request) (any, error) {
 		return nil, &mcp.Error{Code: -32021, Message: "no"}
 	}
@@ -32,7 +32,7 @@ func TestAWarningTellsOfThoseThatWereNotGiven(t *testing.T) {
 }
 
 // Five records of unusable things are logged at once, and then one a second, with the count of the others.
-func TestWhatCannotBeUsedIsLoggedWithALimit(t *testing.T) {
+func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 	t.Run("a tool", func(t *testing.T) {
 		mirrored(t, nil, func(t *testing.T, s *script, c *Client, _ *overHTTP) {
 			v := s.next(t).modern()

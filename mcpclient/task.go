@@ -12,20 +12,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that
-// answer, and lets the client wait for the outcome: [Client.CallTool] does so by itself, [Client.StartTool] hands the
-// task over. Whether a call becomes a task the server decides, call by call. A nil o means the defaults.
+// UseTasks declares that a modern server may answer a tool call with a task, which it continues after that answer,
+// and makes the client wait for the outcome: [Client.CallTool] waits, [Client.StartTool] returns the task. The
+// server decides for each call whether it becomes a task. A nil o selects the defaults.
 //
-// The client asks for the outcome with tasks/get, again and again; it does not subscribe to notifications/tasks. What
-// the task needs of the client on the way, the handlers get that answer a server's requests in general, such as that of
-// [HandleElicitation]. (extension io.modelcontextprotocol/tasks, specification/draft/tasks)
+// The client polls the outcome with tasks/get; it does not subscribe to notifications/tasks. Requests of the task
+// for input go to the handlers of the server's requests, such as [HandleElicitation]. (extension
+// io.modelcontextprotocol/tasks, specification/draft/tasks)
 //
-// The revision 2025-11-25 has tasks of another kind, an experiment, and UseTasks serves for them too; there is nothing
-// to declare. There it is the client that makes a task of a call, of those tools that the server lists as such: where
-// that is required, CallTool, [CallToolAs] and StartTool do; where it is optional, StartTool does. To learn which tools
-// those are, the tools are listed once, before the first call. A server that needs something on the way asks with
-// requests of its own while a caller is in CallTool or [Task.Wait]. The client hears its notifications/tasks/status
-// then. (specification 2025-11-25, basic/utilities/tasks)
+// Revision 2025-11-25 has another, experimental kind of tasks, and UseTasks covers it too, without a declaration.
+// There the client makes a task of a call, if the server lists the tool as such: CallTool, [CallToolAs] and
+// StartTool do if that is required, StartTool also if it is optional. To find these tools, the client lists the
+// tools once, before the first call. The server requests input with its own requests while a caller is in CallTool
+// or [Task.Wait]. The client then also handles notifications/tasks/status.
+// (specification 2025-11-25, basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
 	if o != nil {
@@ -37,7 +37,7 @@ func UseTasks(o *TaskOptions) Feature {
 			return options.check()
 		},
 		declare: func(c *mcp.ClientCapabilities) {
-			extensions := maps.Clone(c.Extensions) // the user's stay as they are
+			extensions := maps.Clone(c.Extensions) // the user's map must not change
 			if extensions == nil {
 				extensions = map[string]mcp.Object{}
 			}
@@ -47,48 +47,47 @@ func UseTasks(o *TaskOptions) Feature {
 	}
 }
 
-// TaskOptions say how often a client asks how far a task has got. The zero value of every field means the default.
+// TaskOptions configure the polling of tasks. The zero value of every field selects its default.
 type TaskOptions struct {
-	// PollInterval is the time between two polls of a server that suggests none. Zero means 1 s.
+	// PollInterval is the time between two polls if the server suggests none. Zero means 1 s.
 	PollInterval time.Duration
 
-	// PollMin and PollMax bound what a server suggests. Zero means 100 ms, and no upper bound: a server that wants to be
-	// asked once a day is asked once a day, however long the caller's context allows. After failures the interval doubles
-	// up to a minute, or what the server suggests if that is more. To each interval up to a tenth is added, so that tasks
-	// that were begun together are not asked for together.
+	// PollMin and PollMax bound the interval that a server suggests. Zero means 100 ms, and no upper bound: if a
+	// server suggests a day, the client polls once a day, however long the caller's context allows. Failures
+	// double the interval up to a minute, or up to the server's suggestion if that is more. Up to a tenth is added
+	// to each interval, so that tasks that were started together are not polled together.
 	PollMin, PollMax time.Duration
 
-	// TTL is how long a server of 2025-11-25 is asked to keep a task, from its creation; it may keep it for another time.
-	// Zero means as long as the server likes. In the other revisions it is the server's choice alone.
+	// TTL is the requested lifetime of a task at a server of 2025-11-25, from its creation; the server may choose
+	// another. Zero means no request. In other revisions the server alone decides.
 	TTL time.Duration
 }
 
-// taskCall is what a call knows of the task that it may become.
+// taskCall is the task state of a call.
 type taskCall struct {
-	made  *mcp.CreateTaskResult // by the latest answer, instead of a result; nil if none is
-	asked bool                  // the latest request does, as the specification says
+	made  *mcp.CreateTaskResult // task in the latest answer, nil for none
+	asked bool                  // the latest request asks for a task, as the specification defines it
 }
 
-// WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a
-// poll finds it changed. The first time is the one to write down its TaskID, with which [Client.ResumeTask] goes on
-// after this program has ended. f is called in the goroutine that has asked: that of [Client.CallTool],
-// [Client.StartTool], [Task.Poll] or [Task.Wait].
+// WithTaskStatus calls f with the task that the call becomes, if it does: when the server has created it, and
+// whenever a poll finds a change. Save the TaskID at the first call; [Client.ResumeTask] needs it after the end of
+// this program. f is called in the goroutine of [Client.CallTool], [Client.StartTool], [Task.Poll] or [Task.Wait].
 func WithTaskStatus(f func(mcp.Task)) CallOption { return func(a *asked) { a.onTask = f } }
 
-// Conditions of tasks, to test with [errors.Is]. The error has the task's id in [Error.TaskID].
+// Conditions of tasks, to test with [errors.Is]. [Error.TaskID] is the id of the task.
 var (
-	// ErrTaskFailed: the request that became the task has failed; [Error.Server] says why. A tool that reports an error
-	// has not failed in this sense.
+	// ErrTaskFailed: the request that became the task has failed; [Error.Server] has the reason. A tool that
+	// reports an error has not failed in this sense.
 	ErrTaskFailed = errors.New("task failed")
-	// ErrTaskCancelled: the server has cancelled the task, because a client asked it to or for reasons of its own.
+	// ErrTaskCancelled: the server has cancelled the task, because a client asked for it or for its own reasons.
 	ErrTaskCancelled = errors.New("task cancelled")
-	// ErrTaskUnknown: the server does not know the task, or not any more.
+	// ErrTaskUnknown: the server does not know the task, or no longer.
 	ErrTaskUnknown = errors.New("unknown task")
-	// ErrTaskExpired: the task's time to live has passed, and the server does not know it any more or cannot be asked.
+	// ErrTaskExpired: the task's time to live has passed, and the server no longer knows it or cannot be asked.
 	ErrTaskExpired = errors.New("task expired")
 )
 
-// check says what is wrong with the options.
+// check validates the options.
 func (o *TaskOptions) check() error {
 	if min(o.PollInterval, o.PollMin, o.PollMax, o.TTL) < 0 {
 		return errors.New("tasks: a duration is negative")
@@ -99,24 +98,23 @@ func (o *TaskOptions) check() error {
 	return nil
 }
 
-// longestPoll is the longest interval between two polls: no task needs a longer one, and it can be multiplied without
-// overflow.
+// longestPoll is the maximum interval between two polls. It can be multiplied without overflow.
 const longestPoll = 10000 * time.Hour
 
-// bounds returns what no interval between polls is below and above.
+// bounds returns the minimum and maximum interval between polls.
 func (o *TaskOptions) bounds() (least, most time.Duration) {
 	least = cmp.Or(o.PollMin, 100*time.Millisecond)
 	return least, min(cmp.Or(o.PollMax, longestPoll), longestPoll)
 }
 
-// interval returns the time until the next poll, of which the server suggests so many milliseconds or nothing. After
-// failures in a row it doubles with each.
+// interval returns the time until the next poll. suggested is the server's suggestion in milliseconds, nil for
+// none. Each failure in a row doubles the interval.
 func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 	least, most := o.bounds()
 	return waits.Poll(suggested, cmp.Or(o.PollInterval, time.Second), least, most, failures)
 }
 
-// tasking is what a client does about tasks.
+// tasking is the client's support of tasks.
 type tasking struct{ c *Client }
 
 // declared reports whether a server may make tasks of calls.
@@ -129,7 +127,8 @@ func (cl *call) mayBecomeTask() bool {
 	return cl.Method == mcp.MethodCallTool && cl.c.tasks.declared()
 }
 
-// require fails locally what cannot succeed. A task that the server has made proves that it knows tasks, of this kind.
+// require fails requests that cannot succeed. A task that the server has created proves that it supports this kind
+// of tasks.
 func (t *tasking) require(method string, made, legacy bool) *Error {
 	if !t.declared() {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true,

@@ -163,7 +163,7 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 	}
 }
 
-func TestTaskOptionsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidTaskOptionsAreRefused(t *testing.T) {
 	for _, o := range []TaskOptions{
 		{PollInterval: -1}, {PollMin: -1}, {PollMax: -1}, {PollMin: 2 * time.Second, PollMax: time.Second},
 	} {
@@ -173,7 +173,7 @@ func TestTaskOptionsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestATaskThatIsOverAtOnceIsAskedForAtOnce(t *testing.T) {
+func TestTaskOverAtOnceIsPolledAtOnce(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var raw json.RawMessage
 		done := background(func() error {
@@ -189,7 +189,7 @@ func TestATaskThatIsOverAtOnceIsAskedForAtOnce(t *testing.T) {
 	})
 }
 
-func TestATimeoutOfACallIsOneOfEachRequestAndNotOfTheTask(t *testing.T) {
+func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
 	tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
@@ -242,7 +242,7 @@ func TestATaskSurvivesItsConnection(t *testing.T) {
 	})
 }
 
-func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
+func TestLegacyServerGetsNoTaskCapability(t *testing.T) {
 	o := pinnedLegacy()
 	o.Features = []Feature{UseTasks(nil)}
 	o.Capabilities.Extensions = map[string]mcp.Object{"example.com/x": {}}

@@ -8,13 +8,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// cancelTaskTimeout is how long the server may take to acknowledge the cancellation of a task.
+// cancelTaskTimeout bounds the wait for the acknowledgement of a task's cancellation.
 const cancelTaskTimeout = 5 * time.Second
 
-// abandon asks the server, in one try, to cancel the task whose caller does not wait to the end, because of err (nil if
-// it was none of the client's), unless that means that there is no task to cancel. The request is on its way when
-// abandon returns, and abandon does not wait for the answer. (extension io.modelcontextprotocol/tasks, "Task
-// Cancellation")
+// abandon asks the server once to cancel the task, because its caller no longer waits. err is the reason (nil for
+// a reason outside of the client); if it means that there is no task to cancel, abandon does nothing. The request
+// has been sent when abandon returns, and abandon does not wait for the answer. (extension
+// io.modelcontextprotocol/tasks, "Task Cancellation")
 func (t *Task) abandon(ctx context.Context, err *Error) {
 	if _, over := t.outcome(); over || err != nil && (errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrUnsupported)) {
 		return
@@ -30,12 +30,11 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 	c.tasks.cancel(ctx, t.ID(), t.meta, origin)
 }
 
-// cancel asks the server, in one try, to cancel a task that origin has made. The request is on its way when cancel
-// returns.
+// cancel asks the server once to cancel a task of origin. The request has been sent when cancel returns.
 func (t *tasking) cancel(ctx context.Context, id string, meta mcp.Meta, origin lead) {
 	c := t.c
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
 	cl.Timeout, cl.asked.meta = cancelTaskTimeout, meta
 	cl.Corr, cl.Ref = origin.corr, origin.ref
-	cl.Post(context.WithoutCancel(ctx)) // which may still use the call when it is over, so it is not freed
+	cl.Post(context.WithoutCancel(ctx)) // the request may still use cl after Post, so cl is not freed
 }

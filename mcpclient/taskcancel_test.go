@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
+func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callInBackground(ctx, c)
@@ -37,7 +37,7 @@ func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
 	})
 }
 
-func TestStopEndsACallThatWaitsForItsTask(t *testing.T) {
+func TestStopEndsACallWaitingForItsTask(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
@@ -50,7 +50,7 @@ func TestStopEndsACallThatWaitsForItsTask(t *testing.T) {
 	})
 }
 
-func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
+func TestUnusableTaskIsCancelled(t *testing.T) {
 	inTime := func(f func()) (panicked any) {
 		defer func() { panicked = recover() }()
 		f()
@@ -100,7 +100,7 @@ func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
 	}
 }
 
-func TestACallWhoseTaskGoesOnIsNotSafeToRetry(t *testing.T) {
+func TestCallWithARunningTaskIsNotSafeToRetry(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var task *Task
 		done := background(func() (err error) { task, err = c.StartTool(t.Context(), "x", nil); return err })
@@ -117,7 +117,7 @@ func TestACallWhoseTaskGoesOnIsNotSafeToRetry(t *testing.T) {
 	})
 }
 
-func TestATaskThatMiddlewareKeepsFromItsCallerIsCancelled(t *testing.T) {
+func TestTaskDeniedByMiddlewareIsCancelled(t *testing.T) {
 	refused := errors.New("not today")
 	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {

@@ -52,7 +52,7 @@ func TestHowATaskEnds(t *testing.T) {
 	}
 }
 
-func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
+func TestToolErrorOfATaskIsAResult(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
@@ -64,7 +64,7 @@ func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
 	})
 }
 
-func TestTasksThatMustNotBeAreRefused(t *testing.T) {
+func TestForbiddenTasksAreRefused(t *testing.T) {
 	t.Run("not declared", func(t *testing.T) {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			a := callInBackground(t.Context(), c)
@@ -107,7 +107,7 @@ func TestTasksThatMustNotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
+func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 	for name, answer := range map[string]string{
 		"another task":   strings.Replace(working(), "t1", "t2", 1),
 		"unknown status": taskState("complete", "paused", everySecond),
@@ -135,7 +135,7 @@ func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
 	}
 }
 
-func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
+func TestUnknownTask(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)

@@ -13,41 +13,41 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Task is the call of a tool that may go on beyond the server's answer: [Client.StartTool] begins one,
-// [Client.ResumeTask] goes on with one. It belongs to the server and outlives connections, and this program as well:
-// nothing of it is lost if no goroutine waits for it. Its methods may be called from any goroutine.
+// Task is a tool call that may continue beyond the server's answer: [Client.StartTool] starts one,
+// [Client.ResumeTask] continues one. The server keeps it, so it outlives connections and this program, and needs
+// no waiting goroutine. Its methods may be called from any goroutine.
 //
-// Every request about the task waits until the client is ready, within its timeout: that of the options that the task
-// was begun with, for each request anew. How long the task takes is up to the contexts.
+// Every request about the task waits until the client is ready, within the timeout of the options that the task
+// was started with. The duration of the task itself is bounded only by contexts.
 type Task struct {
 	c        *Client
 	do       CallFunc
 	timeout  time.Duration
 	meta     mcp.Meta
 	logLevel mcp.LoggingLevel
-	hear     func(mcp.Task) // may be nil
-	into     any            // what the result is decoded into; may be nil
-	turn     lock.Mutex     // held by the Wait that asks and answers
+	hear     func(mcp.Task) // option WithTaskStatus; may be nil
+	into     any            // destination of the result; may be nil
+	turn     lock.Mutex     // held by the Wait that polls and answers
 
-	answers mcp.InputResponses // guarded by turn; what the server has asked for and not got yet
+	answers mcp.InputResponses // answers that the server has requested and not received yet; guarded by turn
 	old     legacyWait         // guarded by turn
 
 	mu       sync.Mutex
-	state    mcp.Task        // guarded by mu; as last heard
-	made     bool            // guarded by mu; the server has answered a call with it, and its caller has not abandoned it
-	legacy   bool            // guarded by mu; it is one of 2025-11-25, as far as is known unless made
-	over     bool            // guarded by mu; err, or else into, is the outcome
+	state    mcp.Task        // latest known state; guarded by mu
+	made     bool            // the server has answered a call with the task, and it is not abandoned; guarded by mu
+	legacy   bool            // a task of 2025-11-25, as far as known unless made; guarded by mu
+	over     bool            // the outcome is err, or else into; guarded by mu
 	err      *Error          // guarded by mu
-	origin   lead            // guarded by mu; what its requests go on with
-	tool     string          // guarded by mu; empty for a task that was resumed
-	heard    time.Time       // guarded by mu; when the state was first heard of, zero for not yet
-	due      time.Time       // guarded by mu; when the server wants to be asked next
-	answered map[string]bool // guarded by mu; keys of what the server has asked for and got
+	origin   lead            // call that its requests continue; guarded by mu
+	tool     string          // empty for a resumed task; guarded by mu
+	heard    time.Time       // time of the first known state, zero for none; guarded by mu
+	due      time.Time       // time of the next poll; guarded by mu
+	answered map[string]bool // keys of the server's requests that were answered; guarded by mu
 }
 
-// StartTool calls a tool as [Client.CallTool] does and does not wait for the task that a server may answer with. The
-// error is that of the call. If the server answers at once, or knows no tasks, what is returned has no ID and is over
-// already, so that [Task.Wait] serves both:
+// StartTool calls a tool like [Client.CallTool], but does not wait for the task that a server may answer with. Its
+// error is the error of the call. If the server answers at once, or does not support tasks, the returned task has
+// no ID and is already over, so [Task.Wait] works in both cases:
 //
 //	task, err := client.StartTool(ctx, "train", model)
 //	if err != nil {
@@ -56,14 +56,14 @@ type Task struct {
 //	save(task.ID()) // for ResumeTask
 //	result, err := task.Wait(ctx)
 //
-// Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the
+// The client must declare tasks with [UseTasks]. Options that change requests apply to all requests about the
 // task.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
 	t := newTask(c, c.Call)
 	r, err := c.CallTool(ctx, name, arguments,
 		append(options[:len(options):len(options)], func(a *asked) { a.handle = t })...)
 	if err != nil {
-		if t.isMade() { // and a middleware has another opinion
+		if t.isMade() { // a middleware has returned an error anyway
 			t.abandon(ctx, nil)
 		}
 		return nil, err
@@ -76,12 +76,12 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 	return t, nil
 }
 
-// ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It sends
-// nothing: whether the server knows the task shows at the first request, and before that its status is unknown. Of the
-// options, those for timeouts, _meta, the log level and the task's status count.
+// ResumeTask returns the task of an earlier tool call, possibly of another process. It sends nothing: the first
+// request shows whether the server knows the task; before that its status is unknown. Only the options for
+// timeouts, _meta, the log level and the task's status apply.
 //
-// An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or
-// span of the client has it.
+// An id may grant access to the task's result, so keep it secret; no error text, log record or span of the client
+// contains it.
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	a := &asked{logLevel: c.logLevel.level()}
 	a.apply(options)
@@ -91,7 +91,7 @@ func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	return t
 }
 
-// goOnAs has the requests about t made as a call that asks for this.
+// goOnAs sets the options of requests about t to those of a call.
 func (t *Task) goOnAs(a *asked) {
 	t.timeout, t.meta, t.logLevel, t.hear = a.Timeout, a.meta, a.logLevel, a.onTask
 }
@@ -100,21 +100,21 @@ func newTask(c *Client, do CallFunc) *Task {
 	return &Task{c: c, do: do, answers: mcp.InputResponses{}, answered: map[string]bool{}}
 }
 
-// ID is what the server calls the task, for [Client.ResumeTask]. It is empty if the server has answered the call at
-// once.
+// ID returns the server's id of the task, for [Client.ResumeTask]. It is empty if the server has answered the call
+// at once.
 func (t *Task) ID() string { return t.Status().TaskID }
 
-// Status returns what the client last heard of the task, without asking the server.
+// Status returns the latest known state of the task, without asking the server.
 func (t *Task) Status() mcp.Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state
 }
 
-// Poll asks the server once how far the task has got: [mcp.DetailedTask.InputRequests] are what it needs, for
-// [Task.Update]. The result or the error of a task that has ended is for [Task.Wait] to return, which then asks neither
-// the server nor the user. A task that is known to have ended is not asked for. What a task of 2025-11-25 needs, the
-// server asks of the handlers while a caller is in Wait, and Wait fetches its result.
+// Poll asks the server once for the state of the task: [mcp.DetailedTask.InputRequests] are its requests for
+// input, for [Task.Update]. [Task.Wait] returns the result or the error of a task that has ended, without asking
+// the server again. Poll does not ask about a task that is known to have ended. A server of 2025-11-25 sends its
+// requests for input to the handlers while a caller is in Wait, and Wait fetches the result.
 func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	d, _, err := t.poll(ctx)
 	if err != nil {
@@ -123,9 +123,9 @@ func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	return &mcp.DetailedTask{Task: d.Task, InputRequests: d.InputRequests}, nil
 }
 
-// Update gives the server what it has asked for, all or some of it, under the keys of the requests. Wait will not ask
-// the handlers for that any more. A server ignores what it did not ask for. There is no such thing in 2025-11-25; then
-// the error has [ErrUnsupported] in its chain.
+// Update sends input that the server has requested, all or some of it, under the keys of the requests. Wait then
+// no longer asks the handlers for it. A server ignores unrequested input. Revision 2025-11-25 has no such request;
+// then the error has [ErrUnsupported] in its chain.
 func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	if err := t.update(ctx, responses); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	return nil
 }
 
-// Cancel asks the server to cancel the task. It may decline, or take its time: how the task ends is for Wait and Poll
-// to find out. A task that is known to have ended needs no cancelling.
+// Cancel asks the server to cancel the task. The server may decline or take time; Wait and Poll report how the
+// task ends. For a task that is known to have ended, Cancel does nothing.
 func (t *Task) Cancel(ctx context.Context) error {
 	if _, settled := t.settled(); settled {
 		return nil
@@ -150,13 +150,13 @@ func (t *Task) Cancel(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits for the outcome: it polls as often as the server wants, and gives it what it asks for on the way, from the
-// client's handlers, each thing once. A connection that is lost is waited for. When ctx ends Wait returns, and the task
-// goes on: a caller that does not want it any more calls [Task.Cancel].
+// Wait waits for the outcome: it polls at the interval that the server suggests, and answers requests for input
+// with the client's handlers, each request once. It waits for a lost connection. When ctx ends, Wait returns and
+// the task continues; to end the task, call [Task.Cancel].
 //
-// The error is an [*Error]. A task that failed, was cancelled or is not known any more has one of [ErrTaskFailed],
-// [ErrTaskCancelled] and [ErrTaskUnknown] in it; after others Wait can be called again. Of several calls of Wait one
-// works and the others wait for it; all return the same result.
+// The error is an [*Error]. If the task failed, was cancelled or is no longer known, it has [ErrTaskFailed],
+// [ErrTaskCancelled] or [ErrTaskUnknown] in its chain; after other errors Wait can be called again. Of several
+// concurrent calls of Wait one does the work; all return the same result.
 func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	t.c.operations.enter()
 	defer t.c.operations.leave()
@@ -168,8 +168,8 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	return t.into.(*mcp.CallToolResult), nil
 }
 
-// failed records an error of the call that became the task as a failure of that call, and returns it. Errors of
-// requests about the task have been recorded with these requests.
+// failed records an error of the original call as a failure of that call, and returns it. Errors of requests about
+// the task have been recorded with these requests.
 func (t *Task) failed(ctx context.Context, err *Error) error {
 	if err.Op != mcp.MethodCallTool {
 		return err
@@ -181,7 +181,7 @@ func (t *Task) failed(ctx context.Context, err *Error) error {
 	return t.c.failed(ctx, mcp.MethodCallTool, p, []CallOption{goesOn}, err)
 }
 
-// created makes t the task that the server has answered cl with.
+// created makes t the task with which the server has answered cl.
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
 	t.made, t.legacy, t.into, t.tool = true, cl.tasks.asked, into, mcp.TargetOf(cl.params)
@@ -191,17 +191,17 @@ func (t *Task) created(cl *call, into any) {
 	t.note(&mcp.DetailedTask{Task: cl.tasks.made.Task}, false)
 }
 
-// isMade reports whether the server has answered a call with t, which is not abandoned.
+// isMade reports whether the server has answered a call with t, and t is not abandoned.
 func (t *Task) isMade() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.made
 }
 
-// note takes note of what the server says about the task; unless it is whole, what comes with the status is missing.
+// note records a state of the task. Unless whole, the state lacks the data that belong to its status.
 func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	t.mu.Lock()
-	if t.over { // it will change no more
+	if t.over { // the state is final
 		t.mu.Unlock()
 		return
 	}
@@ -215,7 +215,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	t.due = now.Add(t.c.taskOptions.interval(d.PollIntervalMs, 0))
 	switch {
 	case !whole && d.Status != mcp.TaskWorking, t.legacy && d.Status.Terminal() && d.Status != mcp.TaskCancelled:
-		t.due = now // there is more to know
+		t.due = now // further data must be fetched
 	case whole && d.Status.Terminal():
 		t.over, t.err = true, t.ended(d)
 	}
@@ -225,7 +225,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	}
 }
 
-// ended decodes what the task has brought. It is called with mu held.
+// ended decodes the outcome of the task. mu is held.
 func (t *Task) ended(d *mcp.DetailedTask) *Error {
 	e := &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, TaskID: d.TaskID}
 	switch {
@@ -252,7 +252,7 @@ func (t *Task) ended(d *mcp.DetailedTask) *Error {
 	return e
 }
 
-// outcome returns the error with which the task has ended, nil for a result, and whether it has ended.
+// outcome returns the error of an ended task, nil for a result, and whether the task has ended.
 func (t *Task) outcome() (*Error, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -269,7 +269,7 @@ func (t *Task) poll(ctx context.Context) (d *mcp.DetailedTask, id int64, failed 
 	return d, id, failed
 }
 
-// operate makes do an operation about the task: see [Client.operate].
+// operate runs do as an operation about the task: see [Client.operate].
 func (t *Task) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) *Error) (failed *Error) {
 	options = append(options[:len(options):len(options)], ifSent)
@@ -310,7 +310,7 @@ func (t *Task) pollIn(ctx context.Context, options []CallOption) (*mcp.DetailedT
 	return &r.DetailedTask, l.id, nil
 }
 
-// checkState says what is wrong with an answer to the question how far the task has got.
+// checkState validates an answer about the state of the task.
 func (t *Task) checkState(got *mcp.Task) error {
 	if got.TaskID != t.ID() {
 		return errors.New("the answer is about another task")
@@ -341,8 +341,7 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 	return nil
 }
 
-// request makes a request about the task, which belongs to the same logical call as the others. l, if not nil, learns
-// of it.
+// request makes a request about the task, as part of the same logical call as the others. It fills l, if not nil.
 func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
 	return t.operate(ctx, method, params, more, func(ctx context.Context, options []CallOption) *Error {
 		return t.requestIn(ctx, method, params, result, l, options)
@@ -378,13 +377,13 @@ func (t *Task) requestIn(ctx context.Context, method string, params, result any,
 		return nil
 	}
 	e, ok := errors.AsType[*Error](err)
-	if !ok { // a middleware's own
+	if !ok { // an error of a middleware
 		e = &Error{Kind: KindInvalid, Op: method, cause: err}
 	}
 	return t.about(e)
 }
 
-// about returns a copy of e that says which task it is about, and what an error of the server means for that.
+// about returns a copy of e with the id of the task, and the condition that an error of the server implies.
 func (t *Task) about(e *Error) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -399,7 +398,7 @@ func (t *Task) about(e *Error) *Error {
 	return &own
 }
 
-// expired reports whether the server need not know the task any more. It is called with mu held.
+// expired reports whether the server may have forgotten the task. mu is held.
 func (t *Task) expired() bool {
 	if t.state.TTLMs == nil || t.heard.IsZero() {
 		return false

@@ -56,7 +56,7 @@ func counting() (Options, *int) {
 	return Options{Features: []Feature{HandleElicitation(answer)}}, shown
 }
 
-func TestATaskGetsWhatItNeedsOnceEach(t *testing.T) {
+func TestTaskGetsEachInputOnce(t *testing.T) {
 	o, shown := counting()
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
@@ -82,7 +82,7 @@ func TestATaskGetsWhatItNeedsOnceEach(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatMayBeLostIsGivenAgainWithoutAskingAgain(t *testing.T) {
+func TestLostTaskInputIsResentWithoutAskingAgain(t *testing.T) {
 	o, shown := counting()
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
@@ -104,7 +104,7 @@ func TestAnAnswerThatMayBeLostIsGivenAgainWithoutAskingAgain(t *testing.T) {
 	})
 }
 
-func TestAnUpdateThatIsRefusedMayHaveComeTooLate(t *testing.T) {
+func TestRefusedUpdateMayBeTooLate(t *testing.T) {
 	o, _ := counting()
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
@@ -131,7 +131,7 @@ func TestAnUpdateThatIsRefusedMayHaveComeTooLate(t *testing.T) {
 	})
 }
 
-func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
+func TestMissingTaskInputEndsTheCallAndCancelsTheTask(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
@@ -145,7 +145,7 @@ func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
 	})
 }
 
-func TestACallerWhoLeavesWhileAPersonIsAskedCancelsTheTask(t *testing.T) {
+func TestCancelDuringInputCancelsTheTask(t *testing.T) {
 	waiting := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -217,7 +217,7 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 	})
 }
 
-func TestWhoeverLeavesWaitLeavesTheTaskAlone(t *testing.T) {
+func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		task := started(t, v, c)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -246,7 +246,7 @@ func TestWhoeverLeavesWaitLeavesTheTaskAlone(t *testing.T) {
 	})
 }
 
-func TestOfSeveralWhoWaitOneAsks(t *testing.T) {
+func TestOfSeveralWaitsOnePolls(t *testing.T) {
 	o, shown := counting()
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		task := started(t, v, c)
@@ -318,7 +318,7 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 	})
 }
 
-func TestTasksOfAServerThatHasNoneFailLocally(t *testing.T) {
+func TestTasksWithoutServerSupportFailLocally(t *testing.T) {
 	bubble(t, &Options{Features: []Feature{UseTasks(nil)}}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -334,7 +334,7 @@ func TestTasksOfAServerThatHasNoneFailLocally(t *testing.T) {
 	})
 }
 
-func TestAServerThatRefusesToCancelSaysSo(t *testing.T) {
+func TestRefusedCancellationIsAnError(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		task := started(t, v, c)
 		for code, want := range map[int]error{mcp.CodeInvalidParams: ErrTaskUnknown, mcp.CodeInternalError: nil} {

@@ -76,7 +76,7 @@ func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 }
 
 // The answer to a call that was given up still comes, and says that there is a task.
-func TestATaskThatComesTooLateOverHTTPIsCancelled(t *testing.T) {
+func TestLateTaskOverHTTPIsCancelled(t *testing.T) {
 	const task = `{"taskId":"t1","status":"working","createdAt":"2026-08-01T10:00:00Z",` +
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null}`
 	called, left, cancelled := make(chan struct{}), make(chan struct{}), make(chan string, 10)

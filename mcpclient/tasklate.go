@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// lateTaskSize bounds what is read of a late answer: it is read by the goroutine that reads the connection.
+	// lateTaskSize bounds a late answer that is parsed, because the goroutine that reads the connection parses it.
 	lateTaskSize = 64 << 10
 
-	// lateTaskTime is how long a server has to say over HTTP that a call has become a task whose caller has left. Behind
-	// that, the request does not hold a place any more.
+	// lateTaskTime bounds the wait for a late answer over HTTP that a call has become a task after its caller has
+	// left. Afterwards the request releases its place.
 	lateTaskTime = 30 * time.Second
 )
 
-// lateTask is what is remembered of a call that has been given up and may have become a task.
+// lateTask is the data of an abandoned call that may have become a task.
 type lateTask struct {
 	tasks  *tasking
-	asked  bool // by the client, as a task of 2025-11-25 has to be
+	asked  bool // the client has asked for a task, as 2025-11-25 requires
 	meta   mcp.Meta
 	origin lead
-	found  atomic.Bool // it has, and has been cancelled
+	found  atomic.Bool // a task was found and cancelled
 }
 
-// Late returns what hears of a late answer to cl, nil if the server cannot make the call a task.
+// Late returns the handler of a late answer to cl, nil if the server cannot make a task of the call.
 func (cl *call) Late() conn.LateAnswer {
 	if !cl.mayBecomeTask() {
 		return nil
@@ -37,7 +37,7 @@ func (cl *call) Late() conn.LateAnswer {
 	return l.disown
 }
 
-// disown cancels the task that a late answer says its call has become: the caller has left and does not know of it.
+// disown cancels the task in a late answer, because the caller has left and does not know the task.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks,
 // likewise)
 func (l *lateTask) disown(r *conn.Reader, m *jsonrpc.Message) {
@@ -56,7 +56,7 @@ func (l *lateTask) disown(r *conn.Reader, m *jsonrpc.Message) {
 	}
 }
 
-// readLateTask reads the task out of a result.
+// readLateTask decodes the task in a result.
 func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) {
 	if legacy {
 		var r mcp.LegacyCreateTaskResult
@@ -71,8 +71,8 @@ func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) 
 	return r.Task, err == nil
 }
 
-// GivenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a
-// request must not be cancelled, see disown. On a stream there is nothing to keep.
+// GivenUp keeps the request of a call that should become a task until lateTaskTime has passed: such a request must
+// not be cancelled, see disown. On a shared stream the request needs no keeping.
 func (cl *call) GivenUp(s *conn.Session, reason string) (_ string, tell bool) {
 	if !cl.tasks.asked || !s.OverHTTP {
 		return reason, !cl.tasks.asked

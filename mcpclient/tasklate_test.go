@@ -13,7 +13,7 @@ import (
 
 // The caller has left when the server says that the call has become a task. A call that was to be one is cancelled in
 // no other way.
-func TestATaskThatComesTooLateForItsCallerIsCancelledOnce(t *testing.T) {
+func TestLateTaskIsCancelledOnce(t *testing.T) {
 	left := map[string]func(cancel func()){
 		"the caller has left": func(cancel func()) { cancel() },
 		"the time is over":    func(func()) { time.Sleep(2 * time.Second) },
@@ -56,7 +56,7 @@ func TestATaskThatComesTooLateForItsCallerIsCancelledOnce(t *testing.T) {
 	}
 }
 
-func TestALateAnswerThatIsNoTaskCancelsNothing(t *testing.T) {
+func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
 	for name, result := range map[string]string{
 		"a result":            `{"content":[]}`,
 		"no id":               `{"task":{"status":"working"}}`,
@@ -83,7 +83,7 @@ func TestALateAnswerThatIsNoTaskCancelsNothing(t *testing.T) {
 	}
 }
 
-func TestStopEndsTheCancellingOfATaskThatComesTooLate(t *testing.T) {
+func TestStopEndsTheCancellationOfALateTask(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)

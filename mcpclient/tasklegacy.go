@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What is different about the tasks of 2025-11-25: the client makes a task of a call, the result has a request of its
-// own, and the server asks for what it needs by requests. tasklegacywait.go waits for the outcome.
+// The tasks of 2025-11-25 differ: the client makes a task of a call, a separate request fetches the result, and
+// the server requests input with requests of its own. tasklegacywait.go waits for the outcome.
 
-// LegacyTasks yields the tasks that a server of 2025-11-25 keeps for the client, page after page as they are asked for.
-// [Client.ResumeTask] goes on with one, if it is that of a tool. An error ends it; see [Client.Tools] for its bounds. A
-// server that lists no tasks, as one of another revision, is an error with [ErrUnsupported] in its chain.
+// LegacyTasks yields the tasks that a server of 2025-11-25 keeps for the client, and requests page after page as
+// needed. [Client.ResumeTask] continues one that belongs to a tool. An error ends it; see [Client.Tools] for its
+// bounds. If the server does not list tasks, or has another revision, the error has [ErrUnsupported] in its chain.
 // (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
 func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
 	name := func(t *mcp.LegacyTask) string { return t.TaskID }
@@ -34,10 +34,10 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 		})
 }
 
-// tasksVersion is the one revision that has tasks in its core.
+// tasksVersion is the only revision with tasks in its core.
 const tasksVersion = mcp.Version20251125
 
-// makesTasks reports whether the client can make tasks of calls of tools.
+// makesTasks reports whether the client can make tasks of tool calls.
 func makesTasks(s *conn.Session) bool {
 	return s.Version == tasksVersion && s.Capabilities.Tasks.Allows(mcp.MethodCallTool)
 }
@@ -63,8 +63,8 @@ func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
 	return nil
 }
 
-// call calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the
-// caller wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
+// call calls a tool, as a task if a server of 2025-11-25 requires that, or allows it and the caller wants a task.
+// (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	return t.c.operate(ctx, mcp.MethodCallTool, p, options, func(ctx context.Context, options []CallOption) error {
 		return t.augmentAndCall(ctx, p, r, options)
@@ -80,13 +80,13 @@ func (t *tasking) augmentAndCall(ctx context.Context, p *mcp.CallToolParams, r a
 	}
 	err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
 	if refused, ok := errors.AsType[*mcp.Error](err); ok && refused.Code == mcp.CodeMethodNotFound && makesTasks(s) {
-		c.tools.outdated(version) // whether the tool may be a task may have changed unheard
+		c.tools.outdated(version) // the tool may have changed without a notification
 	}
 	return err
 }
 
-// augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has
-// decided it.
+// augment adds the request for a task to the options for a tool call, if necessary. It returns the session that
+// determined it.
 func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*conn.Session, []CallOption, error) {
 	c, a := t.c, askedBy(options)
 	s := c.core.Present()
@@ -113,10 +113,10 @@ func (t *tasking) augment(ctx context.Context, tool string, options []CallOption
 	return s, options, nil
 }
 
-// mayBeLegacy reports whether the client speaks the revision that has them.
+// mayBeLegacy reports whether the client supports the revision with these tasks.
 func (t *tasking) mayBeLegacy() bool { return slices.Contains(t.c.cfg.core.Legacy, tasksVersion) }
 
-// paramsFor returns the params for session s, which may be another one than that in which the call was begun.
+// paramsFor returns the params for session s, which may differ from the session in which the call began.
 func (cl *call) paramsFor(s *conn.Session) any {
 	p, ok := cl.params.(*mcp.CallToolParams)
 	cl.tasks.asked = ok && cl.asked.asTask != nil && makesTasks(s)
@@ -128,8 +128,8 @@ func (cl *call) paramsFor(s *conn.Session) any {
 	return &asking
 }
 
-// readLegacyTask gives cl the task that it was answered with, and reports whether there is one: a server that knows no
-// tasks answers as ever, which is for another decoder. So the result is read and not consumed.
+// readLegacyTask stores the task in the answer to cl, and reports whether there is one. A server without tasks
+// answers with a normal result, which another decoder consumes, so this function does not consume it.
 func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	var r mcp.LegacyCreateTaskResult
 	if _, err := mcp.Decode(m.Middle(), &r); err != nil || m.Check() != nil {
@@ -139,7 +139,7 @@ func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	return true
 }
 
-// taskOf returns t as a task of today.
+// taskOf converts t to the present type of tasks.
 func taskOf(t *mcp.LegacyTask) mcp.Task {
 	return mcp.Task{
 		TaskID: t.TaskID, Status: t.Status, StatusMessage: t.StatusMessage,
@@ -147,7 +147,7 @@ func taskOf(t *mcp.LegacyTask) mcp.Task {
 	}
 }
 
-// relate has the answers of handlers to requests that belong to a task of the server say so.
+// relate makes the handlers' answers to requests of a server's task refer to that task.
 // (specification 2025-11-25, basic/utilities/tasks, "Associating Task-Related Messages")
 func (t *tasking) relate(handlers map[string]RequestHandler) {
 	if !t.declared() {

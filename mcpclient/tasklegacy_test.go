@@ -95,7 +95,7 @@ func oldStarted(t *testing.T, v *conversation, c *Client, options ...CallOption)
 	return task
 }
 
-func TestAToolThatHasToBeATaskIsCalledAsOne(t *testing.T) {
+func TestToolRequiringATaskIsCalledAsOne(t *testing.T) {
 	o := Options{Features: []Feature{UseTasks(&TaskOptions{TTL: time.Minute})}, Versions: legacyOnly}
 	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -207,7 +207,7 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 	})
 }
 
-func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
+func TestTaskSupportIsListedAgainAfterARefusal(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		call := func() <-chan error {
 			return background(func() error { _, err := c.CallTool(t.Context(), "plain", nil); return err })
@@ -236,7 +236,7 @@ func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
 }
 
 // Some servers announce that the list has changed as soon as a session begins.
-func TestAToolHasToBeATaskEvenIfTheListChangesMeanwhile(t *testing.T) {
+func TestTaskSupportSurvivesAListChange(t *testing.T) {
 	o := Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}
 	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
@@ -352,7 +352,7 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 	}
 }
 
-func TestACallThatWaitsForTheClientKeepsItsTimeoutWhereTasksMayBe(t *testing.T) {
+func TestWaitingCallKeepsItsTimeoutWithTasks(t *testing.T) {
 	bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly},
 		func(t *testing.T, s *script, c *Client) {
 			var err error

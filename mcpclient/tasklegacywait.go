@@ -12,28 +12,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// legacyWait is what a Wait for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the
-// turn.
+// legacyWait is the state of a Wait for a task of 2025-11-25. The Wait that holds the turn owns it.
 type legacyWait struct {
-	asked *askedResult // nil unless tasks/result is under way
-	// of one element: what the server has said of the task without being asked, last; nil unless that is heard
+	asked *askedResult // nil unless tasks/result is in flight
+	// capacity 1; the latest status notification; nil unless the client listens to them
 	told   <-chan *mcp.LegacyTask
-	deafen func() // ends that
-	fresh  bool   // the state is what the server has just told
+	deafen func() // stops listening
+	fresh  bool   // the state comes from a notification that was not handled yet
 }
 
-// askedResult is a tasks/result under way. It can be so for as long as the task works: what the server needs it asks
-// for meanwhile, on that request's stream where the transport has such.
+// askedResult is a tasks/result in flight. It may last as long as the task: in the meantime the server requests
+// input, on the request's stream if the transport has streams.
 type askedResult struct {
 	cancel   context.CancelFunc
-	answered chan struct{} // closed when what is below is there
-	limited  bool          // by the timeout of a request
+	answered chan struct{} // closed when the fields below are set
+	limited  bool          // bounded by the timeout of a request
 	result   json.RawMessage
 	err      *Error
-	broken   *usercode.Failure // of the user's middleware: Wait does in its place what that did
+	broken   *usercode.Failure // panic of the user's middleware; Wait repeats it
 }
 
-// done is closed when there is an answer, nil if none is to come.
+// done returns a channel that is closed when there is an answer, nil if no answer is expected.
 func (a *askedResult) done() <-chan struct{} {
 	if a == nil {
 		return nil
@@ -41,15 +40,15 @@ func (a *askedResult) done() <-chan struct{} {
 	return a.answered
 }
 
-// isLegacy reports whether t is a task of 2025-11-25, as far as is known.
+// isLegacy reports whether t is a task of 2025-11-25, as far as known.
 func (t *Task) isLegacy() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.legacy
 }
 
-// inLegacy is isLegacy for a request to come, for which a session is waited for if there is none: it tells which kind a
-// task is that was resumed, and whether it is one in which a task of 2025-11-25 can be asked for.
+// inLegacy is isLegacy before a request. If necessary it waits for a session, which determines the kind of a
+// resumed task, and whether the server supports requests about a task of 2025-11-25.
 func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
 	made, legacy, id := t.made, t.legacy, t.state.TaskID
@@ -74,15 +73,16 @@ func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	return t.legacy, nil
 }
 
-// settled returns the state of the task, and whether it will change no more.
+// settled returns the state of the task, and whether the state is final.
 func (t *Task) settled() (mcp.Task, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state, t.over || t.legacy && t.state.Status.Terminal()
 }
 
-// legacyCancelled deals with the answer to tasks/cancel: the state of the task, or a refusal, of which a reason may be
-// that it has ended. (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
+// legacyCancelled handles the answer to tasks/cancel: the state of the task, or a refusal, possibly because the
+// task has ended.
+// (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
 func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err *Error) *Error {
 	if err == nil {
 		var now mcp.LegacyTaskResult
@@ -99,7 +99,7 @@ func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err 
 	return err
 }
 
-// listen has what the server says of the task without being asked heard, until stopAsking.
+// listen handles status notifications about the task, until stopAsking.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Status Notification")
 func (t *Task) listen() {
 	if t.old.deafen != nil {
@@ -113,14 +113,14 @@ func (t *Task) listen() {
 				return
 			}
 			select {
-			case <-told: // an older status that Wait has not looked at
+			case <-told: // an older status that Wait has not handled
 			default:
 			}
-			told <- &p.LegacyTask // there is room: notifications are heard one at a time
+			told <- &p.LegacyTask // there is room, because notifications are handled sequentially
 		}))
 }
 
-// stopAsking ends what Wait has begun.
+// stopAsking ends the request and the listening of a Wait.
 func (t *Task) stopAsking() {
 	if t.old.deafen != nil {
 		t.old.deafen()
@@ -138,7 +138,7 @@ func (t *Task) drop() {
 	}
 }
 
-// pauseLegacy waits until due, or until there is something to look at before. It reports false if ctx ends first.
+// pauseLegacy waits until due, or until there is news. It reports false if ctx ends first.
 func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	t.listen()
 	for {
@@ -155,7 +155,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 		case told := <-t.old.told:
 			timer.Stop()
 			if _, settled := t.settled(); settled {
-				continue // it is late
+				continue // the notification is late
 			}
 			t.note(&mcp.DetailedTask{Task: taskOf(told)}, true)
 			if t.old.fresh = told.Status != mcp.TaskWorking; t.old.fresh {
@@ -168,7 +168,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy goes on with what pauseLegacy has found, and reports whether it has found something.
+// hearLegacy handles the news that pauseLegacy has found, and reports whether there was any.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():
@@ -182,8 +182,8 @@ func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	return true, t.goOnLegacy(ctx, t.Status().Status)
 }
 
-// goOnLegacy does what the status of the task calls for. (specification 2025-11-25, basic/utilities/tasks, "Input
-// Required Status", "Retrieving Task Results")
+// goOnLegacy does the next step for the status of the task.
+// (specification 2025-11-25, basic/utilities/tasks, "Input Required Status", "Retrieving Task Results")
 func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	switch {
 	case status == mcp.TaskInputRequired && t.old.asked == nil:
@@ -194,7 +194,7 @@ func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	return nil
 }
 
-// askResult asks the server for the result, which it gives when the task has ended.
+// askResult requests the result, which the server sends when the task has ended.
 func (t *Task) askResult(ctx context.Context, limited bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &askedResult{cancel: cancel, answered: make(chan struct{}), limited: limited}
@@ -211,7 +211,8 @@ func (t *Task) askResult(ctx context.Context, limited bool) {
 	}()
 }
 
-// fetch gets the result of a task that has ended. If it has been asked for before, the answer should be on its way.
+// fetch gets the result of a task that has ended. If the result was requested before, the answer should arrive
+// soon.
 func (t *Task) fetch(ctx context.Context) *Error {
 	if t.old.asked == nil {
 		t.askResult(ctx, true)
@@ -231,8 +232,8 @@ func (t *Task) fetch(ctx context.Context) *Error {
 	}
 }
 
-// resultAnswered deals with the answer to tasks/result. An error may be that of the call that has become the task,
-// which has failed then, or one of this request.
+// resultAnswered handles the answer to tasks/result. An error may be the outcome of the original call, which has
+// then failed, or an error of this request.
 func (t *Task) resultAnswered(ctx context.Context) *Error {
 	a := t.old.asked
 	t.drop()
@@ -261,8 +262,8 @@ func (t *Task) resultAnswered(ctx context.Context) *Error {
 	return nil
 }
 
-// finish makes what tasks/result was answered with the outcome. If that was before the client heard how the task has
-// ended, it shows by the result.
+// finish makes the answer to tasks/result the outcome. If the client does not know yet how the task has ended, the
+// result determines it.
 func (t *Task) finish(result json.RawMessage, failed *Error) {
 	t.mu.Lock()
 	if t.over {
@@ -283,7 +284,7 @@ func (t *Task) finish(result json.RawMessage, failed *Error) {
 	t.over, t.err = true, failed
 	if failed == nil {
 		d := mcp.DetailedTask{Task: now, Payload: result}
-		d.Status = mcp.TaskCompleted // in the sense that there is a result
+		d.Status = mcp.TaskCompleted // there is a result
 		t.err = t.ended(&d)
 	}
 	t.mu.Unlock()

@@ -31,7 +31,7 @@ func (c *conversation) told(state string) {
 	c.Send(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":` + state + `}`)
 }
 
-func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
+func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 	o, shown := counting()
 	o.RequestTimeout = 3 * time.Second
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
@@ -61,7 +61,7 @@ func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
 	})
 }
 
-func TestAnswersThatBelongToNoTaskNameNone(t *testing.T) {
+func TestAnswersOutsideOfATaskNameNone(t *testing.T) {
 	o, _ := counting()
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		v.Send(strings.Replace(formRequest, `{`, `{"jsonrpc":"2.0","id":"e1",`, 1))
@@ -167,7 +167,7 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 }
 
 // The result may be there, or an error in its place, before a poll says how the task has ended.
-func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
+func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 	for name, test := range map[string]struct {
 		then  func(v *conversation, result frame)
 		check func(r *mcp.CallToolResult, err error) bool
@@ -238,7 +238,7 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
+func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
@@ -430,7 +430,7 @@ func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
 	})
 }
 
-func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
+func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var heard []string
 		a := callOld(t.Context(), c,
@@ -480,7 +480,7 @@ func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
 }
 
 // What is the user's own may panic in a goroutine of the client's: it is as if it had been the caller's.
-func TestAPanicOfMiddlewareWhileTheResultIsAskedForIsThatOfTheCaller(t *testing.T) {
+func TestMiddlewarePanicDuringTasksResultReachesTheCaller(t *testing.T) {
 	bad := func(next CallFunc) CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
 			if method == mcp.MethodTaskResult {

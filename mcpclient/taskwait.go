@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// asTask is the layer that waits for the outcome of a task which the server has made of a call.
+// asTask is the layer that waits for the outcome of a task that the server has made of a call.
 func asTask(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		err := next(ctx, cl)
@@ -27,12 +27,12 @@ func asTask(next roundTrip) roundTrip {
 	}
 }
 
-// taskCreated goes on with a call that the server has answered with a task: the caller has asked for a task, or waits
-// for its outcome. The outcome is what the server would have answered without a task. A caller who does not wait to the
-// end does not want the task any more.
+// taskCreated continues a call that the server has answered with a task: it hands the task to the caller, or waits
+// for its outcome, which is the answer that the server would have given without a task. If the caller stops
+// waiting, the task is abandoned.
 func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
-		v.Elem().SetZero() // the task is no part of the result
+		v.Elem().SetZero() // the task is not part of the result
 	}
 	t, into := cl.asked.handle, any(new(mcp.CallToolResult))
 	waits := t == nil
@@ -41,7 +41,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	}
 	kept := false
 	defer func() {
-		if !kept { // which a panic of the user's function for the status is one reason for
+		if !kept { // for example because WithTaskStatus has panicked
 			t.abandon(ctx, failed)
 		}
 	}()
@@ -99,7 +99,7 @@ func (t *Task) wait(ctx context.Context) *Error {
 	}
 }
 
-// pause waits until the server wants to be asked. It reports false if ctx ends first.
+// pause waits until the next poll is due. It reports false if ctx ends first.
 func (t *Task) pause(ctx context.Context) bool {
 	t.mu.Lock()
 	due, legacy := t.due, t.legacy
@@ -110,7 +110,7 @@ func (t *Task) pause(ctx context.Context) bool {
 	return conn.PauseFor(ctx, time.Until(due))
 }
 
-// postpone lets the next poll wait after one has failed, unless the server need not know the task any more.
+// postpone delays the next poll after a failure, unless the task has expired.
 func (t *Task) postpone(err *Error, failures int) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *Task) postpone(err *Error, failures int) *Error {
 	return nil
 }
 
-// advance polls and gives the server what it needs. It is called with turn held.
+// advance polls and answers requests for input. turn is held.
 func (t *Task) advance(ctx context.Context) *Error {
 	if heard, err := t.hearLegacy(ctx); heard {
 		return err
@@ -149,7 +149,7 @@ func (t *Task) advance(ctx context.Context) *Error {
 	return nil
 }
 
-// refused deals with an update that has failed. A server that refuses it may have ended the task meanwhile.
+// refused handles a failed update. A server that refuses it may have ended the task in the meantime.
 func (t *Task) refused(ctx context.Context, err *Error) *Error {
 	if err.Kind != KindJSONRPC {
 		return err
@@ -163,11 +163,12 @@ func (t *Task) refused(ctx context.Context, err *Error) *Error {
 	return err
 }
 
-// maxTaskInputs is how much a task can ask for in all. Each key is remembered, so that nothing is answered twice.
+// maxTaskInputs bounds the requests for input of a task, because each key is remembered to prevent a second
+// answer.
 const maxTaskInputs = 10_000
 
-// answer has the handlers answer those of the requests that came by the poll id and have no answer yet. Answers that
-// the task does not need any more are forgotten.
+// answer makes the handlers answer the new requests for input from poll id. Answers that the task no longer needs
+// are removed.
 func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests) *Error {
 	if err := t.checkInputs(requests); err != nil {
 		return t.about(&Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: err})
@@ -190,7 +191,7 @@ func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests)
 	return nil
 }
 
-// checkInputs says which bound the server exceeds that asks for all this.
+// checkInputs returns an error if the task's requests for input exceed a bound.
 func (t *Task) checkInputs(requests mcp.InputRequests) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,7 +201,7 @@ func (t *Task) checkInputs(requests mcp.InputRequests) error {
 	return checkInputs(requests)
 }
 
-// transient reports whether asking again later may help.
+// transient reports whether a retry may help.
 func transient(err *Error) bool {
 	switch err.Kind {
 	case KindTimeout:
@@ -213,7 +214,7 @@ func transient(err *Error) bool {
 	return false
 }
 
-// interrupted is the error of a Wait whose context ended, or whose client was stopped.
+// interrupted returns the error of a Wait if its context ended, or the client was stopped.
 func (t *Task) interrupted(ctx context.Context) *Error {
 	e := t.about(errorOf(t.c.core.Interrupted(ctx, mcp.MethodCallTool, false)))
 	e.Unsent = false // the tool has been called

@@ -18,8 +18,8 @@ func (m *knownTools) mirrors() bool {
 	return m.c.core.Present().OwnStreams
 }
 
-// usable drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
-// so that one of them does not spoil the others.
+// usable drops the tools with schemas that violate the rules for mirrored parameters, as the specification
+// demands, so that one of them does not break the others.
 func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 	if !m.mirrors() {
 		return tools
@@ -36,9 +36,9 @@ func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 	return kept
 }
 
-// call calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
-// not match, or the arguments do not fit what is known of the tool, it may have changed: the tools are listed anew and
-// the call, which was refused or not made, is made once more. All of it has the time of one call.
+// call calls a tool with arguments that may have to be repeated in headers. If the server reports a mismatch of
+// the headers, or the arguments do not fit the known schema, the tool may have changed: the tools are listed again
+// and the call, which was refused or not sent, is sent once more. Both share the timeout of one call.
 func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	m.c.operations.enter()
 	defer m.c.operations.leave()
@@ -85,14 +85,14 @@ func withHeader(options []CallOption, header map[string]string) []CallOption {
 	return append(options[:len(options):len(options)], func(a *asked) { a.Header = header })
 }
 
-// lead is what telemetry knows of a request that others go on with.
+// lead is the telemetry context of a request that others continue.
 type lead struct {
 	corr instrument.Corr
 	ref  instrument.Ref
 	id   int64 // of the request
 }
 
-// headerOf returns the headers for a call of a tool with these parameters that are repeated, nil for none.
+// headerOf returns the headers that repeat these parameters of a call, nil for none.
 func headerOf(p *mcp.CallToolParams, params []mirror.Param) (map[string]string, error) {
 	if len(params) == 0 || p.Arguments == nil {
 		return nil, nil

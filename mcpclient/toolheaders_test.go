@@ -71,7 +71,7 @@ func toolNames(c *Client, t *testing.T) (names []string) {
 	return names
 }
 
-func TestArgumentsAreMirroredAsTheListedSchemaSays(t *testing.T) {
+func TestArgumentsAreMirroredByTheListedSchema(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -102,7 +102,7 @@ func TestArgumentsAreMirroredAsTheListedSchemaSays(t *testing.T) {
 	})
 }
 
-func TestAToolThatHasChangedIsListedAnewAndCalledOnceMore(t *testing.T) {
+func TestChangedToolIsListedAgainAndCalledOnceMore(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -119,7 +119,7 @@ func TestAToolThatHasChangedIsListedAnewAndCalledOnceMore(t *testing.T) {
 	})
 }
 
-func TestAMismatchThatTheListDoesNotExplainIsAnError(t *testing.T) {
+func TestUnexplainedHeaderMismatchIsAnError(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -154,7 +154,7 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 	})
 }
 
-func TestAServerThatWantsToBeAskedAgainIs(t *testing.T) {
+func TestBusyToolCallIsRetried(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodDiscover)
@@ -204,7 +204,7 @@ func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAToolIsListedAnewWithinTheTimeOfTheCall(t *testing.T) {
+func TestToolIsListedAgainWithinTheTimeout(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -223,7 +223,7 @@ func TestAToolIsListedAnewWithinTheTimeOfTheCall(t *testing.T) {
 	})
 }
 
-func TestWhatACallIsAboutIsToldWhateverItsParamsAre(t *testing.T) {
+func TestTargetIsReportedForParamsOfAnyType(t *testing.T) {
 	h := map[string]string{}
 	bubbleWith(t, nil, func(s *script) transport.Transport {
 		return &overHTTP{rigged: &rigged{Transport: s, send: func(m transport.Message) (error, bool) {
@@ -252,7 +252,7 @@ func TestWhatACallIsAboutIsToldWhateverItsParamsAre(t *testing.T) {
 	})
 }
 
-func TestAToolThatCannotBeReadHidesNoOther(t *testing.T) {
+func TestUnreadableToolHidesNoOther(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
 		got := v.namesOf(c, toolA+`,{"name":"broken"},`+toolB)

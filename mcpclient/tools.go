@@ -16,31 +16,32 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is
-// the NextCursor of the page before, nil for the first. (specification 2026-07-28, server/tools, "Listing Tools")
+// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor
+// is the NextCursor of the previous page, nil for the first. (specification 2026-07-28, server/tools, "Listing
+// Tools")
 func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	l := c.tools.begin()
 	l.whole = cursor == nil
 	return c.tools.page(ctx, l, cursor, options)
 }
 
-// Tools yields the server's tools, page after page as they are asked for. An error ends it.
+// Tools yields the server's tools, and requests page after page as needed. An error ends it.
 //
-// The list is bounded: a server that repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
-// [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol], which is [ErrListCutShort] if the cursors
-// are why; by [Client.ListTools] larger lists can be
-// had. The client waits for all pages together as long as [WithTimeout] says; without that, [Options.RequestTimeout]
-// for each and ten times that for all. What the loop does with the tools does not count.
+// The list is bounded: if a server repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
+// [Options.FrameLimit] in all, the list ends with an error of kind [KindProtocol], and with [ErrListCutShort] in
+// the case of cursors; use [Client.ListTools] for larger lists. [WithTimeout] bounds the waiting for all pages
+// together; without it, [Options.RequestTimeout] applies to each page and ten times that to all. The loop's work
+// on the tools does not count.
 //
-// If the server refuses a cursor that it has given, because the list has changed, the list begins anew, once; a tool
-// that the loop has had does not come again.
+// If the server refuses its own cursor, because the list has changed, the list starts again, once, without the
+// tools that were already yielded.
 func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Tool, error] {
 	return func(yield func(*mcp.Tool, error) bool) {
 		var l *toolListing
 		name := func(t *mcp.Tool) string { return t.Name }
 		list := pages(ctx, c, mcp.MethodListTools, name, options, func(ctx context.Context, cursor *string,
 			options []CallOption) (page[*mcp.Tool], error) {
-			if cursor == nil { // also when the list begins anew
+			if cursor == nil { // also when the list starts again
 				l = c.tools.begin()
 				l.whole = true
 			}
@@ -54,12 +55,14 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	}
 }
 
-// noArguments are sent instead of none: many servers check the arguments against a schema that wants an object.
+// noArguments are sent instead of none, because many servers validate the arguments with a schema that demands an
+// object.
 var noArguments any = json.RawMessage(`{}`)
 
-// CallTool calls a tool. arguments is anything that encodes as a JSON object, such as a struct, a map or a
-// [json.RawMessage], or nil for none, which is sent as an empty object. A tool that fails says so in the result, by
-// IsError; that is no Go error. (specification 2026-07-28, server/tools, "Calling Tools")
+// CallTool calls a tool. arguments is any value that encodes as a JSON object, such as a struct, a map or a
+// [json.RawMessage], or nil for none, which is sent as an empty object. A failure of the tool is in the result, as
+// IsError, and not a Go error.
+// (specification 2026-07-28, server/tools, "Calling Tools")
 func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
 	error) {
 	r := new(mcp.CallToolResult)
@@ -69,9 +72,9 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	return r, nil
 }
 
-// CallToolRaw is [Client.CallTool] for those who pass a call on: it returns the result as the server wrote it, with
-// members that this package does not know. p has the rounds of input so far; its Task is for the client to set. It is
-// not changed. The result may share the memory of the whole answer.
+// CallToolRaw is [Client.CallTool] for programs that pass calls on: it returns the server's JSON text of the
+// result, including unknown members. p holds the rounds of input so far; the client sets its Task. p is not
+// modified. The result may share the memory of the whole answer.
 func (c *Client) CallToolRaw(ctx context.Context, p *mcp.CallToolParams, options ...CallOption) (json.RawMessage,
 	error) {
 	own := *p
@@ -99,19 +102,19 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 	return c.Call(ctx, mcp.MethodCallTool, p, result, options...)
 }
 
-// CallToolAs calls a tool and decodes its structured content into an Out, after checking it against the output schema
-// that the server lists for the tool; to learn that, it lists the tools once, before the call. Out is decoded by json
-// v2, in which names match exactly.
+// CallToolAs calls a tool and decodes its structured content into an Out, after validating it with the output
+// schema that the server lists for the tool; to get the schema, it lists the tools once, before the call. Out is
+// decoded by json v2, where names match exactly.
 //
-// The schema is one of JSON Schema 2020-12, which holds without $schema, or of draft-07. One of another dialect is an
-// error of kind [KindProtocol] before the call; one with a regular expression that Go cannot compile is not applied,
-// which is logged.
+// The schema is JSON Schema 2020-12, the default without $schema, or draft-07. Another dialect is an error of kind
+// [KindProtocol] before the call. A schema with a regular expression that Go cannot compile is not applied, which
+// is logged.
 //
-// A tool that reports an error is a [*mcp.ToolError]. A tool without an output schema is not checked. Content that does
-// not match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content
-// that is small as JSON and would take more than 128 MiB, or eight times its text if that is more, as a value of type
-// any, which it is for the schema, or as an Out: lists of two million numbers pass, and 300,000 objects do;
-// [Client.CallTool] returns structured content of any kind, for you to decode.
+// If the tool reports an error, the error is a [*mcp.ToolError]. Without an output schema the content is not
+// validated. Content that is missing, or does not match the schema or Out, is an error of kind [KindProtocol];
+// then the tool has run. So is content that is small as JSON but would take more than 128 MiB, or eight times its
+// text if that is more, when decoded as a value of type any for the schema, or as an Out: lists of two million
+// numbers pass, and so do 300,000 objects. [Client.CallTool] returns any structured content undecoded.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
 	error) {
 	var out Out
@@ -153,13 +156,13 @@ func (c *Client) callToolInto(ctx context.Context, p *mcp.CallToolParams, out an
 	case !matches && ctx.Err() != nil:
 		return errorOf(conn.Outlived(ctx, mcp.MethodCallTool, false))
 	case !matches:
-		c.tools.outdated(version) // the tool may have changed unheard
+		c.tools.outdated(version) // the tool may have changed without a notification
 	}
 	return unusableOutput(p.Name, err)
 }
 
-// readOutput decodes structured content into out, a pointer, and reports whether it matches s: anything does if that is
-// nil.
+// readOutput decodes structured content into out, a pointer, and reports whether it matches s; nil matches
+// everything.
 func readOutput(ctx context.Context, s *schema.Schema, content json.RawMessage, out any) (matches bool, err error) {
 	if err := weigh.Decoding(content, out); err != nil {
 		return true, err

@@ -118,7 +118,7 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerDidNotDeclareFailsLocally(t *testing.T) {
+func TestUndeclaredCapabilityFailsLocally(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, `{}`, 1))

@@ -10,25 +10,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/loops"
 )
 
-// The bounds of a toolSet, in bytes. A tool costs what is kept of it and an overhead, roughly so.
+// Bounds of a toolSet, in bytes. A tool costs its stored data and, roughly, toolOverhead.
 const (
-	toolRoom     = 8 << 20          // for all
-	schemaRoom   = toolRoom / 4 * 3 // for more than the names
+	toolRoom     = 8 << 20          // for all data
+	schemaRoom   = toolRoom / 4 * 3 // for data other than names
 	toolOverhead = 256
 )
 
-// toolSet is what is kept of some tools, by name. Nothing in it shares memory with the lists that it comes from. If
-// there is no room for all of a tool, its name is kept without the rest, and if there is none for that, nothing.
+// toolSet stores data of tools by name. It shares no memory with the lists that the tools come from. If there is
+// no room for all data of a tool, only its name is stored; if there is no room for the name, nothing.
 type toolSet struct {
-	tools   *toolTable // nil for none
-	size    int32      // toolRoom at most
+	tools   *toolTable // nil if empty
+	size    int32      // at most toolRoom
 	partial bool       // there was no room for a name
 }
 
-// toolTable has tools by name. Most servers have a handful, which as a list take a fraction of the memory of a map.
+// toolTable maps names to tools. Most servers have a handful, for which a list takes a fraction of the memory of a
+// map.
 type toolTable struct {
 	list []namedTool            // up to fewTools
-	m    map[string]*toolSchema // nil as long as there is the list
+	m    map[string]*toolSchema // nil while list is used
 }
 
 type namedTool struct {
@@ -38,7 +39,7 @@ type namedTool struct {
 
 const fewTools = 8
 
-// get returns the tool of a name, nil if there is none. t may be nil.
+// get returns a tool by name, nil if there is none. t may be nil.
 func (t *toolTable) get(name string) *toolSchema {
 	if t == nil {
 		return nil
@@ -56,7 +57,7 @@ func (t *toolTable) index(name string) int {
 	return slices.IndexFunc(t.list, func(n namedTool) bool { return n.name == name })
 }
 
-// add adds a tool whose name is not there.
+// add adds a tool with a new name.
 func (t *toolTable) add(name string, tool *toolSchema) {
 	if t.m == nil && len(t.list) < fewTools {
 		t.list = append(t.list, namedTool{name, tool})
@@ -72,7 +73,7 @@ func (t *toolTable) add(name string, tool *toolSchema) {
 	t.m[name] = tool
 }
 
-// remove removes the tool of a name that is there.
+// remove removes an existing tool.
 func (t *toolTable) remove(name string) {
 	if t.m != nil {
 		delete(t.m, name)
@@ -82,20 +83,20 @@ func (t *toolTable) remove(name string) {
 	t.list = slices.Delete(t.list, i, i+1)
 }
 
-// toolSchema is what calls of a tool need to know of it. It is not changed any more.
+// toolSchema is the data of a tool that its calls need. It is immutable.
 type toolSchema struct {
-	compile  func() (*schema.Schema, error) // of the output
+	compile  func() (*schema.Schema, error) // output schema
 	mirrored []mirror.Param
 	tasks    mcp.TaskSupport // of a server of 2025-11-25; empty for forbidden
-	harmless bool            // to call it twice is to call it once, says the server
-	traits   loops.Traits    // that it says besides
+	harmless bool            // the server lists the tool as idempotent or read-only
+	traits   loops.Traits    // traits from the tool's hints
 	size     int             // in bytes, without the name
 }
 
-// simpleTool is a tool that calls need to know nothing of.
+// simpleTool is shared by all tools without special data.
 var simpleTool = &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
 
-// nameOnly stands for a tool of which there was room for the name only.
+// nameOnly represents a tool for which there was room only for its name.
 var nameOnly = &toolSchema{}
 
 // params returns the parameters that are repeated in headers. t may be nil.
@@ -106,15 +107,15 @@ func (t *toolSchema) params() []mirror.Param {
 	return t.mirrored
 }
 
-// expect makes room for n tools, if there are none yet. With 1,000 tools the map that need not grow is 5 % of the CPU
-// time of their list.
+// expect reserves room for n tools, if the set is empty. With 1,000 tools, a map that need not grow saves 5 % of
+// the CPU time of their list.
 func (s *toolSet) expect(n int) {
 	if s.tools == nil && n > fewTools {
 		s.tools = &toolTable{m: make(map[string]*toolSchema, min(n, toolRoom/toolOverhead))}
 	}
 }
 
-// put keeps a tool, in the place of another one of the name, as far as there is room.
+// put stores a tool, replacing one with the same name, as far as there is room.
 func (s *toolSet) put(name string, t *toolSchema) {
 	s.drop(name)
 	if int(s.size)+cost(name, t) > schemaRoom {
@@ -131,7 +132,7 @@ func (s *toolSet) put(name string, t *toolSchema) {
 	s.size += int32(cost(name, t))
 }
 
-// drop forgets a tool, if it is kept.
+// drop removes a tool, if it is stored.
 func (s *toolSet) drop(name string) {
 	if old := s.tools.get(name); old != nil {
 		s.size -= int32(cost(name, old))
@@ -141,10 +142,10 @@ func (s *toolSet) drop(name string) {
 
 func cost(name string, t *toolSchema) int { return len(name) + t.size + toolOverhead }
 
-// newToolSchema takes from a tool what is kept of it; mirrors says that parameters are repeated in headers.
+// newToolSchema extracts the data of a tool; mirrors means that parameters are repeated in headers.
 func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 	s := &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
-	for _, support := range []mcp.TaskSupport{mcp.TaskOptional, mcp.TaskRequired} { // whose text is not the list's
+	for _, support := range []mcp.TaskSupport{mcp.TaskOptional, mcp.TaskRequired} { // constants
 		if t.Execution != nil && t.Execution.TaskSupport == support {
 			s.tasks = support
 		}
@@ -166,12 +167,12 @@ func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 	return s
 }
 
-// isSimple reports whether calls need to know nothing of t, but for its output.
+// isSimple reports whether t has no data other than its output schema.
 func (t *toolSchema) isSimple() bool {
 	return t.mirrored == nil && t.tasks == mcp.TaskForbidden && !t.harmless && t.traits == 0
 }
 
-// mirror notes the parameters that are repeated in headers.
+// mirror sets the parameters that are repeated in headers.
 func (t *toolSchema) mirror(params []mirror.Param) {
 	t.mirrored = params
 	for _, p := range params {
@@ -181,10 +182,10 @@ func (t *toolSchema) mirror(params []mirror.Param) {
 
 func noSchema() (*schema.Schema, error) { return nil, nil }
 
-// compiler returns what compiles a schema, once, and what it keeps for that, in bytes.
+// compiler returns a function that compiles a schema once, and the memory that it keeps, in bytes.
 func compiler(text []byte) (compile func() (*schema.Schema, error), size int) {
 	if len(text) > schema.MaxBytes {
-		_, err := schema.Compile(text) // the error does not depend on the text any more
+		_, err := schema.Compile(text) // the error does not refer to the text
 		return func() (*schema.Schema, error) { return nil, err }, 0
 	}
 	text = slices.Clone(text)

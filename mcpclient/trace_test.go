@@ -133,7 +133,7 @@ func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T
 	})
 }
 
-func TestTheFirstAttemptBelongsToTheCallerAndEachLaterOneLinksToTheOneBefore(t *testing.T) {
+func TestFirstAttemptBelongsToTheCallerAndLaterOnesLinkBack(t *testing.T) {
 	tracing(t, Options{}, modern, func(tr *traced) {
 		for range 2 {
 			tr.v.Close()
@@ -182,7 +182,7 @@ func TestTheHandshakeBelongsToItsAttempt(t *testing.T) {
 	})
 }
 
-func TestACancellationIsAChildOfTheCallThatItEnds(t *testing.T) {
+func TestCancellationIsAChildOfItsCall(t *testing.T) {
 	for name, end := range map[string]func(tr *traced) (frame, <-chan error){
 		"timeout": func(tr *traced) (frame, <-chan error) {
 			f, _, done := tr.call("caller", WithTimeout(time.Second))
@@ -282,9 +282,9 @@ func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
 
 const remoteTrace, remoteSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
-// TestWhatTheServerSaysIsNoPartOfTheCallersTrace has handlers called for messages with and without a trace context. The
+// TestServerMessagesAreNoPartOfTheCallersTrace has handlers called for messages with and without a trace context. The
 // span of the caller of Connect must not have come along with the connection.
-func TestWhatTheServerSaysIsNoPartOfTheCallersTrace(t *testing.T) {
+func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
 	spans := make(chan trace.SpanContext, 9)
 	o := Options{
 		Versions: []mcp.Version{mcp.Version20251125},
@@ -351,7 +351,7 @@ func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 	})
 }
 
-func TestACallThatIsRefusedHasASpanToo(t *testing.T) {
+func TestRefusedCallHasASpan(t *testing.T) {
 	tracing(t, Options{}, modern, func(tr *traced) {
 		tr.v.Close()
 		waitFor(tr.t, tr.c, connstate.Backoff)

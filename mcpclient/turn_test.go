@@ -73,7 +73,7 @@ func wantTurn(t *testing.T, c *Client, want int32) {
 	}
 }
 
-func TestCallersReadTheirOwnAnswersOneAfterTheOther(t *testing.T) {
+func TestSequentialCallersReadTheirOwnAnswers(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		before := probed(c).Figures().OwnAnswers
 		for range 100 {
@@ -98,7 +98,7 @@ func TestATurnInUseStaysLent(t *testing.T) {
 	})
 }
 
-func TestWhatComesWhileNobodyCallsIsReadSoon(t *testing.T) {
+func TestMessagesBetweenCallsAreReadSoon(t *testing.T) {
 	var heard time.Time
 	hear := func(context.Context, *Notification) { heard = time.Now() }
 	o := &Options{Features: []Feature{HandleNotification("x/news", hear)}}
@@ -114,7 +114,7 @@ func TestWhatComesWhileNobodyCallsIsReadSoon(t *testing.T) {
 	})
 }
 
-func TestWhatComesInsteadOfTheAnswerIsNotLost(t *testing.T) {
+func TestMessagesBeforeTheAnswerAreNotLost(t *testing.T) {
 	for name, frame := range map[string]string{
 		"notification":             `{"jsonrpc":"2.0","method":"x/news"}`,
 		"garbage":                  `{"jsonrpc":`,
@@ -165,7 +165,7 @@ func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
 	})
 }
 
-func TestACallerWhoReadsLeavesInTime(t *testing.T) {
+func TestReadingCallerReturnsInTime(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	for name, tt := range map[string]struct {
 		call func(ctx context.Context, c *Client) error
@@ -236,7 +236,7 @@ func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
 	})
 }
 
-func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
+func TestProgressIsDeliveredWhileTheTurnIsLent(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		reports := 0
 		done := background(func() error {
@@ -294,7 +294,7 @@ func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 	}
 }
 
-func TestAStopEndsWhoeverReads(t *testing.T) {
+func TestStopEndsAReadingCaller(t *testing.T) {
 	for _, calling := range []bool{false, true} {
 		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 			done := make(<-chan error)

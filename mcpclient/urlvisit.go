@@ -12,41 +12,42 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitationOptions say what a client does about URLs besides asking the handler. The zero value is what is stated
-// here.
+// URLElicitationOptions configure the handling of URLs besides the handler. The zero value selects the stated
+// defaults.
 type URLElicitationOptions struct {
-	// Completed, if not nil, hears that the user is done at a URL, if the server tells: one of 2025-11-25 may, by
-	// notifications/elicitation/complete. It is called once for each, as a [NotificationHandler] is, and not for what the
-	// handler has not sent the user to.
+	// Completed, if not nil, is called when a server of 2025-11-25 reports that the user is done at a URL, with
+	// notifications/elicitation/complete. It is called once for each URL, like a [NotificationHandler], and only
+	// for URLs that the handler has sent the user to.
 	Completed func(ctx context.Context, e *URLElicitation)
 
-	// RetryWithin is how long a call waits that a server of 2025-11-25 refuses until the user has visited URLs (error
-	// -32042). If the user goes to all of them, the call is sent again, once the server has told, or
-	// [URLElicitation.Complete], that the user is done. If not, or if the time is over, it fails with the server's
-	// error. Zero means 5 min; negative means that the call fails at once and the handler is not asked.
+	// RetryWithin is how long a call waits if a server of 2025-11-25 refuses it until the user has visited URLs
+	// (error -32042). If the user goes to all of them, the call is sent again after the server, or
+	// [URLElicitation.Complete], has reported that the user is done. Otherwise, or when the time is over, it fails
+	// with the server's error. Zero means 5 min; negative means that the call fails at once without asking the
+	// handler.
 	// (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
 	RetryWithin time.Duration
 }
 
-// visitsKept bounds the visits whose end the client waits for; the oldest gives way.
+// visitsKept bounds the visits that the client tracks; the oldest is evicted.
 const visitsKept = 256
 
-// urlVisits are the URLs that the user has been sent to, for servers that tell when the user is done there.
+// urlVisits tracks the URLs that the user was sent to, for servers that report the end of a visit.
 type urlVisits struct {
 	URLElicitationOptions
 	handler URLElicitationHandler
 
 	mu     sync.Mutex
-	visits []*urlVisit // guarded by mu; with an id, the oldest first
+	visits []*urlVisit // visits with an id, the oldest first; guarded by mu
 }
 
-// urlVisit is one URL that the user is sent to.
+// urlVisit is one visit of the user to a URL.
 type urlVisit struct {
 	id   string
 	done chan struct{}
 	once sync.Once
-	what *URLElicitation // guarded by urlVisits.mu; nil until the handler is asked
-	made bool            // guarded by urlVisits.mu; the user has gone there
+	what *URLElicitation // nil until the handler is called; guarded by urlVisits.mu
+	made bool            // the user has gone there; guarded by urlVisits.mu
 }
 
 func (v *urlVisit) complete() { v.once.Do(func() { close(v.done) }) }
@@ -69,7 +70,7 @@ func newURLVisits(h URLElicitationHandler, o *URLElicitationOptions) *urlVisits 
 	return v
 }
 
-// expect returns the visit with this id, a new one if there is none that goes on.
+// expect returns the unfinished visit with this id, or a new one.
 func (v *urlVisits) expect(id string) *urlVisit {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -86,19 +87,19 @@ func (v *urlVisits) expect(id string) *urlVisit {
 	return visit
 }
 
-// add takes in a visit, unless it has no id, by which the server could tell of its end. mu is held.
+// add adds a visit if it has an id; without an id the server cannot report its end. mu is held.
 func (v *urlVisits) add(visit *urlVisit) {
 	if visit.id != "" {
 		v.visits = append(v.visits[max(0, len(v.visits)+1-visitsKept):], visit)
 	}
 }
 
-// index returns the place of a visit, -1 for none. mu is held.
+// index returns the index of a visit, -1 for none. mu is held.
 func (v *urlVisits) index(id string) int {
 	return slices.IndexFunc(v.visits, func(o *urlVisit) bool { return o.id == id })
 }
 
-// open notes what is asked of the user.
+// open records the elicitation of a visit.
 func (v *urlVisits) open(e *URLElicitation) {
 	e.visit = v.expect(e.ID)
 	v.mu.Lock()
@@ -106,7 +107,7 @@ func (v *urlVisits) open(e *URLElicitation) {
 	e.visit.what = e
 }
 
-// begun notes that the user goes, no matter what other visits with the same id have noted.
+// begun records that the user has gone, whatever other visits with the same id have recorded.
 func (v *urlVisits) begun(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,14 +117,14 @@ func (v *urlVisits) begun(visit *urlVisit) {
 	}
 }
 
-// forget ends the waiting for a visit that is not made.
+// forget removes a visit that was not made.
 func (v *urlVisits) forget(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit && !o.made })
 }
 
-// completed hears, on the read loop, that the user is done; so that it is known even to a call of another handler.
+// completed records, in the goroutine that reads, that the user is done, so that calls in any handler see it.
 func (v *urlVisits) completed(n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if v == nil || n.Decode(&p) != nil {
@@ -133,7 +134,7 @@ func (v *urlVisits) completed(n *Notification) {
 	defer v.mu.Unlock()
 	i := v.index(p.ElicitationID)
 	if i < 0 {
-		return // it was never begun, or has been completed
+		return // unknown, or already completed
 	}
 	v.visits[i].complete()
 	if v.Completed == nil {
@@ -141,7 +142,7 @@ func (v *urlVisits) completed(n *Notification) {
 	}
 }
 
-// tell tells the user's function.
+// tell calls URLElicitationOptions.Completed.
 func (v *urlVisits) tell(ctx context.Context, n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if n.Decode(&p) != nil {
@@ -152,7 +153,7 @@ func (v *urlVisits) tell(ctx context.Context, n *Notification) {
 	}
 }
 
-// ended takes out a visit that is completed and returns what it was for, nil for none.
+// ended removes a completed visit and returns its elicitation, nil for none.
 func (v *urlVisits) ended(id string) *URLElicitation {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -165,8 +166,8 @@ func (v *urlVisits) ended(id string) *URLElicitation {
 	return visit.what
 }
 
-// afterVisits is the layer that sends the user to the URLs that a server of 2025-11-25 wants visited before it answers,
-// and sends the request again.
+// afterVisits is the layer that sends the user to URLs that a server of 2025-11-25 requires before it answers, and
+// sends the request again.
 func afterVisits(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {
@@ -177,13 +178,13 @@ func afterVisits(next roundTrip) roundTrip {
 			if again, err := cl.visitURLs(cl.Outside(ctx), err); !again {
 				return err
 			}
-			cl.By = time.Time{} // a person has taken that
+			cl.By = time.Time{} // a person has used up the time
 		}
 	}
 }
 
-// visitURLs sends the user to the URLs that the server wants visited before it answers the call, and reports whether
-// the call is to be sent again. refused is the server's error.
+// visitURLs sends the user to the URLs that the server requires before it answers the call, and reports whether to
+// send the call again. refused is the server's error.
 func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
 	c, v := cl.c, cl.c.urls
 	if v == nil || v.RetryWithin < 0 || c.core.Present().Version != mcp.Version20251125 ||
@@ -231,8 +232,8 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	return true, nil
 }
 
-// visit lets the handler send the user to one URL, which was in the answer to the request id, and reports whether the
-// user went.
+// visit makes the handler send the user to one URL, from the answer to request id, and reports whether the user
+// went.
 func (a *answering) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool {
 	params, err := mcp.AppendParams(nil, p)
 	if err != nil {

@@ -10,28 +10,28 @@ import (
 	"github.com/mcpotel/mcpotel/internal/lock"
 )
 
-// watches are the resources that the user is subscribed to, or about to be, in any session.
+// watches are the resources that the user is subscribed to, or is subscribing to, in any session.
 type watches struct {
 	mu  sync.Mutex
 	all map[string]*watch // guarded by mu; by URI
 }
 
-// watch is one resource. It is in watches as long as it is wanted or a goroutine uses it.
+// watch is one resource. It exists as long as it is wanted or a goroutine uses it.
 type watch struct {
 	uri  string
 	turn lock.Mutex // held to subscribe, to unsubscribe and to restore
 
-	users  int  // guarded by watches.mu; goroutines that hold the turn or wait for it
-	wanted bool // guarded by watches.mu; in every session
-	// guarded by watches.mu; of one element: the caller that subscribes waits here for the server's word; nil if no caller
-	// does
+	users  int  // goroutines that hold or await the turn; guarded by watches.mu
+	wanted bool // in every session; guarded by watches.mu
+	// capacity 1; the subscribing caller waits here for the server's answer; nil if no caller waits; guarded by
+	// watches.mu
 	asked  chan error
-	agreed *conn.Session // guarded by watches.mu; the one in which the server tells of it, as far as is known
-	lost   bool          // guarded by watches.mu; it has been reported that the server does not tell of it any more
+	agreed *conn.Session // session in which the server reports changes; guarded by watches.mu
+	lost   bool          // the loss of the subscription was reported; guarded by watches.mu
 }
 
-// enter waits until no other goroutine changes the subscription to a resource, and reports false if ctx ends first. If
-// there is no need to wait, it enters even when ctx has ended. A goroutine that has entered must leave.
+// enter waits until no other goroutine changes the subscription to a resource, and reports false if ctx ends
+// first. If it need not wait, it succeeds even after ctx has ended. A goroutine that has entered must leave.
 func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	t.mu.Lock()
 	w := t.all[uri]
@@ -64,14 +64,14 @@ func (t *watches) forgo(w *watch) {
 	}
 }
 
-// want says whether the resource is wanted.
+// want sets whether the resource is wanted.
 func (t *watches) want(w *watch, wanted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.wanted, w.agreed, w.lost = wanted, nil, false
 }
 
-// unwant says that the resource is not wanted, in the middle of what others do.
+// unwant marks the resource as not wanted, even while another goroutine has the turn.
 func (t *watches) unwant(uri string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (t *watches) wanted(w *watch) bool {
 	return w.wanted
 }
 
-// wants reports whether the resource is wanted, or a caller is about to want it.
+// wants reports whether the resource is wanted, or a caller is subscribing to it.
 func (t *watches) wants(uri string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,15 +97,15 @@ func (t *watches) wants(uri string) bool {
 	return w != nil && (w.wanted || w.asked != nil)
 }
 
-// uris returns all that are wanted or used.
+// uris returns all resources that are wanted or used.
 func (t *watches) uris() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Keys(t.all))
 }
 
-// filter returns what a subscription must be about, whether a caller waits for the server's word on a part of it, and
-// which part the server does not tell of although it is wanted.
+// filter returns the resources for a subscription, whether a caller waits for one of them, and the wanted
+// resources that the server does not report.
 func (t *watches) filter() (uris []string, asked bool, lost []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,8 +122,8 @@ func (t *watches) filter() (uris []string, asked bool, lost []string) {
 	return uris, asked, lost
 }
 
-// ask notes that a caller waits for the server's word on w in session s, and returns where it comes; nil if the server
-// has agreed already.
+// ask registers a caller that waits for the server's answer on w in session s, and returns the channel for it; nil
+// if the server has agreed already.
 func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +134,7 @@ func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	return w.asked
 }
 
-// withdraw notes that the caller does not wait any more, and reports whether the server's word had not come.
+// withdraw unregisters the caller, and reports whether the server had not answered yet.
 func (t *watches) withdraw(w *watch) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,16 +143,16 @@ func (t *watches) withdraw(w *watch) bool {
 	return waited
 }
 
-// decision is what became of the resources in the filter of a subscription.
+// decision is the result of a subscription for the resources in its filter.
 type decision struct {
-	restored []string // are heard of again, after a time in which something may have been missed
-	refused  []string // a caller asked for them, and the server has not agreed
-	lost     []string // were wanted before, and the server has not agreed, which has not been logged yet
+	restored []string // reported again, after a time in which a change may have been missed
+	refused  []string // requested by a caller, and the server has not agreed
+	lost     []string // wanted before; the server has not agreed, which was not logged yet
 }
 
-// decide notes which of uris, the filter of a subscription in session s, the server has agreed on, and tells those who
-// wait for that. gap says that for a time there was no subscription, no is the error for those on which it has not
-// agreed.
+// decide records on which of uris, the filter of a subscription in session s, the server has agreed, and notifies
+// waiting callers. gap means that there was no subscription for a time. no returns the error for a resource on
+// which the server has not agreed.
 func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
 	yes := make(map[string]bool, len(agreed))
 	for _, uri := range agreed {
@@ -163,7 +163,7 @@ func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no fu
 	for _, uri := range uris {
 		w := t.all[uri]
 		if w == nil || !w.wanted && w.asked == nil {
-			continue // it has been given up meanwhile
+			continue // no longer wanted
 		}
 		switch {
 		case yes[uri]:
@@ -186,7 +186,7 @@ func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no fu
 	return d
 }
 
-// tell gives the server's word to the caller that asked for the resource, if one did. It is called with mu held.
+// tell passes the server's answer to the waiting caller, if any. mu is held.
 func (w *watch) tell(err error) {
 	if w.asked != nil {
 		w.asked <- err
@@ -194,7 +194,7 @@ func (w *watch) tell(err error) {
 	}
 }
 
-// fail tells those who asked for one of uris why there is no word from the server.
+// fail passes err to the callers that wait for one of uris.
 func (t *watches) fail(uris []string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,15 +205,15 @@ func (t *watches) fail(uris []string, err error) {
 	}
 }
 
-// restored notes that a subscription works again, so that a later loss is reported.
+// restored records that a subscription works again, so that a later loss is reported.
 func (t *watches) restored(w *watch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.lost = false
 }
 
-// lose notes that the server does not tell of those that are wanted any more, and returns the ones of which this is
-// news.
+// lose records that the server no longer reports the wanted resources, and returns those that were not lost
+// before.
 func (t *watches) lose() (lost []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

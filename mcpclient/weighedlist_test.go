@@ -21,7 +21,7 @@ func toolsOf(n int, description string) (all []*mcp.Tool) {
 }
 
 // A page that is the same as in the list before has the same cost, by identity: it was not weighed again.
-func TestAListThatIsTheSameIsWeighedOnce(t *testing.T) {
+func TestUnchangedListIsWeighedOnce(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
 	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, _ *conversation, c *Client) {
 		m := &c.tools

@@ -144,7 +144,7 @@ func ExampleAddTool_cancel() {
 	fmt.Println("client:", err)
 	fmt.Println("server:", <-ended)
 	// Output:
-	// client: tools/call: no answer within 100ms; WithTimeout or Options.RequestTimeout gives it longer
+	// client: tools/call: no answer within 100ms; raise the limit with WithTimeout or Options.RequestTimeout
 	// server: context canceled
 }
 

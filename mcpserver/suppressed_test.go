@@ -11,7 +11,7 @@ import (
 
 // A client that asks in a revision the server does not know is refused each time; the warning that comes when one may
 // come again tells how many others there were.
-func TestAWarningTellsOfThoseThatWereNotGiven(t *testing.T) {
+func TestSuppressedWarningsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serve(t, t.Context(), newServer(t, mcpserver.Options{}))
 		unknown := strings.ReplaceAll(bothMetas, "2026-07-28", "2099-01-01")

@@ -259,7 +259,7 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 // and then refuses the session.
 func TestAForgottenSessionIsNoReasonToAuthorize(t *testing.T) {
 	noCollector(t)
-	const forgotten = "the server does not know the session any more"
+	const forgotten = "the server no longer knows the session"
 	for name, tc := range map[string]struct {
 		status    int
 		challenge string

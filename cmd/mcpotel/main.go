@@ -82,8 +82,8 @@ var inFlags = strings.NewReplacer(
 	"Options.InitTimeout", "--connect-timeout", "Options.StartTimeout", "--connect-timeout",
 	"WithTimeout or Options.RequestTimeout", "--timeout",
 	"Options.Versions", "--pin-version",
-	"HTTP.Authorizer or a field of HTTP.Header gives credentials", "--header NAME=VALUE gives credentials",
-	"; Options.FrameLimit raises it", "",
+	"set credentials with HTTP.Authorizer or HTTP.Header", "set credentials with --header NAME=VALUE",
+	"; raise it with Options.FrameLimit", "",
 )
 
 func codeOf(err error) int {

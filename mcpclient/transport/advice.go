@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// reworded is an error in other words than its own.
+// reworded replaces the text of an error and keeps its chain.
 type reworded struct {
 	text string
 	error
@@ -19,7 +19,8 @@ type reworded struct {
 func (e reworded) Error() string { return e.text }
 func (e reworded) Unwrap() error { return e.error }
 
-// notReached is why no connection to a host could be made, without the steps that led there.
+// notReached returns the error for a failure to connect to host, without the intermediate steps that net/http
+// names.
 func notReached(host string, err error) error {
 	text := err.Error()
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Err != nil {
@@ -40,7 +41,7 @@ func notReached(host string, err error) error {
 	return reworded{"cannot connect to " + host + ": " + text, err}
 }
 
-// advice is what to do about a response that is no answer of an MCP server, empty for nothing in particular.
+// advice returns a hint for a response that is not an answer of an MCP server, or "".
 func (e *RequestError) advice() string {
 	const endpoint = "; is this the URL of the MCP endpoint? It often ends in /mcp"
 	switch {
@@ -61,15 +62,15 @@ func (e *RequestError) advice() string {
 	return ""
 }
 
-const credentials = "HTTP.Authorizer or a field of HTTP.Header gives credentials"
+const credentials = "set credentials with HTTP.Authorizer or HTTP.Header"
 
-// MayBeSession reports whether a server that refuses a request with 401 may have forgotten the session: it has answered
-// the handshake, and does not say which authorization it wants.
+// MayBeSession reports whether a server that refuses a request with 401 may have forgotten the session: it
+// answered the handshake, and the refusal has no challenge.
 func (e *RequestError) MayBeSession() bool {
 	return e.Status == http.StatusUnauthorized && e.found && !e.challenge
 }
 
-// judged reports whether an Authorizer has said that it cannot get what the server wants.
+// judged reports whether an Authorizer has returned an error that decides whether the failure is permanent.
 func (e *RequestError) judged() bool {
 	_, ok := errors.AsType[interface {
 		error
@@ -78,14 +79,14 @@ func (e *RequestError) judged() bool {
 	return ok
 }
 
-// notStarted is why a program could not be started.
+// notStarted returns the error for a program that could not be started.
 func (s Stdio) notStarted(err error) error {
 	text := err.Error()
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		text = e.Path + ": " + e.Err.Error()
 	}
 	if s.Dir != "" {
-		if _, missing := os.Stat(s.Dir); missing != nil { // which the error of the system does not tell
+		if _, missing := os.Stat(s.Dir); missing != nil { // the error of the system does not mention it
 			text = "its working directory: " + missing.Error()
 		}
 	}

@@ -2,17 +2,19 @@ package transport
 
 import "net/http"
 
-// Authorizer adds credentials to the requests of [HTTP] and deals with what servers answer. Its methods may be called
-// from any goroutine. Package [github.com/mcpotel/mcpotel/mcpclient/auth] has the one of the specification.
+// Authorizer adds credentials to the requests of [HTTP] and handles refusals. Its methods may be called from any
+// goroutine. Package [github.com/mcpotel/mcpotel/mcpclient/auth] implements the authorization of the
+// specification.
 type Authorizer interface {
-	// Authorize adds credentials to a request that is about to be sent, if it has any. It may wait for a token that is
-	// being refreshed, within the request's context. An error fails the request unsent.
+	// Authorize adds credentials, if it has any, to a request that is about to be sent. It may wait for a token
+	// refresh within the context of the request. If it returns an error, the request fails unsent.
 	Authorize(req *http.Request) error
 
-	// Review is told of every response before its body is read, which it must not touch. attempt counts from 1 how often
-	// this message has been sent. For a refusal, HTTP 401 or 403, it gets what is needed, within the context of the
-	// response's request, and reports whether the message is to be sent again; an error says why that is of no use, and
-	// whether for good (see [Permanent]). For all other responses it returns false and nil. The message is not sent again
-	// after a 403 without WWW-Authenticate, which a proxy may give for what the server has done.
+	// Review is called with every response, before the body is read; it must not touch the body. attempt is 1 for
+	// the first time that the message was sent. For HTTP 401 or 403, Review obtains new credentials, within the
+	// context of the response's request, and reports whether to send the message again; its error means that
+	// another attempt is useless, for now or permanently (see [Permanent]). For all other responses it returns
+	// false and nil. After a 403 without WWW-Authenticate the message is never sent again, because a proxy may
+	// have sent the 403 after the server has acted.
 	Review(resp *http.Response, attempt int) (again bool, err error)
 }

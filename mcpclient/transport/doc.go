@@ -1,24 +1,23 @@
-// Package transport carries frames, each one JSON-RPC message, between a client and a server it has opened a connection
-// to.
+// Package transport carries frames between a client and a server. Each frame is one JSON-RPC message.
 //
-// [Stdio] starts a server as a child process and talks to it over its standard streams; [HTTP] reaches one at a URL;
-// [InMemory] talks to a function in the same process, for tests and embedding. Others implement [Transport] and [Conn]
-// and prove it with package transporttest, which is the contract in executable form.
+// [Stdio] starts a server as a child process and uses its standard streams; [HTTP] connects to a URL; [InMemory]
+// connects to a function in the same process, for tests and embedding. Other transports implement [Transport] and
+// [Conn]; package transporttest is the executable contract that they must pass.
 //
-// A transport knows little of JSON-RPC beyond what a [Message] tells it, never repeats a message that the server may
-// have acted on and never reconnects: it reports, and the client's state machine decides.
+// A transport knows only the parts of JSON-RPC that a [Message] states. It never repeats a message that the server
+// may have acted on, and it never reconnects: it reports failures, and the client's state machine decides.
 //
-// What may surprise:
+// Possible surprises:
 //
-//   - A frame is delivered only to [Conn.Receive]. A client that does not receive stops the peer, whose pipe or window
+//   - Only [Conn.Receive] delivers frames. If a client stops receiving, the peer stops too, because its pipe or window
 //     fills.
-//   - [Conn.Send] never waits for the peer. A frame it accepted may still be on its way; one it refused has not left
-//     and never will.
-//   - Over HTTP, each request has a stream of its own and can fail alone: [Frame.Err] says so and the connection goes
-//     on.
-//   - The context of [Transport.Dial] bounds the dialling. Nothing that happens to it later hurts the connection.
-//   - [Conn.Close] lets the server end by itself as long as its context allows, and then kills it; if the context has
-//     ended, at once. No process of the server's process group survives it, nor does any survive the server's own end.
-//   - A server that leaves its process group, as a daemon does, is out of reach on Unix. On Windows a job object holds
+//   - [Conn.Send] never waits for the peer. An accepted frame may leave later; a refused frame has not left and never
+//     will.
+//   - Over HTTP, each request has its own stream and can fail alone: [Frame.Err] reports the failure, and the
+//     connection stays open.
+//   - The context of [Transport.Dial] bounds only the dialling. Its end does not affect an open connection.
+//   - [Conn.Close] gives the server time to end by itself, and then kills it; if the context has ended, it kills at
+//     once. No process of the server's process group outlives Close, nor the end of the server process itself.
+//   - On Unix, a server that leaves its process group, as a daemon does, is out of reach. On Windows a job object holds
 //     it.
 package transport

@@ -8,38 +8,39 @@ import (
 )
 
 var (
-	// ErrBusy is what [Conn.Send] returns when its outbound space is full. Nothing has been sent; a later try may succeed.
+	// ErrBusy is the error of [Conn.Send] when the outbound queue is full. Nothing was sent; a retry may succeed.
 	ErrBusy = errors.New("transport is busy")
 
-	// ErrClosed is in every error that says a connection can carry nothing any more, because it was closed or because the
+	// ErrClosed is in the chain of every error of a connection that is over, because it was closed or because the
 	// peer is gone.
 	ErrClosed = errors.New("transport is closed")
 )
 
-// FrameTooLargeError ends a connection: the peer sent a frame over the limit. It has no Tail, since nothing behind the
-// limit is read; a frame that [Config.SkipOversize] skips is a [*RequestError], which has both.
+// FrameTooLargeError ends a connection because the peer sent a frame above the limit. It has no Tail, because
+// nothing after the limit is read. With [Config.SkipOversize] the error is a [*RequestError], which has both ends
+// of the frame.
 type FrameTooLargeError struct {
-	Size  int    // in bytes, as far as the frame was seen: at least Limit+1
+	Size  int    // in bytes, as far as the frame was read: at least Limit+1
 	Limit int    // in bytes
-	Head  []byte // its beginning, as much as was kept
+	Head  []byte // the beginning of the frame; may be shortened
 }
 
-// Error says how large the frame is, as far as it was read, and how large it may be.
+// Error states the size of the frame, as far as it was read, and the limit.
 func (e *FrameTooLargeError) Error() string {
-	return fmt.Sprintf("a message of at least %d bytes is over the limit of %d; Options.FrameLimit raises it",
+	return fmt.Sprintf("a message of at least %d bytes is over the limit of %d; raise it with Options.FrameLimit",
 		e.Size, e.Limit)
 }
 
-// ExitError says that the server's process has ended, and how. An exit status of zero is an ExitError too: the
+// ExitError reports that the server process has ended, and how. Exit status zero is an ExitError too, because the
 // connection is over.
 type ExitError struct {
 	PID    int
-	Code   int      // the exit status; -1 if a signal ended the process, or if the status could not be had
-	Signal string   // the signal that ended the process, such as SIGKILL; empty if none did
-	Stderr []string // the last lines of its standard error, 20 at most and each cut after 1 KiB, the latest last
+	Code   int      // exit status; -1 if a signal ended the process, or if the status is unknown
+	Signal string   // the signal that ended the process, such as SIGKILL; empty if none
+	Stderr []string // the last lines of standard error, at most 20 lines of at most 1 KiB, the latest last
 }
 
-// Error names the process, its status and the last line it wrote to its standard error.
+// Error names the process, its status and its last line of standard error.
 func (e *ExitError) Error() string {
 	text := fmt.Sprintf("process %d exited with status %d", e.PID, e.Code)
 	switch {
@@ -54,9 +55,9 @@ func (e *ExitError) Error() string {
 	return text
 }
 
-// Permanent reports whether err, which [Transport.Dial] returned, will be the same the next time: the executable does
-// not exist or must not be executed, or an error in its chain has a method Permanent() bool that says so. That method
-// decides where there is one.
+// Permanent reports whether another [Transport.Dial] will return the same error: the executable does not exist or
+// may not be executed, or an error in the chain of err has a method Permanent() bool that returns true. If there
+// is such a method, it alone decides.
 func Permanent(err error) bool {
 	type judge interface {
 		error
@@ -69,7 +70,7 @@ func Permanent(err error) bool {
 		errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
-// permanentError marks the error in it as permanent.
+// permanentError marks the wrapped error as permanent.
 type permanentError struct{ error }
 
 func (e permanentError) Permanent() bool { return true }

@@ -14,7 +14,7 @@ type verdict bool
 func (v verdict) Error() string   { return fmt.Sprint("verdict ", bool(v)) }
 func (v verdict) Permanent() bool { return bool(v) }
 
-func TestPermanentErrorsAreToldFromOthers(t *testing.T) {
+func TestPermanentErrorsAreRecognized(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want bool
@@ -37,21 +37,21 @@ func TestPermanentErrorsAreToldFromOthers(t *testing.T) {
 	}
 }
 
-func TestErrorsReadWell(t *testing.T) {
+func TestErrorTexts(t *testing.T) {
 	cause := errors.New("cause")
 	for _, tt := range []struct {
 		err  error
 		want string
 	}{
 		{&FrameTooLargeError{Size: 11, Limit: 10},
-			"a message of at least 11 bytes is over the limit of 10; Options.FrameLimit raises it"},
+			"a message of at least 11 bytes is over the limit of 10; raise it with Options.FrameLimit"},
 		{&ExitError{PID: 7, Code: 3}, "process 7 exited with status 3"},
 		{&ExitError{PID: 7, Code: -1}, "process 7 ended with unknown status"},
 		{&ExitError{PID: 7, Code: -1, Signal: "SIGKILL"}, "process 7 was ended by SIGKILL"},
 		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}},
 			`process 7 exited with status 1; its last words: "b\x1b"`},
 		{&RequestError{Reason: TooLarge, Size: 11, Limit: 10},
-			"the answer has 11 bytes, over the limit of 10; Options.FrameLimit raises it"},
+			"the answer has 11 bytes, over the limit of 10; raise it with Options.FrameLimit"},
 		{&RequestError{Reason: 99, Err: cause}, "RequestReason(99): cause"},
 	} {
 		if got := tt.err.Error(); got != tt.want {

@@ -11,51 +11,52 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// fetcher is the Receive of a connection that reads one stream, which cannot be told to stop waiting. It belongs to the
-// connection.
+// fetcher implements Receive for a connection that reads one stream, whose reads cannot be cancelled. It is part
+// of the connection.
 type fetcher struct {
-	next  func() (Frame, error) // waits for the next frame, or for the reason why there is none
-	apart bool                  // next may go on waiting when the connection is closed
+	next            func() (Frame, error) // waits for the next frame, or returns the error that ended the stream
+	uninterruptible bool                  // next may still wait after the connection is closed
 
 	life   context.Context // ends when Close is called
 	hangUp context.CancelFunc
-	mu     sync.Mutex     // held to send a goroutine, and to begin closing
-	tasks  sync.WaitGroup // the goroutines
+	mu     sync.Mutex     // held to start a goroutine, and to start closing
+	tasks  sync.WaitGroup // goroutines that call next
 
-	asked  bool        // a goroutine has been sent for a frame; owned by Receive
-	answer chan answer // and here it puts it, or puts it at some later time
+	fetching bool        // a goroutine is fetching a frame, or has fetched one; owned by Receive
+	answer   chan answer // result of that goroutine
 }
 
-// answer is what a goroutine brings.
+// answer is a result of next.
 type answer struct {
 	frame Frame
 	err   error
 }
 
-// init is called before anything else.
+// init must be called first.
 func (f *fetcher) init(next func() (Frame, error)) {
 	f.next, f.answer = next, make(chan answer, 1)
 	f.life, f.hangUp = context.WithCancel(context.Background())
 }
 
-// Receive reads in the goroutine of its caller if the caller waits as long as it takes. Otherwise it sends a goroutine
-// for the frame and leaves it there when ctx ends; the next Receive finds what it has brought.
+// Receive reads in the caller's goroutine if ctx cannot end and reads end when the connection is closed. Otherwise
+// it starts a goroutine that fetches the frame. If ctx ends first, that goroutine stays, and the next Receive
+// returns its result.
 func (f *fetcher) Receive(ctx context.Context) (Frame, error) {
 	if ctx.Err() != nil {
 		return Frame{}, context.Cause(ctx)
 	}
-	if f.life.Err() != nil || !f.asked && (ctx.Done() == nil && !f.apart || !f.ask()) {
+	if f.life.Err() != nil || !f.fetching && (ctx.Done() == nil && !f.uninterruptible || !f.startFetch()) {
 		return f.next()
 	}
-	return f.asking(ctx)
+	return f.awaitFetch(ctx)
 }
 
-// asking waits for what the goroutine brings. It is not part of Receive because of what it needs on the stack: an idle
-// connection waits in next.
-func (f *fetcher) asking(ctx context.Context) (Frame, error) {
+// awaitFetch waits for the result of the goroutine. It is a function of its own to save stack in Receive, because an
+// idle connection waits in next.
+func (f *fetcher) awaitFetch(ctx context.Context) (Frame, error) {
 	select {
 	case a := <-f.answer:
-		f.asked = false
+		f.fetching = false
 		return a.frame, a.err
 	case <-ctx.Done():
 		return Frame{}, context.Cause(ctx)
@@ -64,15 +65,15 @@ func (f *fetcher) asking(ctx context.Context) (Frame, error) {
 	}
 }
 
-// ask sends a goroutine for the next frame, unless the connection is being closed. The goroutine ends when it has one,
-// or when the connection is over.
-func (f *fetcher) ask() bool {
+// startFetch starts a goroutine that fetches the next frame, and reports false if the connection is being closed. The
+// goroutine ends when it has a frame, or when the connection is over.
+func (f *fetcher) startFetch() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life.Err() != nil {
 		return false
 	}
-	f.asked = true
+	f.fetching = true
 	f.tasks.Go(func() {
 		usercode.Run(func() {
 			frame, err := f.next()
@@ -82,7 +83,8 @@ func (f *fetcher) ask() bool {
 	return true
 }
 
-// aboveLimit is what Receive returns of a frame over the limit: a frame that was skipped, or the end of the connection.
+// aboveLimit returns the result of Receive for a frame above the limit: a report of the skipped frame, or a final
+// error.
 func aboveLimit(e *oversize.Error, skip bool) (Frame, error) {
 	if !skip {
 		return Frame{}, endedBy(e)
@@ -90,17 +92,17 @@ func aboveLimit(e *oversize.Error, skip bool) (Frame, error) {
 	return Frame{Err: skipped(e)}, nil
 }
 
-// endedBy is the error of a connection that a frame over the limit has ended.
+// endedBy returns the error of a connection that a frame above the limit has ended.
 func endedBy(e *oversize.Error) *FrameTooLargeError {
 	return &FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head}
 }
 
-// skipped is the report of a frame over the limit on a connection that goes on.
+// skipped returns the report of a skipped frame above the limit.
 func skipped(e *oversize.Error) *RequestError {
 	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
 }
 
-// offer is Send for a connection that writes one stream, until life ends.
+// offer implements Send for a connection that writes one stream, until life ends.
 func offer(ctx, life context.Context, out *ndjson.Writer, frame []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -13,83 +13,86 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// HTTPMode says which of the protocol's two HTTP transports to speak.
+// HTTPMode selects between the two HTTP transports of the protocol.
 type HTTPMode uint8
 
 // The modes.
 const (
-	// Auto is Streamable HTTP, and HTTP+SSE with servers that turn out to have only that.
+	// Auto is Streamable HTTP, with a fallback to HTTP+SSE for servers that have only that.
 	// (specification 2026-07-28, basic/transports/streamable-http, "Backward Compatibility")
 	Auto HTTPMode = iota
 
-	// Streamable is Streamable HTTP only, of all revisions from 2025-03-26 on.
+	// Streamable is only Streamable HTTP, in all revisions from 2025-03-26 on.
 	Streamable
 
-	// SSE is HTTP+SSE only, of revision 2024-11-05.
+	// SSE is only HTTP+SSE, of revision 2024-11-05.
 	SSE
 )
 
-// HTTP reaches a server at a URL. It is used as &HTTP{URL: "https://…"}, its fields are set before the first Dial, and
-// its methods may then be called from any goroutine.
+// HTTP connects to a server at a URL. Use it as &HTTP{URL: "https://example.com/mcp"}, and set its fields before
+// the first Dial. Afterwards its methods may be called from any goroutine.
 // (specification 2026-07-28 and 2025-11-25, basic/transports, "Streamable HTTP"; 2024-11-05, "HTTP with SSE")
 //
-// Every message is a POST request of its own. They are independent of each other: nothing keeps the order in which two
-// messages leave, except that none leaves between notifications/initialized and its answer. A POST that carries a
-// request is alive until the answer has come, [Conn.Cancel] is called with its id, or initialize is sent again, which
-// drops the session before it with all its streams. What goes wrong with one request is reported in [Frame.Err] and is
-// no other request's concern; an answer always comes with the [Frame.Request] it was given to, except in HTTP+SSE.
+// Every message is a POST request of its own. Messages are independent and may overtake each other, with one
+// exception: no message leaves between notifications/initialized and its response. The POST of a request lasts
+// until the answer arrives, [Conn.Cancel] is called with its id, or initialize is sent again, which drops the
+// previous session with all its streams. A failure of one request is reported in [Frame.Err] and affects no other
+// request. An answer always has its [Frame.Request], except in HTTP+SSE.
 //
-// A legacy session may have a stream for what the server says unasked, which is opened in the background and opened
-// again whenever it ends; a stream that breaks before the answer to its request is resumed if the server has numbered
-// its events.
+// A legacy session may have a GET stream for requests and notifications of the server. It is opened in the
+// background, and reopened whenever it ends. If a stream breaks before the answer to its request, it is resumed if
+// the server sends event ids.
 //
-// The connection is over when the server cannot be reached: at once if nothing else of it is connected, at the third
-// failure in a row otherwise. [Conn.Close] ends the session on the server with DELETE, for which it takes at most 40 %
-// of its time.
+// The connection is over when the server is unreachable: after the first failure to connect if no other request
+// has a network connection, otherwise after three failures in a row. [Conn.Close] ends the session on the server
+// with DELETE, which takes at most 40 % of the time for Close.
 //
-// A request is sent again only if the server has not acted on it: after a redirect with status 307 or 308 that stays at
-// the same scheme, host and port; after 401, or 403 with a challenge, with other credentials; and three times in all if
-// HTTP/2 turned it away unread. net/http may repeat what it could not write, and nothing else, whatever the header
-// says.
+// A request is sent again only if the server has not acted on it: after a redirect with status 307 or 308 to the
+// same scheme, host and port; with other credentials after 401, or after 403 with a challenge; and up to three
+// times in all if HTTP/2 rejected it unread. net/http may repeat a request that it could not write, and no other
+// request, whatever the header contains.
 //
-// A stream that has ended is opened again after the time the server suggests, between 100 ms and 10 min, with up to a
-// fifth more; for streams that end within 10 s the least time doubles until it is 1 s. Without a suggestion it is 1 s,
-// up to a fifth less, and doubles until it is 30 s as long as nothing comes.
+// A stream that has ended is reopened after the delay that the server suggests, between 100 ms and 10 min, plus up
+// to a fifth; for streams that end within 10 s the minimum doubles up to 1 s. Without a suggestion the delay is 1
+// s, minus up to a fifth, and doubles up to 30 s as long as the stream brings nothing.
 type HTTP struct {
-	// URL is the address of the server, with scheme http or https. What is secret in it (user, password, query) appears in
-	// no error and no log record.
+	// URL is the address of the server, with scheme http or https. Its possible secrets (user, password, query)
+	// appear in no error and no log record.
 	URL string
 
-	// Client does the requests as it is, but for its redirects. Nil means one that all connections to the same scheme,
-	// host and port share that were given none, in the whole program: with [http.DefaultTransport] as it was when the
-	// first of them was dialled, up to 1024 idle network connections, and no time limit. They are closed with the last of
-	// those connections. A client with a Timeout ends streams too when that has passed, and one whose RoundTripper repeats
-	// requests may have a tool run twice. A client without Jar and Timeout has its RoundTripper called directly. To one
-	// that is an [*http.Transport] requests have their header in common, so a protocol that is registered with it must not
-	// change that, as [http.RoundTripper] says.
+	// Client sends the requests; only its CheckRedirect is replaced. If it is nil, all such connections of the
+	// program to the same scheme, host and port share one client. That client is a copy of [http.DefaultTransport]
+	// at the time of the first dial, with up to 1024 idle network connections and without a timeout; the last
+	// connection closes it. A client with a Timeout also ends streams after that time. A RoundTripper that repeats
+	// requests may run a tool twice. If Client has neither Jar nor Timeout, its RoundTripper is called directly.
+	// Requests to an [*http.Transport] share their header, so a protocol that is registered with it must not
+	// modify the header, as [http.RoundTripper] demands.
 	Client *http.Client
 
-	// Header is added to every request, except for the fields the protocol itself needs. It is never logged.
+	// Header is added to every request, except for the fields that the protocol itself sets. It is never logged.
 	Header http.Header
 
-	// Authorizer adds credentials and gets them when the server wants some. Nil means that a refusal is final.
+	// Authorizer adds credentials, and obtains new ones when the server demands them. If it is nil, a refusal is
+	// final.
 	Authorizer Authorizer
 
-	// Mode is Auto unless set.
+	// Mode is Auto by default.
 	Mode HTTPMode
 
-	// MaxInFlight is how many requests may be on their way at once, each until its stream is over. Those beyond wait in
-	// line, first come first served, until one of them is answered or they are cancelled: as many as find space in 32 MiB,
-	// or in the frame limit if that is more, with 512 bytes added to each; then Send returns [ErrBusy]. What a server may
-	// need to answer those on their way does not wait: initialize, subscriptions, and as many notifications and responses
-	// again, beyond which Send returns ErrBusy. A stream that has brought its answer and does not end has some time to do
-	// so, unless its place is needed. Zero means 1,024.
+	// MaxInFlight is the maximum of concurrent requests; a request counts until its stream is over. Further
+	// requests wait in line, first in first out, until one is answered or they are cancelled. The line holds up to
+	// 32 MiB, or the frame limit if that is larger, with 512 bytes added to each request; when it is full, Send
+	// returns [ErrBusy]. Messages that a server may need to answer requests do not wait: initialize,
+	// subscriptions, and up to MaxInFlight notifications and responses, above which Send returns ErrBusy. A stream
+	// that does not end after its answer may noRedirect open for a short time, unless its place is needed. Zero means
+	// 1,024.
 	MaxInFlight int
 
-	// NoListening, if true, keeps a legacy session from opening the stream for what the server says unasked.
+	// NoListening, if true, prevents the GET stream of a legacy session for requests and notifications of the
+	// server.
 	NoListening bool
 
-	oldServer atomic.Pointer[string] // the URL that turned out to have HTTP+SSE only, for the dials to come
+	oldServer atomic.Pointer[string] // URL of a server that has only HTTP+SSE, for later dials; nil for none
 }
 
 // Name returns the host of the URL.
@@ -100,18 +103,18 @@ func (h *HTTP) Name() string {
 	return "http"
 }
 
-// Network says where the URL points to.
+// Network returns the host and port of the URL.
 func (h *HTTP) Network() Network {
 	n := Network{Transport: "tcp", Protocol: "http"}
 	if u, err := url.Parse(h.URL); err == nil {
 		n.Address = u.Hostname()
-		n.Port, _ = strconv.Atoi(hostname.Port(u)) // a port that is not a number is none
+		n.Port, _ = strconv.Atoi(hostname.Port(u)) // 0 if the port is not a number
 	}
 	return n
 }
 
-// Dial returns a connection without a single byte having been exchanged: whether there is a server shows when the first
-// message is sent. Only fields that cannot work make an error, a permanent one.
+// Dial returns a connection without contacting the server: the first message shows whether the server is
+// reachable. An error means that a field is invalid, and is permanent.
 func (h *HTTP) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -129,12 +132,12 @@ func (h *HTTP) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	return newHTTPConn(h, cfg, target), nil
 }
 
-// target returns the URL if requests can be sent to it. No error quotes it.
+// target returns the parsed URL. Its errors do not quote the URL.
 func (h *HTTP) target() (*url.URL, error) {
 	u, err := url.Parse(h.URL)
 	switch {
 	case err != nil:
-		return nil, errors.New("the URL of the server is not valid") // err quotes what may be a password
+		return nil, errors.New("the URL of the server is not valid") // err quotes the URL, which may contain a password
 	case h.URL == "":
 		return nil, errors.New("the URL of the server is empty")
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -146,7 +149,7 @@ func (h *HTTP) target() (*url.URL, error) {
 	return u, nil
 }
 
-// checkHeader returns an error if a field of Header cannot be sent. It names the field and not its value.
+// checkHeader returns an error if a field of Header is invalid. The error names the field but not its value.
 func (h *HTTP) checkHeader() error {
 	for name, values := range h.Header {
 		if !hostname.Token(name) || slices.ContainsFunc(values, func(v string) bool { return !headerValue(v) }) {
@@ -157,7 +160,7 @@ func (h *HTTP) checkHeader() error {
 	return nil
 }
 
-// headerValue reports whether value can be the value of a header field.
+// headerValue reports whether value is valid in a header field.
 func headerValue(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {

@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	errorBody = 1 << 20 // of a refusal, looked at for a JSON-RPC message
-	excerptOf = 200     // bytes of another body, for the error
+	errorBody = 1 << 20 // bytes of an error response that are searched for a JSON-RPC message
+	excerptOf = 200     // bytes of any other body that an error quotes
 )
 
-// postTo sends the message to a URL and deals with the answer. If shared is true, that comes on the stream of HTTP+SSE.
+// postTo posts the message to a URL and handles the response. With shared, the answer arrives on the stream of
+// HTTP+SSE instead of in the response.
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
 	if ex.watched == nil {
@@ -46,8 +47,8 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	}
 }
 
-// accepted deals with an answer from which nothing is expected. If there is a message in it all the same, it is
-// delivered.
+// accepted handles a successful response that need not contain an answer. If it contains a message anyway, the
+// message is delivered.
 func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	if ex.initialized {
 		ex.conn.listen(ex.session, ex.errand.tries > 0, ex.errand.open)
@@ -64,7 +65,7 @@ func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	}
 }
 
-// answered deals with the answer to a request.
+// answered handles a successful response to a request.
 func (ex *exchange) answered(w *worker, resp *http.Response) {
 	if ex.initialize && !ex.startSession(resp) {
 		ex.malformed(resp, errors.New("the session id is not visible ASCII"))
@@ -77,8 +78,7 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 	switch {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		discard(resp)
-		ex.malformed(resp, fmt.Errorf("the answer has the content coding %q, which the client has not accepted: it accepts "+
-			"gzip", clip(coding)))
+		ex.malformed(resp, fmt.Errorf("the answer has the content coding %q, but the client accepts only gzip", clip(coding)))
 	case isType(resp, eventsOnly):
 		ex.follow(w, resp)
 	case resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
@@ -91,8 +91,7 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 	}
 }
 
-// startSession takes the session id out of the answer to initialize. It reports false if there is one that cannot be
-// used.
+// startSession stores the session id from the response to initialize. It reports false if the id is invalid.
 func (ex *exchange) startSession(resp *http.Response) bool {
 	id := resp.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -107,7 +106,7 @@ func (ex *exchange) startSession(resp *http.Response) bool {
 	return ex.session.id == id
 }
 
-// answeredJSON deals with an answer that is one JSON text.
+// answeredJSON handles a response whose body is one JSON text.
 func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
 	data, err := ex.conn.bound.readBody(w, resp)
 	tooLarge, isTooLarge := errors.AsType[*oversize.Error](err)
@@ -120,17 +119,17 @@ func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
 		ex.malformed(resp, errors.New("the answer is empty"))
 	default:
 		if ex.deliverWhole(data) {
-			ex.malformed(resp, errors.New("the answer is not one to this request"))
+			ex.malformed(resp, errors.New("the answer does not belong to this request"))
 		}
 	}
 }
 
-// refused deals with a status that is not 2xx.
+// refused handles a response with a status other than 2xx.
 func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	body := bodyOf(resp, errorBody)
 	if ex.initialize && !shared && ex.conn.old.mayBe(resp.StatusCode, body) {
 		if endpoint, failure := ex.conn.old.open(ex, endpointWait); failure == nil {
-			_ = resp.Body.Close() // before the next one, which reach is for then
+			_ = resp.Body.Close() // before the next response, which replaces this one in reach
 			ex.postTo(w, endpoint, true)
 			return
 		} else if failure.Reason == Malformed {
@@ -143,7 +142,7 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	case shared:
 		to = theOldServer
 	case ex.sessionID == "":
-	case ex.session.served.Load() && ex.conn.h.Authorizer == nil: // whose credentials may be others than before
+	case ex.session.served.Load() && ex.conn.h.Authorizer == nil: // an Authorizer may have changed the credentials since
 		to = theServed
 	default:
 		to = theSession
@@ -154,18 +153,18 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	}
 	ex.fail(failure)
 	if to == theOldServer && failure.Reason == Lost {
-		ex.conn.fail(fmt.Errorf("the server does not know the endpoint any more that it gave: %w", failure))
+		ex.conn.fail(fmt.Errorf("the server no longer knows its own endpoint: %w", failure))
 	}
 }
 
-// refusal returns what the response to a request means whose status is not 2xx.
+// refusal returns the error for a response with a status other than 2xx.
 func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
-	says, wait := saidBy(resp, body)
+	says, wait := evidenceOf(resp, body)
 	e := &RequestError{Status: resp.StatusCode, RetryAfter: wait}
 	e.Reason, e.Unsent = verdictOf(refused, to, says)
 	e.challenge = says.challenge
 	if m, err := jsonrpc.Parse(body); err == nil && m.Kind == jsonrpc.Error {
-		failure, _ := m.Failure() // what could be read is returned even so
+		failure, _ := m.Failure() // a partly valid error is used as well
 		body = []byte(failure.Message)
 	}
 	if len(body) > 0 {
@@ -177,8 +176,8 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 	return e
 }
 
-// notFollowed is the error for a redirect: a client that followed it might send its credentials elsewhere. Of a place
-// at another origin only that is shown.
+// notFollowed returns the error for a redirect, which the client does not follow because it might send its
+// credentials to another server. For another origin the error names only the origin, not the path.
 func notFollowed(from, to *url.URL) error {
 	place, advice := to.Scheme+"://"+to.Host, ""
 	if hostname.SameOrigin(to, from) && to.Path != from.Path {
@@ -187,7 +186,7 @@ func notFollowed(from, to *url.URL) error {
 	return fmt.Errorf("a redirect to %q is not followed%s", clip(place), advice)
 }
 
-// deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
+// deliverWhole delivers data, the complete body of a response. It reports true if the request still has no answer.
 func (ex *exchange) deliverWhole(data []byte) bool {
 	f := Frame{Data: data, Request: ex.m.ID}
 	if ex.offer(f) {
@@ -197,17 +196,19 @@ func (ex *exchange) deliverWhole(data []byte) bool {
 	return ex.deliver(f) && !complete
 }
 
-// offer offers f, before which nothing came, to the one who asked, and reports whether that one has taken it.
+// offer passes f, the first frame of the response, directly to the sender's callback, and reports whether the
+// callback accepted it.
 func (ex *exchange) offer(f Frame) bool {
 	return ex.answer != nil && ex.ctx.Err() == nil && !ex.conn.isOver() && ex.answer(f)
 }
 
-// malformed reports that the response is no answer.
+// malformed fails the request because the response is not a valid answer.
 func (ex *exchange) malformed(resp *http.Response, err error) {
 	ex.fail(&RequestError{Reason: Malformed, Status: resp.StatusCode, Err: err})
 }
 
-// tooLarge deals with an answer above the limit.
+// tooLarge handles an answer above the frame limit: with Config.SkipOversize it fails the request, otherwise
+// the connection.
 func (ex *exchange) tooLarge(e *oversize.Error) {
 	if ex.conn.bound.skip {
 		ex.fail(skipped(e))
@@ -216,15 +217,15 @@ func (ex *exchange) tooLarge(e *oversize.Error) {
 	ex.conn.fail(endedBy(e))
 }
 
-// fail reports that there will be no answer. That a notification gets none is news only if it concerns others
-// too.
+// fail reports that the message gets no answer. For a notification or a response, it delivers the error only if
+// the session is gone, which concerns other messages too; otherwise it writes a log record.
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
 	e.found = ex.m.Method != methodDiscover && !ex.initialize
 	if ex.errand != nil && ex.errand.needed && passing(e) {
 		ex.errand.failed = e
 	}
-	// before the failure is delivered:
+	// must be known before the failure is delivered
 	over := e.Reason == Unreachable && ex.ctx.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == Request || e.Reason == SessionGone {
 		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
@@ -245,31 +246,32 @@ func (ex *exchange) fail(e *RequestError) {
 	}
 }
 
-// deliver hands over a frame and reports whether it was taken.
+// deliver passes a frame to Receive and reports whether Receive accepted it.
 func (ex *exchange) deliver(f Frame) bool { return ex.conn.inbox.deliver(ex.ctx, ex.session, f) }
 
-// bodyOf returns the body of a response, up to a limit, as far as it can be read.
+// bodyOf returns the body of a response, up to a limit and up to the first read error.
 func bodyOf(resp *http.Response, limit int64) []byte {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, limit)) // what there is will do
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, limit)) // a partial body is good enough
 	return data
 }
 
-// excerpt returns the beginning of the body that answers req in quotes, unless it repeats what may be a secret of req.
+// excerpt quotes the beginning of the body, unless the body repeats a possible secret of req.
 func excerpt(req *http.Request, body []byte) string {
 	for _, s := range secretsOf(req) {
 		if bytes.Contains(body, []byte(s[:min(len(s), leastSecret)])) {
-			return "(an answer that repeats what the request carried)"
+			return "(an answer that repeats a secret of the request)"
 		}
 	}
 	text := strings.Join(strings.Fields(string(body[:min(len(body), 4*excerptOf)])), " ")
 	return strconv.Quote(clip(text))
 }
 
-// leastSecret is the length from which a part of a request may be a secret; so much of it is looked for, as the end of
-// the body may be cut off.
+// leastSecret is the minimum length of a secret. Only so many bytes of a secret are compared, because the body may
+// be cut off in the middle of one.
 const leastSecret = 8
 
-// secretsOf returns what of a request may be secret: its credentials, the query and the fields that are the user's.
+// secretsOf returns the possible secrets of a request: password, query values, and header fields that the user has
+// set.
 func secretsOf(req *http.Request) (secrets []string) {
 	add := func(values ...string) {
 		for _, v := range values {
@@ -298,7 +300,7 @@ func secretsOf(req *http.Request) (secrets []string) {
 	return secrets
 }
 
-// clip cuts a text that is too long for an error.
+// clip shortens a text that is too long for an error.
 func clip(text string) string {
 	if len(text) <= excerptOf {
 		return text

@@ -81,7 +81,7 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 }
 
 // What a proxy answers 403 to may have been done: it looks at answers, too.
-func TestHTTPAuthorizerRepeatsNothingThatMayBeDone(t *testing.T) {
+func TestHTTPAuthorizerRepeatsNoRequestTheServerMayHaveRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { sends++; w.WriteHeader(403) })
@@ -98,7 +98,7 @@ func TestHTTPAuthorizerRepeatsNothingThatMayBeDone(t *testing.T) {
 	})
 }
 
-func TestHTTPAuthorizerIsNotAskedForEver(t *testing.T) {
+func TestHTTPAuthorizerAttemptsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func TestHTTPAuthorizerIsNotAskedForEver(t *testing.T) {
 	})
 }
 
-func TestHTTPAuthorizerThatFails(t *testing.T) {
+func TestHTTPAuthorizerFailures(t *testing.T) {
 	reason := fmt.Errorf("no token: %w", passing{errors.New("no network")})
 	for _, c := range []struct {
 		name              string

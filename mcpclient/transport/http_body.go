@@ -11,18 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// frameBound is what is done about large frames. It never changes.
+// frameBound is the policy for large frames. It is immutable.
 type frameBound struct {
-	limit int  // of a frame
-	skip  bool // frames above it
+	limit int  // the largest frame, in bytes
+	skip  bool // skip frames above the limit instead of closing the connection
 }
 
-// events returns a reader of the events of a body.
+// events returns a reader for the events in a body.
 func (b frameBound) events(body io.Reader) *sse.Reader { return sse.NewReader(body, b.limit, b.skip) }
 
-// readBody returns the body of the response, in memory of just its size if that is known or small. Memory follows what
-// has come: what the server announces costs nothing. A body above the limit is an *oversize.Error; it has been read to
-// its end if such frames are skipped.
+// readBody reads the body of the response. The buffer has the exact size if the length is known or small, and
+// grows with the bytes that arrive, so a false Content-Length allocates nothing. For a body above the limit the
+// error is an *oversize.Error; with skip, the body has then been read to its end.
 func (b frameBound) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	switch n := resp.ContentLength; {
 	case n > int64(b.limit):
@@ -34,8 +34,8 @@ func (b frameBound) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	return b.readUnknown(w, resp.Body)
 }
 
-// readUnknown reads a body whose length is not known into the worker's buffer, which grows fourfold, or to what the
-// last large one needed.
+// readUnknown reads a body of unknown length into the worker's buffer. The buffer grows by a factor of four, or
+// directly to the size of the last large body.
 func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	buf, n := w.body, 0
 	for {
@@ -62,7 +62,7 @@ func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	}
 }
 
-// handOver returns the first n bytes of buf in memory that the worker does not use any more.
+// handOver returns the first n bytes of buf in memory that the worker does not reuse.
 func (w *worker) handOver(buf []byte, n int) []byte {
 	w.lately.Note(n)
 	if w.keep(buf) || n < len(buf)/2 {
@@ -71,7 +71,7 @@ func (w *worker) handOver(buf []byte, n int) []byte {
 	return buf[:n:n]
 }
 
-// keep keeps buf for other bodies, unless it is large, and reports whether it does.
+// keep keeps buf for later bodies unless it is large, and reports whether it kept buf.
 func (w *worker) keep(buf []byte) bool {
 	if len(buf) > grow.Kept {
 		return false
@@ -80,8 +80,8 @@ func (w *worker) keep(buf []byte) bool {
 	return true
 }
 
-// passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0
-// if it does not.
+// passBody returns the error for a body above the limit, given the part that has been read. size is the
+// Content-Length, 0 if unknown.
 func (b frameBound) passBody(body io.Reader, part []byte, size int) error {
 	var ends oversize.Ends
 	ends.Write(part)

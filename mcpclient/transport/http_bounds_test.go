@@ -14,7 +14,7 @@ import (
 )
 
 // A server announces large answers and sends next to nothing of them.
-func TestHTTPWhatIsAnnouncedIsNotAllocated(t *testing.T) {
+func TestHTTPContentLengthAllocatesNothing(t *testing.T) {
 	for name, sent := range map[string]int{"nothing": 0, "little": 10_000} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

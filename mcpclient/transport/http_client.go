@@ -9,23 +9,23 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// idleConns is how many network connections to a server wait for more requests, of all who share them: as many as one
-// of them may have in flight. Fewer would be closed and opened again where many call at once.
+// idleConns is the maximum of idle network connections to one origin, shared by all of its users. It equals the
+// requests that one user may have in flight; with fewer, concurrent callers would close and reopen connections.
 const idleConns = maxInFlight
 
-// maxHeader bounds the header of an answer, in bytes, unless the program's default transport has a bound: it is read at
-// once.
+// maxHeader bounds the header of a response, in bytes, because net/http reads it into memory at once. A limit of
+// the program's default transport takes precedence.
 const maxHeader = 1 << 20
 
-// clientOf returns the user's client as it is, but that it follows no redirects.
+// clientOf returns a copy of the user's client that follows no redirects.
 func clientOf(user *http.Client) *http.Client {
 	client := *user
-	client.CheckRedirect = stay
+	client.CheckRedirect = noRedirect
 	return &client
 }
 
-// knownOf returns the transport of a user's client if it is one of net/http and all there is, nil otherwise. That code
-// is known: it changes nothing of a request, neither of its header nor of its URL.
+// knownOf returns the user's *http.Transport if requests pass through nothing else, and nil otherwise. net/http
+// changes neither the header nor the URL of a request.
 func knownOf(client *http.Client) *http.Transport {
 	known, ok := client.Transport.(*http.Transport)
 	if !ok || known == nil || !isBare(client) {
@@ -34,40 +34,41 @@ func knownOf(client *http.Client) *http.Transport {
 	return known
 }
 
-// isBare reports whether a client that follows no redirects does no more than its transport.
+// isBare reports whether the client adds nothing to its transport. It follows no redirects.
 func isBare(client *http.Client) bool { return client.Jar == nil && client.Timeout <= 0 }
 
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// originClient is the client of all connections to one origin that were given none: a transport of net/http takes more
-// memory than all else of a connection, and a server need not have a network connection for each client that waits.
+// originClient is the HTTP client that all connections to one origin share unless the user provides a client. An
+// http.Transport takes more memory than the rest of a connection, and idle clients do not each need a network
+// connection.
 type originClient struct {
 	origin
 	client http.Client
-	pool   *http.Transport // nil if the program has put something else in the place of net/http's
+	pool   *http.Transport // nil if the program has replaced http.DefaultTransport by another type
 	idle   keepAlive       // of the network connections in pool
-	users  int             // guarded by origins.mu
-	target *url.URL        // guarded by origins.mu; of the latest user: mostly the next one has the same
+	users  int             // connections that use this client; guarded by origins.mu
+	target *url.URL        // URL of the latest user, to share it with the next; guarded by origins.mu
 
-	workers *pool // guarded by origins.mu; for the exchanges of its users, nil for none
+	workers *pool // goroutines for the exchanges of all users, nil before the first; guarded by origins.mu
 }
 
 type origin struct {
-	like http.RoundTripper // what the program's default transport is
+	like http.RoundTripper // http.DefaultTransport when the first connection was dialled
 	site string            // scheme, host and port
 }
 
 var origins struct {
 	mu      sync.Mutex
-	clients map[origin]*originClient // guarded by mu; those that have users
+	clients map[origin]*originClient // with at least one user; guarded by mu
 }
 
-// joinOrigin returns the client for the origin of a URL, which the caller has to leave, and that URL, which is not to
-// be changed.
+// joinOrigin returns the shared client for the origin of a URL, and the URL itself, which must not be changed. The
+// caller must call leave.
 func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 	like, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return &originClient{client: http.Client{CheckRedirect: stay}}, u
+		return &originClient{client: http.Client{CheckRedirect: noRedirect}}, u
 	}
 	at := origin{like, hostname.Origin(u)}
 	origins.mu.Lock()
@@ -81,7 +82,7 @@ func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 		origins.clients[at] = o
 	}
 	o.users++
-	if o.target == nil || *o.target != *u { // one with a password is never the same
+	if o.target == nil || *o.target != *u { // URLs with a password always differ, by their User pointer
 		o.target = u
 	}
 	return o, o.target
@@ -91,10 +92,10 @@ func newOriginClient(at origin, like *http.Transport) *originClient {
 	pool := like.Clone()
 	pool.MaxIdleConns, pool.MaxIdleConnsPerHost = 0, idleConns
 	pool.MaxResponseHeaderBytes = cmp.Or(pool.MaxResponseHeaderBytes, maxHeader)
-	return &originClient{origin: at, client: http.Client{Transport: pool, CheckRedirect: stay}, pool: pool}
+	return &originClient{origin: at, client: http.Client{Transport: pool, CheckRedirect: noRedirect}, pool: pool}
 }
 
-// leave says that one user less has requests for o. With the last one the network connections are closed.
+// leave removes one user of o. The last one closes the idle network connections.
 func (o *originClient) leave() {
 	if o.pool == nil {
 		return

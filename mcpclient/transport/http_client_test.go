@@ -37,7 +37,7 @@ func ask(t *testing.T, conn transport.Conn) {
 	receiveData(t, conn, result(1), 1)
 }
 
-func TestHTTPConnectionsToOneOriginShareWhatWaits(t *testing.T) {
+func TestHTTPConnectionsToOneOriginShareIdleConnections(t *testing.T) {
 	d := new(doors)
 	url := serve(t, d.ServeHTTP)
 	a := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
@@ -99,7 +99,7 @@ func TestHTTPConnectionsFollowTheDefaultTransport(t *testing.T) {
 	old.(*http.Transport).CloseIdleConnections()
 }
 
-func TestHTTPConnectionsComeAndGoAtOnce(t *testing.T) {
+func TestHTTPConnectionsOpenAndCloseConcurrently(t *testing.T) {
 	d := new(doors)
 	h := &transport.HTTP{URL: serve(t, d.ServeHTTP)}
 	var users sync.WaitGroup

@@ -7,21 +7,22 @@ import (
 	"sync"
 )
 
-// ending is the state of Close, which may be called several times at once.
+// ending is the state of Close, which may run several times concurrently.
 type ending struct {
 	begun   sync.Once
-	quiet   chan struct{} // closed when Close has been called and no notification or response is on its way
-	deleted chan struct{} // closed when the session has been deleted, or that was tried
-	gone    chan struct{} // closed when nothing is left
+	quiet   chan struct{} // closed after Close was called and all notifications and responses have been sent
+	deleted chan struct{} // closed after the attempt to delete the session
+	gone    chan struct{} // closed when all goroutines have ended
 	abandon context.CancelFunc
-	parted  sync.Once // from those who share a client
+	parted  sync.Once // leaves the shared HTTP client once
 }
 
 func newEnding() *ending {
 	return &ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
 }
 
-// Close lets notifications and responses go out, ends everything else, and then the session on the server.
+// Close sends the accepted notifications and responses, ends everything else, and then deletes the session on the
+// server.
 // (specification 2025-11-25, basic/transports, "Session Management")
 func (c *httpConn) Close(ctx context.Context) error {
 	p := patienceOf(ctx, defaultGrace)
@@ -34,12 +35,12 @@ func (c *httpConn) Close(ctx context.Context) error {
 	left := !p.last(c.end.gone)
 	c.end.parted.Do(c.requests.leave)
 	if left {
-		return errors.New("the user's HTTP client, authorizer or callback does not return though its context has ended")
+		return errors.New("an HTTP client, authorizer or callback has not returned though its context has ended")
 	}
 	return nil
 }
 
-// refuse makes Send refuse and Receive return.
+// refuse makes Send fail and Receive return.
 func (c *httpConn) refuse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +52,7 @@ func (c *httpConn) refuse() {
 	c.noteQuiet()
 }
 
-// hangUp ends every exchange and stream. No session begins any more.
+// hangUp ends every exchange and stream, and prevents new sessions.
 func (c *httpConn) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +61,7 @@ func (c *httpConn) hangUp() {
 	c.old.hangUp()
 }
 
-// noteQuiet closes quiet when it is time. c.mu is held.
+// noteQuiet closes quiet if Close has been called and no notification or response is in flight. c.mu is held.
 func (c *httpConn) noteQuiet() {
 	if !c.closing || c.flight.notices > 0 {
 		return
@@ -72,7 +73,7 @@ func (c *httpConn) noteQuiet() {
 	}
 }
 
-// leave deletes the session, if there is one and a server to tell, and waits for everything to end.
+// leave deletes the session if it has an id and the server is reachable, and waits for all goroutines to end.
 func (c *httpConn) leave() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.end.abandon = cancel
@@ -95,6 +96,6 @@ func (q *requester) deleteSession(ctx context.Context, id, version string) {
 		"Mcp-Session-Id": id, "Mcp-Protocol-Version": version,
 	}})
 	if failure == nil {
-		_ = resp.Body.Close() // whatever the server says to it
+		_ = resp.Body.Close() // the status of the response does not matter
 	}
 }

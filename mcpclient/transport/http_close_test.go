@@ -93,7 +93,7 @@ func TestHTTPCloseDoesNotCallAServerThatIsDown(t *testing.T) {
 	})
 }
 
-func TestHTTPCloseWithACancelledContextIsAtOnce(t *testing.T) {
+func TestHTTPCloseWithACancelledContextReturnsAtOnce(t *testing.T) {
 	for _, method := range []string{"DELETE", "POST", "GET"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := new(legacyServer)
@@ -195,7 +195,7 @@ func TestHTTPCloseLetsNotificationsLeave(t *testing.T) {
 	})
 }
 
-func TestHTTPCloseSaysWhoDoesNotReturn(t *testing.T) {
+func TestHTTPCloseNamesUserCodeThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		defer close(release)
@@ -214,7 +214,7 @@ func TestHTTPCloseSaysWhoDoesNotReturn(t *testing.T) {
 	})
 }
 
-func TestHTTPGoroutinesEndWhenThereIsNothingToDo(t *testing.T) {
+func TestHTTPGoroutinesEndWhenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(time.Second)
@@ -243,7 +243,7 @@ func TestHTTPGoroutinesEndWhenThereIsNothingToDo(t *testing.T) {
 	})
 }
 
-func TestHTTPAConnectionThatWaitsHasNoGoroutineAMomentLater(t *testing.T) {
+func TestHTTPIdleConnectionHasNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := dialHTTP(t, newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			answerJSON(w, 200, result(readSent(r).ID))

@@ -9,22 +9,22 @@ import (
 	"sync"
 )
 
-// httpConn is a connection to a server at a URL: the [Conn], and what its parts have in common, which is one mutex and
-// one end. An exchange is one message and all that follows from it, in one goroutine of the pool, or as far as may be
-// in that of its sender. Other goroutines read the streams that serve no single request.
+// httpConn is a connection to a server at a URL. It implements [Conn] and holds the mutex and the end that its
+// parts share. An exchange is one message with everything that follows from it; it runs in one goroutine of the
+// pool. Other goroutines read the streams that serve no single request.
 //
 // Each part owns its state:
 //
-//	requester   http_requester.go  HTTP requests of any kind, with header and credentials; can the server be reached
-//	reach       http_reach.go      how far one request has got (with its body, http_posted.go)
-//	flight      http_flight.go     which exchanges live, which wait in line (http_line.go)
+//	requester   http_requester.go  HTTP requests of any kind, with header and credentials; reachability of the server
+//	reach       http_reach.go      progress of one request (with its body, http_posted.go)
+//	flight      http_flight.go     running exchanges, and requests that wait in line (http_line.go)
 //	exchange    http_exchange.go   one POST and its answer (http_answer.go, http_events.go, http_verdict.go)
-//	session     http_session.go    what one initialize leads to: id, version, gate
+//	session     http_session.go    state that one initialize begins: id, version, gate
 //	listening   http_listen.go     the GET stream of a session
 //	oldServer   http_sse.go        HTTP+SSE: its stream and its endpoint
-//	inbox       http_receive.go    what waits for Receive, and whether that may rest
-//	pool        http_pool.go       goroutines of exchanges; that of all who share a client
-//	lingering   http_linger.go     streams that have brought their answer and have not ended
+//	inbox       http_receive.go    frames for Receive; decides whether the receiver may rest
+//	pool        http_pool.go       goroutines for exchanges, shared by all connections that share a client
+//	lingering   http_linger.go     streams that have delivered their answer but have not ended
 //	ending      http_close.go      Close
 type httpConn struct {
 	h        *HTTP
@@ -32,21 +32,21 @@ type httpConn struct {
 	bound    frameBound
 	requests requester
 
-	pool      *pool // of the goroutines for exchanges
+	pool      *pool // goroutines for exchanges
 	lingering lingering
-	tasks     sync.WaitGroup // exchanges, and the goroutines of streams
+	tasks     sync.WaitGroup // counts exchanges and the goroutines of streams
 	end       *ending        // nil before the first Close
 
-	mu      sync.Mutex
-	why     error         // the connection is over
-	over    chan struct{} // closed when it is; nil unless a goroutine waits for that
-	closing bool          // Close has been called
-	hungUp  bool          // no session or stream begins any more
-	told    bool          // Receive has returned why; owned by Receive
-	session *session
-	flight  flight
-	old     oldServer
-	inbox   inbox
+	mu       sync.Mutex
+	why      error         // why the connection is over; nil while it works
+	over     chan struct{} // closed when why is set; nil unless a goroutine waits for it
+	closing  bool          // Close has been called
+	hungUp   bool          // no session or stream may begin
+	reported bool          // Receive has returned why; owned by Receive
+	session  *session
+	flight   flight
+	old      oldServer
+	inbox    inbox
 }
 
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
@@ -65,8 +65,8 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	return c
 }
 
-// Send hands a copy of the message to a goroutine that does the rest. The values of ctx serve the request; its end does
-// not, that is what Cancel is for.
+// Send passes a copy of the message to a goroutine of the pool. The exchange keeps the values of ctx but not its
+// end; Cancel ends an exchange.
 func (c *httpConn) Send(ctx context.Context, m Message) error {
 	return c.SendFor(ctx, m, nil)
 }
@@ -77,14 +77,14 @@ func (c *httpConn) SendFor(ctx context.Context, m Message, answer func(Frame) bo
 		return context.Cause(ctx)
 	}
 	ex, err := c.accept(ctx, m, answer)
-	if ex != nil { // it is not, in the line
+	if ex != nil { // nil if the request waits in line
 		c.pool.Start(ex)
 	}
 	return err
 }
 
-// accept makes an exchange of m. The caller runs it, unless it is nil because it has to wait for a place: that is run
-// when it has one.
+// accept creates an exchange for m. The caller runs the exchange, unless it is nil: then the request waits in line
+// and runs when a place is free.
 func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) bool) (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) boo
 	return ex, nil
 }
 
-// settle takes ex out of flight: cancelling it is of no use any more.
+// settle marks ex as no longer in flight, so it cannot be cancelled any more.
 func (c *httpConn) settle(ex *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,16 +124,16 @@ func (c *httpConn) settleLocked(ex *exchange) {
 	c.inbox.noteCalm()
 }
 
-// drop ends the session with all that belongs to it. c.mu is held.
+// drop ends the session and all its exchanges. c.mu is held.
 func (c *httpConn) drop() {
 	c.session.drop()
 	c.flight.stop(c.session)
 }
 
-// part settles ex, which is over, and runs the next.
+// part removes the finished ex and starts the next exchange in line.
 func (c *httpConn) part(ex *exchange) { c.runNext(c.remove(ex)) }
 
-// remove takes ex out of those that live, and returns the exchange that gets its place, if there is one.
+// remove removes ex from the running exchanges and returns the exchange that gets its place, nil if none.
 func (c *httpConn) remove(ex *exchange) *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,12 +141,13 @@ func (c *httpConn) remove(ex *exchange) *exchange {
 	if ex.recalled {
 		ex.recalled = false
 		c.inbox.recall.stopped--
-		c.inbox.tell()
+		c.inbox.signal()
 	}
 	return c.flight.remove(ex)
 }
 
-// Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
+// Cancel ends the exchange of the request. For a legacy server it sends the notice first, because closing the
+// stream of a request does not cancel it in those revisions.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server"; 2026-07-28, "Cancellation")
 func (c *httpConn) Cancel(id int64, notice Message) {
 	if c.cancelInLine(id) {
@@ -161,10 +162,10 @@ func (c *httpConn) Cancel(id int64, notice Message) {
 	}
 }
 
-// cancelLegacy sends the notice and ends the exchange, if there still is one, when that has been answered. A notice
-// that finds no space is lost.
+// cancelLegacy sends the notice, and ends the exchange, if it still exists, when the notice has been answered. If
+// there is no space for the notice, the notice is lost.
 func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
-	if ex != nil && !ex.leaves() {
+	if ex != nil && !ex.mayHaveLeft() {
 		ex.stop() // the server has not seen it
 		return
 	}
@@ -181,15 +182,15 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	}
 }
 
-// find returns the exchange of a request in flight, and whether all answers come on a shared stream, where a request is
-// out of sight once it has left.
+// find returns the exchange of a request in flight. shared reports whether all answers arrive on a shared stream,
+// where an exchange ends as soon as its request has been posted.
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.flight.find(id), c.old.stream != nil
 }
 
-// fail ends the connection, once: nothing is sent any more, and Receive says why. What goes on still has to be closed.
+// fail ends the connection, once: Send fails and Receive returns why. The connection still has to be closed.
 func (c *httpConn) fail(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,14 +207,15 @@ func (c *httpConn) failLocked(why error) {
 			c.takeBack()
 		}
 		c.flight.dismiss(nil)
-		c.inbox.tell()
-		c.inbox.rouse()
+		c.inbox.signal()
+		c.inbox.wakeReceiver()
 	}
 }
 
-// takeBack ends the requests that have no network connection yet, which the server has not seen. Receive returns each
-// of them as unsent, and then the reason for the end of the connection. It waits for requests that dial only where
-// net/http itself does, which returns at once; a RoundTripper of the user's may go on. c.mu is held.
+// takeBack ends the requests that have no network connection yet; the server has not seen them. Receive returns
+// each of them as unsent, and then the reason for the end of the connection. takeBack waits for a dialling request
+// only if it is known to use net/http, which returns at once; a RoundTripper of the user may not return. c.mu is
+// held.
 func (c *httpConn) takeBack() {
 	r := new(recall)
 	c.inbox.recall = r
@@ -223,7 +225,7 @@ func (c *httpConn) takeBack() {
 	for ex := c.flight.first; ex != nil; ex = ex.next {
 		switch {
 		case ex.m.Kind != Request || ex.settled:
-		case !ex.leaves():
+		case !ex.mayHaveLeft():
 			r.unsent(ex)
 			ex.stop()
 		case ex.reach.dials() && c.requests.known != nil:
@@ -234,8 +236,8 @@ func (c *httpConn) takeBack() {
 	}
 }
 
-// failRecalled takes the failure of an exchange that takeBack has stopped. If a network connection was quicker, the
-// server may have the request.
+// failRecalled records the failure of an exchange that takeBack has stopped. If the request got a network
+// connection in the meantime, the server may have received it.
 func (c *httpConn) failRecalled(ex *exchange, e *RequestError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,14 +251,14 @@ func (c *httpConn) failRecalled(ex *exchange, e *RequestError) {
 	}
 }
 
-// isOver reports whether the connection is over.
+// isOver reports whether the connection has ended.
 func (c *httpConn) isOver() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.why != nil
 }
 
-// whenOver returns a channel that is closed when the connection is over.
+// whenOver returns a channel that is closed when the connection ends.
 func (c *httpConn) whenOver() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -268,7 +270,7 @@ func (c *httpConn) whenOver() <-chan struct{} {
 	return c.over
 }
 
-// Info returns what is known about the connection now.
+// Info returns a snapshot of the connection.
 func (c *httpConn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()

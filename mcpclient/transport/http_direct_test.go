@@ -11,7 +11,7 @@ import (
 
 // An answer that is one JSON text, or the first message of its stream, is offered to the one who asked, and only what
 // it does not take goes by way of Receive.
-func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
+func TestWholeAnswerGoesDirectlyToItsRequest(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for _, test := range []struct {
 		name    string
@@ -59,7 +59,7 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 }
 
 // What goes two ways may come in another order: progress would come behind the answer.
-func TestAnAnswerBehindOtherMessagesDoesNotOvertakeThem(t *testing.T) {
+func TestAnswerDoesNotOvertakeEarlierMessages(t *testing.T) {
 	const progress, answer = `{"jsonrpc":"2.0","method":"notifications/progress"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`
 	conn := dialHTTP(t, &transport.HTTP{URL: serve(t, closing(event(progress)+event(answer)))}, transport.Config{})
 	err := sendFor(t.Context(), conn, modernCall(1), func(f transport.Frame) bool {

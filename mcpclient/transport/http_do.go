@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// pooled reports whether requests are made by a transport of our own.
+// pooled reports whether requests use the http.Transport of an originClient.
 func (q *requester) pooled() bool { return q.joined != nil && q.known != nil }
 
-// private reports whether requests are seen by net/http only, so that they may have parts in common.
+// private reports whether only net/http sees the requests. Private requests may share their headers and URLs.
 func (q *requester) private() bool {
 	return q.known != nil && q.authorizer == nil && q.target.User == nil
 }
 
-// do makes one request. What a client does beyond its transport is left out where it does nothing: it copies the header
-// for redirects, which it does not follow.
+// do sends one request. It skips http.Client where the client adds nothing to its transport: http.Client copies
+// the header for redirects, which it does not follow here.
 func (q *requester) do(req *http.Request) (*http.Response, error) {
 	by := q.transport()
 	if by == nil || req.URL.User != nil {
@@ -40,7 +40,7 @@ func (q *requester) do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// transport returns what makes the requests of a client that does no more, nil if it does.
+// transport returns the RoundTripper of a client that adds nothing to it, and nil for any other client.
 func (q *requester) transport() http.RoundTripper {
 	switch {
 	case q.known != nil:
@@ -48,19 +48,19 @@ func (q *requester) transport() http.RoundTripper {
 	case !isBare(q.client):
 		return nil
 	case q.client.Transport == nil:
-		return http.DefaultTransport // what it is by now
+		return http.DefaultTransport // read now, because the program may replace it
 	}
 	return q.client.Transport
 }
 
-// complete gives resp a body if it has none, as [http.Client] would: a RoundTripper need not. It returns an error if
-// there is no response, or one that lacks what it announces.
+// complete gives resp an empty body if it has none, as [http.Client] does. It returns an error if the RoundTripper
+// has returned no response, or no body for a positive Content-Length.
 func complete(resp *http.Response, by http.RoundTripper) error {
 	switch {
 	case resp == nil:
 		return fmt.Errorf("the RoundTripper (%T) has returned neither a response nor an error", by)
 	case resp.Body == nil && resp.ContentLength > 0:
-		return fmt.Errorf("the RoundTripper (%T) has returned no body, though one of %d bytes is announced", by,
+		return fmt.Errorf("the RoundTripper (%T) has returned no body for a Content-Length of %d", by,
 			resp.ContentLength)
 	case resp.Body == nil:
 		resp.Body = http.NoBody

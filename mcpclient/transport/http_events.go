@@ -13,24 +13,24 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-const maxResumes = 5 // in a row without an event
+const maxResumes = 5 // attempts to resume a stream in a row without an event
 
-// lasting is how long a stream must last to be of use even if it brings nothing: proxies end those that are idle.
+// lasting is the duration after which an idle stream counts as useful: proxies close idle streams.
 const lasting = 10 * time.Second
 
-// cursor is where in a stream we are, and how it did so far.
+// cursor is a position in a stream, and the history of the attempts to read it.
 type cursor struct {
-	id      string        // of the last event, "" if it cannot be resumed
-	retry   time.Duration // what the server wants us to wait before resuming, negative if it has not said
-	tries   int           // to resume it, since the last event
-	useless int           // times in a row that it brought nothing and ended soon, or could not be opened
-	brief   int           // times in a row that it ended soon, whatever it brought, or could not be opened
-	since   time.Time     // it was opened
-	first   bool          // it answers the first request, and a server of HTTP+SSE says there that it is one
-	asks    *exchange     // whose answer it is to bring; nil for none, and once Receive has got something of it
+	id      string        // id of the last event, "" if the stream cannot be resumed
+	retry   time.Duration // delay that the server asks for before the stream is resumed, negative if unset
+	tries   int           // attempts to resume since the last event
+	useless int           // times in a row that the stream ended soon without an event, or did not open
+	brief   int           // times in a row that the stream ended soon, with or without events, or did not open
+	since   time.Time     // when the stream was opened
+	first   bool          // answers the first request, where an endpoint event reveals a server of HTTP+SSE
+	asks    *exchange     // exchange that waits for the answer; nil if none, or after the stream has delivered a frame
 }
 
-// note takes in an event.
+// note records an event.
 func (cur *cursor) note(e sse.Event) {
 	cur.tries = 0
 	if len(e.Data) > 0 || e.HasID && e.ID != cur.id {
@@ -47,11 +47,11 @@ func (cur *cursor) note(e sse.Event) {
 	}
 }
 
-// opened notes that the stream is open.
+// opened records that the stream is open.
 func (cur *cursor) opened() { cur.since = time.Now() }
 
-// pause returns how long to wait before the next try to open the stream, which has ended or, because of failure, was
-// not opened.
+// pause returns the delay before the next attempt to open the stream. failure is the error of the last attempt, or
+// nil if the stream was open and has ended.
 func (cur *cursor) pause(failure *RequestError) time.Duration {
 	if failure == nil && time.Since(cur.since) >= lasting {
 		cur.useless, cur.brief = 0, 0
@@ -66,9 +66,9 @@ func (cur *cursor) pause(failure *RequestError) time.Duration {
 	return wait
 }
 
-// follow delivers what comes on the stream that answers the request, until that has its answer.
+// follow delivers the frames of the stream that responds to the request, until the request has its answer.
 func (ex *exchange) follow(w *worker, resp *http.Response) {
-	cur := cursor{retry: -1, first: ex.introduces() && ex.conn.h.Mode == Auto, asks: ex}
+	cur := cursor{retry: -1, first: ex.isHandshake() && ex.conn.h.Mode == Auto, asks: ex}
 	for resp != nil {
 		events := w.eventsOf(ex.conn.bound)
 		events.Reset(resp.Body)
@@ -78,7 +78,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 			ex.linger(resp)
 		}
 		_ = resp.Body.Close()
-		events.Reset(nil) // it holds on to nothing
+		events.Reset(nil) // release the body
 		if complete {
 			return
 		}
@@ -91,8 +91,9 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 }
 
 // consume delivers the messages of a stream in session s. It returns true when it has delivered the answer to the
-// request with this id, and otherwise why the stream has ended. The id is 0 if the stream serves no single request. An
-// answer before which nothing came is offered to the one who asked; another one might overtake what came before it.
+// request with this id, and otherwise the reason why the stream ended. The id is 0 if the stream serves no single
+// request. Only an answer that is the first frame goes directly to the sender's callback; a later answer could
+// overtake earlier frames.
 func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, id int64, cur *cursor) (bool, error) {
 	for {
 		e, err := events.Next()
@@ -130,8 +131,8 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 	}
 }
 
-// tooLargeFrame returns the report of an event that was skipped on the stream of a request, or of none. complete says
-// that it was the answer.
+// tooLargeFrame returns the report of a skipped event on the stream of a request, or on a shared stream if request
+// is 0. complete reports whether the event was the answer.
 func tooLargeFrame(e *oversize.Error, request int64) (f Frame, complete bool) {
 	f.Err = skipped(e)
 	if request != 0 && isAnswerTo(e.Head, e.Tail, request) {
@@ -141,8 +142,8 @@ func tooLargeFrame(e *oversize.Error, request int64) (f Frame, complete bool) {
 	return f, false
 }
 
-// linger lets a stream end that has no more to say. The exchange is settled meanwhile; it keeps its place, unless
-// another needs that.
+// linger waits for a stream to end after it has delivered its answer. The exchange is settled but keeps its place,
+// unless another request needs it.
 func (ex *exchange) linger(resp *http.Response) {
 	ex.conn.lingering.add(ex)
 	ex.conn.settle(ex)
@@ -153,8 +154,8 @@ func (ex *exchange) linger(resp *http.Response) {
 	ex.conn.lingering.remove(ex)
 }
 
-// resume opens a stream again that has ended with err before its answer, if its server lets it. Otherwise it reports
-// the failure of the request and returns nil.
+// resume reopens a stream that ended with err before its answer, if the server supports that. Otherwise it fails
+// the request and returns nil.
 // (specification 2025-11-25, basic/transports, "Resumability and Redelivery")
 func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	c := ex.conn
@@ -175,7 +176,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 		case failure == nil:
 			return resp
 		case failure.Reason == SessionGone:
-			ex.fail(&RequestError{Reason: SessionGone, Status: failure.Status, Err: failure.Err}) // the request was sent, though
+			ex.fail(&RequestError{Reason: SessionGone, Status: failure.Status, Err: failure.Err}) // the server has received it
 			return nil
 		case !passing(failure):
 			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err,
@@ -186,7 +187,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	}
 }
 
-// passing reports whether a stream that could not be opened may be opened some time later.
+// passing reports whether an attempt to open the stream may succeed later.
 func passing(e *RequestError) bool {
 	return e.Reason == Lost || e.Reason == Unreachable || e.Reason == Busy || e.Status >= 500
 }

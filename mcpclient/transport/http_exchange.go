@@ -17,55 +17,56 @@ const (
 	methodListen      = "subscriptions/listen"
 	firstModern       = "2026-07-28" // later revisions compare greater
 
-	// noticeLimit is how long the exchange of a notification or a response may take. There is no id to cancel it by.
+	// noticeLimit bounds the exchange of a notification or a response, which has no id and so cannot be cancelled.
 	noticeLimit = time.Minute
 
-	// cancelLimit is the same for the notice that a request has been cancelled, whose exchange it keeps alive.
+	// cancelLimit is the same bound for a cancellation notice, which keeps the exchange of the cancelled request
+	// alive.
 	cancelLimit = 2 * time.Second
 )
 
-// exchange is one message on its way to the server, and what comes back.
+// exchange is one outgoing message and the response to it.
 type exchange struct {
-	ctx     context.Context    // with the sender's values, for a round tripper that traces requests, but without its end
-	stop    context.CancelFunc // ends ctx, without a word to Receive
-	reach   reach              // of its requests, one after the other
-	watched context.Context    // ctx with what reports to reach; nil before the first request
+	ctx     context.Context    // has the sender's values, for round trippers that trace requests, but not its end
+	stop    context.CancelFunc // ends ctx without delivering a failure
+	reach   reach              // progress of the current HTTP request
+	watched context.Context    // ctx with the httptrace of reach; nil before the first request
 
-	next, previous *exchange // among those of conn, or in its line; guarded by its mu
-	since          time.Time // when it joined the line, zero if it had no need to
+	next, previous *exchange // neighbours in conn's list of running exchanges, or in its line; guarded by conn.mu
+	since          time.Time // when the request joined the line, zero if it did not wait
 
 	conn      *httpConn
 	session   *session
-	m         Message          // its ID is 0 unless it is a request
-	answer    func(Frame) bool // see seam.Sender; nil for none
-	errand    *errand          // nil of a request
+	m         Message          // ID is 0 unless it is a request
+	answer    func(Frame) bool // callback of seam.Sender; nil for none
+	errand    *errand          // nil for a request
 	sessionID string
-	trace     [3]string // values of the header that are written once, see traceFields
+	trace     [3]string // values of traceFields
 	gate      <-chan struct{}
 
 	state       atomic.Int32
-	settled     bool // see httpConn.settle; guarded by conn.mu
-	recalled    bool // see httpConn.takeBack; guarded by conn.mu
+	settled     bool // no longer in flight, see httpConn.settle; guarded by conn.mu
+	recalled    bool // stopped by takeBack while dialling; guarded by conn.mu
 	initialize  bool
 	initialized bool
 	modern      bool
 }
 
-// errand is what only the exchange of a notification or a response has.
+// errand is additional state for a notification or a response.
 type errand struct {
 	limit time.Duration
-	open  func() // lets through what waits for this one, nil if nothing does
-	after func() // when it is over, nil for nothing
+	open  func() // releases the messages that wait for this one, nil for none
+	after func() // called at the end, nil for none
 
-	needed bool          // the server waits for the message: it is sent again if it may not have arrived
-	failed *RequestError // why it may not have arrived, nil if it is not to be sent again
-	tries  int           // to send it, but for the last
+	needed bool          // the server needs the message, so it is retried if it may not have arrived
+	failed *RequestError // why the message may not have arrived, nil if it must not be retried
+	tries  int           // attempts so far, without the last
 }
 
-// A message that the server needs is sent again after firstPause, and then after twice the pause before, up to
-// lastPause, within the limit of its errand. A server that has got it before ignores it. Without a response a handler of
-// the server hangs; without notifications/initialized a server says nothing unasked for the life of the session, and
-// some answer nothing.
+// A message that the server needs is retried after firstPause, then after twice the previous pause, up to
+// lastPause, within the limit of its errand. A server ignores a repeated message. Without the response a handler
+// of the server hangs. Without notifications/initialized a server sends no notifications or requests in the
+// session, and some servers answer nothing.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second
@@ -74,11 +75,11 @@ const (
 // The states of an exchange.
 const (
 	waiting int32 = iota
-	leaving       // the server may have seen it
-	stopped       // it has not and will not
+	leaving       // the server may have seen the message
+	stopped       // the server has not seen the message and never will
 )
 
-// newExchange returns the exchange for m in the current session. c.mu is held.
+// newExchange returns an exchange for m in the current session. c.mu is held.
 func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame) bool) *exchange {
 	s := c.session
 	ex := &exchange{conn: c, session: s, m: m, answer: answer, gate: s.waitsFor()}
@@ -101,25 +102,26 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 	return ex
 }
 
-// beginsSession reports whether m is the request that a session begins with. Modern revisions have none.
+// beginsSession reports whether m is an initialize request of a legacy revision. Modern revisions have no
+// sessions.
 func beginsSession(m *Message) bool {
 	return m.Kind == Request && m.Method == methodInitialize && m.ProtocolVersion < firstModern
 }
 
-// leaves reports whether the message may have left already. If it has not, it does not leave any more.
-func (ex *exchange) leaves() bool { return !ex.state.CompareAndSwap(waiting, stopped) }
+// mayHaveLeft reports whether the message may have been sent. If not, it also prevents the message from being sent.
+func (ex *exchange) mayHaveLeft() bool { return !ex.state.CompareAndSwap(waiting, stopped) }
 
-// run does the whole exchange.
+// run runs the whole exchange.
 func (ex *exchange) run(w *worker) {
 	defer ex.conn.tasks.Done()
 	defer ex.finish()
 	usercode.Run(func() { ex.carryOut(w) }, ex.broken)
 }
 
-// broken deals with the user's client or authorizer, a body of theirs, or a logger that has failed.
+// broken handles a panic in user code: HTTP client, authorizer, response body or logger.
 func (ex *exchange) broken(f *usercode.Failure) {
 	ex.reach.leave()
-	ex.conn.requests.hooks.failed.tell("HTTP", f)
+	ex.conn.requests.hooks.failed.report("HTTP", f)
 	ex.fail(&RequestError{Reason: Lost, Err: f})
 }
 
@@ -141,7 +143,7 @@ func (ex *exchange) carryOut(w *worker) {
 	}
 }
 
-// again waits until a message that has failed is to be sent again, and reports false if it is not.
+// again waits until a failed message should be retried, and reports false if it should not be.
 func (ex *exchange) again() bool {
 	if ex.errand == nil || ex.errand.failed == nil {
 		return false
@@ -159,7 +161,7 @@ func (ex *exchange) finish() {
 	if ex.errand == nil {
 		return
 	}
-	if ex.errand.open != nil { // refused, or lost each time: the session may go on all the same
+	if ex.errand.open != nil { // notifications/initialized was refused, or lost each time; the session may work anyway
 		ex.conn.listen(ex.session, true, ex.errand.open)
 	}
 	if ex.errand.after != nil {
@@ -167,13 +169,13 @@ func (ex *exchange) finish() {
 	}
 }
 
-// post sends the message where it belongs and deals with the answer.
+// post sends the message to the endpoint in use and handles the response.
 func (ex *exchange) post(w *worker) {
 	c := ex.conn
 	endpoint, failure := c.old.endpointFor(ex)
 	switch {
 	case failure != nil:
-		mine := *failure // others may wait for the same stream
+		mine := *failure // a copy: other exchanges may share the failure
 		mine.Unsent = true
 		ex.fail(&mine)
 	case endpoint != nil:

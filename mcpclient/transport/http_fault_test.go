@@ -137,7 +137,7 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 			`/mcp/" is not followed; if that is the MCP endpoint, use it as the URL`},
 		{"a coding that is not accepted", answer(200, "x", "Content-Type", "application/json", "Content-Encoding", "br"),
 			transport.RequestError{Reason: transport.Malformed, Status: 200},
-			`content coding "br", which the client has not accepted: it accepts gzip`},
+			`content coding "br", but the client accepts only gzip`},
 		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.Status, Status: 307}, ""},
 		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"),
 			transport.RequestError{Reason: transport.Status, Status: 307}, "not followed"},

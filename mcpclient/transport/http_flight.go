@@ -1,21 +1,21 @@
 package transport
 
-// maxInFlight is what a zero [HTTP.MaxInFlight] means.
+// maxInFlight is the default of [HTTP.MaxInFlight].
 const maxInFlight = 1024
 
-// flight has the exchanges of a connection: those that live, and the line of requests that wait for a place among
-// them. It decides who gets a place and runs nothing. Guarded by httpConn.mu, which its callers hold.
+// flight holds the running exchanges of a connection, and the line of requests that wait for a place. It assigns
+// places but runs nothing. Callers hold httpConn.mu, which guards it.
 type flight struct {
-	first   *exchange // of all that live, the latest first
-	max     int32     // requests that are on their way, and other messages
-	placed  int32     // those among them that take a place
-	active  int32     // those that are not settled
-	notices int32     // those among the active that are no requests
-	line    *line     // of requests that wait for a place; nil before the first
+	first   *exchange // list of the running exchanges, the latest first
+	max     int32     // bound for placed, and for notices
+	placed  int32     // running exchanges that occupy a place
+	active  int32     // running exchanges that are not settled
+	notices int32     // active exchanges of notifications and responses
+	line    *line     // requests that wait for a place; nil before the first
 }
 
-// isFull reports whether there is no space for m now. What is no request does not wait behind requests: the server may
-// need it to answer them.
+// isFull reports whether there is no space for m now. Notifications and responses do not wait behind requests: the
+// server may need them to answer the requests.
 func (f *flight) isFull(m *Message, limit int) bool {
 	if m.Kind != Request {
 		return f.notices >= f.max
@@ -23,10 +23,10 @@ func (f *flight) isFull(m *Message, limit int) bool {
 	return f.mustWait(m) && !f.line.isFree(len(m.Data), limit)
 }
 
-// mustWait reports whether m takes a place and none is free.
+// mustWait reports whether m needs a place and all places are occupied.
 func (f *flight) mustWait(m *Message) bool { return takesPlace(m) && f.placed >= f.max }
 
-// queue has ex wait for a place.
+// queue adds ex to the line.
 func (f *flight) queue(ex *exchange) {
 	if f.line == nil {
 		f.line = new(line)
@@ -34,7 +34,7 @@ func (f *flight) queue(ex *exchange) {
 	f.line.join(ex)
 }
 
-// enter has ex be one of those that live.
+// enter adds ex to the running exchanges.
 func (f *flight) enter(ex *exchange) {
 	if ex.next = f.first; ex.next != nil {
 		ex.next.previous = ex
@@ -49,7 +49,7 @@ func (f *flight) enter(ex *exchange) {
 	}
 }
 
-// settle has ex be none of the active ones: cancelling it is of no use any more. It may be called again.
+// settle marks ex as no longer active, so it cannot be cancelled any more. It is idempotent.
 func (f *flight) settle(ex *exchange) {
 	if ex.settled {
 		return
@@ -61,8 +61,8 @@ func (f *flight) settle(ex *exchange) {
 	}
 }
 
-// remove takes ex, which is settled, out of those that live. It returns the exchange that gets its place, if there is
-// one: its caller runs that.
+// remove removes the settled ex from the running exchanges. It returns the exchange that gets its place, nil if
+// none; the caller runs it.
 func (f *flight) remove(ex *exchange) *exchange {
 	if takesPlace(&ex.m) {
 		f.placed--
@@ -78,7 +78,8 @@ func (f *flight) remove(ex *exchange) *exchange {
 	return f.admit()
 }
 
-// admit gives a place that has become free to the first in the line, and returns it, nil if there is none.
+// admit assigns a free place to the first exchange in line and returns it, nil if there is no place or nobody
+// waits.
 func (f *flight) admit() *exchange {
 	ex := f.line.head()
 	if ex == nil || f.placed >= f.max {
@@ -89,7 +90,7 @@ func (f *flight) admit() *exchange {
 	return ex
 }
 
-// find returns the exchange of a request that is active.
+// find returns the exchange of an active request, nil if there is none.
 func (f *flight) find(id int64) *exchange {
 	for ex := f.first; ex != nil; ex = ex.next {
 		if ex.m.Kind == Request && ex.m.ID == id && !ex.settled {
@@ -99,7 +100,7 @@ func (f *flight) find(id int64) *exchange {
 	return nil
 }
 
-// stop ends all exchanges of session s, those in the line included.
+// stop ends all exchanges of session s, including the waiting ones.
 func (f *flight) stop(s *session) {
 	for ex := f.first; ex != nil; ex = ex.next {
 		if ex.session == s {
@@ -109,7 +110,7 @@ func (f *flight) stop(s *session) {
 	f.dismiss(s)
 }
 
-// dismiss ends the requests in the line that belong to session s, or all if s is nil. The server has not seen them.
+// dismiss ends the waiting requests of session s, or of all sessions if s is nil. The server has not seen them.
 func (f *flight) dismiss(s *session) {
 	for ex := f.line.head(); ex != nil; {
 		next := ex.next
@@ -120,12 +121,12 @@ func (f *flight) dismiss(s *session) {
 	}
 }
 
-// discard ends a request in the line.
+// discard ends a waiting request.
 func (f *flight) discard(ex *exchange) {
 	f.line.leave(ex)
 	ex.stop()
 	ex.conn.tasks.Done()
 }
 
-// isIdle reports whether no exchange is active and none waits.
+// isIdle reports whether no exchange is active or waiting.
 func (f *flight) isIdle() bool { return f.active == 0 && f.line.head() == nil }

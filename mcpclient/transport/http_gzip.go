@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// asksGzip reports whether requests say themselves that an answer may be compressed, as net/http would for each of
-// them, in a second header. No other code undoes it then.
+// asksGzip reports whether the client itself sets Accept-Encoding. net/http would otherwise set it for each
+// request, in a copy of the header. The client then decompresses the response itself.
 func (q *requester) asksGzip() bool {
 	own := q.own.fields
 	return q.private() && !q.known.DisableCompression && own["Accept-Encoding"] == nil && own["Range"] == nil
 }
 
-// gunzip makes the body of a compressed answer what it was, as net/http does.
+// gunzip decompresses the body of a response, as net/http does.
 func gunzip(resp *http.Response) {
 	if resp.ContentLength == 0 || !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		return
@@ -25,7 +25,7 @@ func gunzip(resp *http.Response) {
 	resp.ContentLength, resp.Uncompressed = -1, true
 }
 
-// gunzipped is a compressed body, of which nothing is read before it is read itself.
+// gunzipped decompresses a body. It reads the gzip header at the first Read.
 type gunzipped struct {
 	io.ReadCloser
 	content *gzip.Reader

@@ -9,24 +9,24 @@ import (
 	"github.com/mcpotel/mcpotel/internal/mirror"
 )
 
-// Values of header fields that never change. They are read only.
+// Shared values of header fields. They are read-only.
 var (
 	jsonOnly     = []string{"application/json"}
 	jsonOrEvents = []string{"application/json, text/event-stream"}
 	gzipOnly     = []string{"gzip"}
 )
 
-// traceFields are those of exchange.trace.
+// traceFields are the names of the fields in exchange.trace.
 var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
 
-// fields are what makes the header of a request.
+// fields builds the header of a request.
 type fields interface {
-	// header returns the header, with the fields that all requests have. No caller may write to it if the connection is
-	// private.
+	// header returns the header, including the fields of all requests. The header of a private connection must not
+	// be modified.
 	header(q *requester) http.Header
 }
 
-// only are fields that all have one value. Those without a value, or with one that cannot be sent, are left out.
+// only is a header with one value for each field. Fields with an empty or invalid value are left out.
 type only map[string]string
 
 func (f only) header(q *requester) http.Header {
@@ -42,7 +42,7 @@ func (f only) header(q *requester) http.Header {
 	return h
 }
 
-// newHeader returns a new header with the fields that all requests have.
+// newHeader returns a new header with the fields of all requests.
 func (q *requester) newHeader() http.Header {
 	h := make(http.Header, len(q.own.fields)+7)
 	maps.Copy(h, q.own.fields)
@@ -52,8 +52,8 @@ func (q *requester) newHeader() http.Header {
 	return h
 }
 
-// header returns the header of the message's POST. Other code than net/http may change what it gets, so that shares no
-// value with another request.
+// header returns the header of the message's POST. Unless the connection is private, user code may change the
+// header, so it shares no values with other requests.
 func (ex *exchange) header(q *requester) http.Header {
 	h := q.newHeader()
 	ex.fill(h)
@@ -64,8 +64,9 @@ func (ex *exchange) header(q *requester) http.Header {
 	return h
 }
 
-// fill fills in the fields of the protocol. Values that come from elsewhere are encoded, or left out if they could be
-// anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request Metadata")
+// fill sets the fields of the protocol. Values from outside the client are encoded, or left out if they are
+// invalid.
+// (specification 2026-07-28, basic/transports/streamable-http, "Request Metadata")
 func (ex *exchange) fill(h http.Header) {
 	h["Content-Type"], h["Accept"] = jsonOnly, jsonOrEvents
 	m := &ex.m
@@ -83,7 +84,7 @@ func (ex *exchange) fill(h http.Header) {
 	}
 }
 
-// fillOwn fills in what is the message's alone.
+// fillOwn sets the fields that only this message has: trace context, propagated fields and mirrored parameters.
 func (ex *exchange) fillOwn(h http.Header) {
 	for i, name := range traceFields {
 		if value := ex.trace[i]; value != "" && headerValue(value) {
@@ -107,8 +108,8 @@ func (ex *exchange) fillOwn(h http.Header) {
 	}
 }
 
-// mayPropagate reports whether a propagator may set the field of this name: it is none of the protocol's, and says
-// nothing about the connection or who the client is.
+// mayPropagate reports whether a propagator may set the field with this name. Fields of the protocol, of the
+// connection and of the client's identity are excluded.
 func mayPropagate(name string) bool {
 	switch name {
 	case "Authorization", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Dpop", "Expect", "Host",
@@ -118,10 +119,10 @@ func mayPropagate(name string) bool {
 	return !strings.HasPrefix(name, "Mcp-") && hostname.Token(name)
 }
 
-// values are those of several fields, in one piece of memory.
+// values stores the values of several fields in one allocation.
 type values []string
 
-// add sets a field that has a value and can be sent.
+// add sets a field if its value is valid and not empty.
 func (v *values) add(h http.Header, name, value string) {
 	if value != "" && headerValue(value) {
 		n := len(*v)

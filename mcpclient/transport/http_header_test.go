@@ -158,7 +158,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestHTTPDialRefusesWhatCannotWork(t *testing.T) {
+func TestHTTPDialRefusesInvalidFields(t *testing.T) {
 	for _, h := range []*transport.HTTP{
 		{},
 		{URL: "server"},
@@ -207,7 +207,7 @@ func TestHTTPKnowsItsNetwork(t *testing.T) {
 type ctxKey struct{}
 
 // The request has the values of the sender's context, for a round tripper that traces them, and not its end.
-func TestHTTPUsersClientIsUsedAsItIs(t *testing.T) {
+func TestHTTPUsersClientIsUnchanged(t *testing.T) {
 	release := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		<-release

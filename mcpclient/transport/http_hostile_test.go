@@ -52,7 +52,7 @@ func (o *observing) Review(resp *http.Response, _ int) (bool, error) {
 }
 
 // RoundTrippers of the user's, caches and doubles for tests among them, may leave Response.Request nil.
-func TestHTTPTellsTheAuthorizerWhichRequestWasAnswered(t *testing.T) {
+func TestHTTPAuthorizerSeesTheRequestOfAResponse(t *testing.T) {
 	client := &http.Client{Transport: forgetful(func(*http.Request) (*http.Response, error) {
 		return &http.Response{
 			StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
@@ -70,7 +70,7 @@ func TestHTTPTellsTheAuthorizerWhichRequestWasAnswered(t *testing.T) {
 }
 
 // A server that ends its stream at once and wants it resumed at once is not obeyed without end.
-func TestHTTPResumesNotTooOften(t *testing.T) {
+func TestHTTPResumesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-// Codes of errors that only servers of the modern era give, and -32601.
+// Error codes that only servers of the modern era send, and -32601, which both eras send.
 const (
 	headerMismatch     = -32020
 	missingCapability  = -32021
@@ -14,7 +14,7 @@ const (
 	methodNotFound     = -32601
 )
 
-// answers reports whether data are the answer to the request with this id, or a batch that contains it.
+// answers reports whether data is the response to the request with this id, or a batch that contains it.
 func answers(data []byte, id int64) bool {
 	m, err := jsonrpc.Parse(data)
 	if v, ok := errors.AsType[*jsonrpc.Violation](err); !ok || v.Reason != jsonrpc.BatchFrame {
@@ -32,8 +32,8 @@ func answers(data []byte, id int64) bool {
 	return false
 }
 
-// answersAlone reports whether the message, or the attempt at one, is the answer to the request with this id. An error
-// without an id is: it came where only this request can be meant.
+// answersAlone reports whether a single message, valid or not, is the response to the request with this id. An
+// error without an id counts, because only this request can be meant.
 func answersAlone(m *jsonrpc.Message, err error, id int64) bool {
 	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok {
 		return v.Response && v.ID == jsonrpc.IntID(id)
@@ -43,23 +43,23 @@ func answersAlone(m *jsonrpc.Message, err error, id int64) bool {
 
 func isResponse(m *jsonrpc.Message) bool { return m.Kind == jsonrpc.Result || m.Kind == jsonrpc.Error }
 
-// isAnswer reports whether data are a JSON-RPC response.
+// isAnswer reports whether data is a JSON-RPC response.
 func isAnswer(data []byte) bool {
 	m, err := jsonrpc.Parse(data)
 	return err == nil && isResponse(&m) && m.Check() == nil
 }
 
-// errorCode returns the code of the JSON-RPC error that data are, 0 if they are none.
+// errorCode returns the code of a JSON-RPC error, 0 if data is not one.
 func errorCode(data []byte) int64 {
 	m, err := jsonrpc.Parse(data)
 	if err != nil || m.Kind != jsonrpc.Error {
 		return 0
 	}
-	e, _ := m.Failure() // what could be read is returned even so
+	e, _ := m.Failure() // a partly valid error is used as well
 	return e.Code
 }
 
-// isModern reports whether data are an error that tells a server of the modern era.
+// isModern reports whether data is an error that only a server of the modern era sends.
 // (specification 2026-07-28, basic/transports/streamable-http, "Backward Compatibility")
 func isModern(data []byte) bool {
 	switch errorCode(data) {
@@ -69,7 +69,8 @@ func isModern(data []byte) bool {
 	return false
 }
 
-// isAnswerTo reports whether data, of which the ends were kept, are the answer to the request with this id.
+// isAnswerTo reports whether a skipped frame, given its head and tail, is the response to the request with this
+// id.
 func isAnswerTo(head, tail []byte, id int64) bool {
 	v := jsonrpc.TooLarge(head, tail)
 	return v.Response && (v.ID == jsonrpc.IntID(id) || v.ID.IsZero())

@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// keepAlive knows how long a server keeps an idle connection of HTTP/1: Node's default is 5 s. A request that is sent
-// just as the server closes its connection is lost, for the server may have acted on it.
+// keepAlive records how long a server keeps an idle connection of HTTP/1; the default of Node is 5 s. A request
+// that is sent while the server closes the connection is lost, and cannot be retried, because the server may have
+// acted on it.
 // (RFC 2068, section 19.7.1.1; RFC 9112, section 9.3)
 type keepAlive struct {
 	timeout atomic.Int64 // a time.Duration; 0 if the server sends none
-	used    atomic.Int64 // when the latest response came, in nanoseconds since the epoch of Unix
+	used    atomic.Int64 // time of the latest response, in Unix nanoseconds
 }
 
-// keepAliveMargin is how long before the end of the server's timeout an idle connection is used no more: half of the
-// timeout, if that is less.
+// keepAliveMargin is the time before the server's timeout at which an idle connection is no longer used; half of
+// the timeout if that is shorter.
 const keepAliveMargin = time.Second
 
-// expired reports whether the server may be closing the connections that were used last.
+// expired reports whether the server may be closing the idle connections.
 func (k *keepAlive) expired(now time.Time) bool {
 	timeout := time.Duration(k.timeout.Load())
 	return timeout > 0 && now.Sub(time.Unix(0, k.used.Load())) > timeout-min(keepAliveMargin, timeout/2)

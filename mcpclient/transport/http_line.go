@@ -3,26 +3,26 @@ package transport
 import "time"
 
 const (
-	lineSpace = 32 << 20 // of the messages in a line, or the frame limit if that is more
-	lineEach  = 512      // is added to the length of each: what it takes to remember it
+	lineSpace = 32 << 20 // bytes for the requests in a line, or the frame limit if that is larger
+	lineEach  = 512      // bytes that are added to each request for the memory that it takes in the line
 )
 
-// takesPlace reports whether m is one of those of which MaxInFlight may be on their way. Other messages do not wait
-// behind these: the server may need them to answer. A subscription lasts as long as it likes.
+// takesPlace reports whether m counts toward MaxInFlight. Notifications and responses do not, because the server
+// may need them to answer requests. Subscriptions do not, because they may last forever.
 func takesPlace(m *Message) bool {
 	return m.Kind == Request && !beginsSession(m) && m.Method != methodListen
 }
 
-// line is where requests wait for a place, first come first served: MaxInFlight of them may be on their way. A place is
-// taken until the exchange is over, a stream that lingers behind its answer included. As long as any request waits, all
-// places are taken. Guarded by httpConn.mu.
+// line queues requests, first in first out, while MaxInFlight requests are running. A place stays occupied until
+// the exchange is over, including the time that its stream lingers after the answer. While the line is not empty,
+// all places are occupied. Guarded by httpConn.mu.
 type line struct {
 	first, last *exchange           // linked by next and previous
-	waiting     map[int64]*exchange // by id; nil as long as none has waited
-	space       int                 // they take
+	waiting     map[int64]*exchange // by id; nil while empty
+	space       int                 // bytes that the waiting requests take, with lineEach
 }
 
-// head returns the first in the line, nil for none. l may be nil.
+// head returns the first exchange in line, nil if the line is empty. l may be nil.
 func (l *line) head() *exchange {
 	if l == nil {
 		return nil
@@ -30,7 +30,7 @@ func (l *line) head() *exchange {
 	return l.first
 }
 
-// len returns how many wait. l may be nil.
+// len returns the number of waiting requests. l may be nil.
 func (l *line) len() int {
 	if l == nil {
 		return 0
@@ -38,8 +38,8 @@ func (l *line) len() int {
 	return len(l.waiting)
 }
 
-// isFree reports whether there is space for a message of so many bytes. Where none waits, there is space for any. l may
-// be nil.
+// isFree reports whether a message of size bytes fits into the line. Any size fits into an empty line. l may be
+// nil.
 func (l *line) isFree(size, limit int) bool {
 	return l.head() == nil || l.space+size+lineEach <= max(lineSpace, limit)
 }
@@ -59,7 +59,7 @@ func (l *line) join(ex *exchange) {
 	l.space += len(ex.m.Data) + lineEach
 }
 
-// leave takes ex out of the line.
+// leave removes ex from the line.
 func (l *line) leave(ex *exchange) {
 	if ex.previous != nil {
 		ex.previous.next = ex.next
@@ -73,12 +73,12 @@ func (l *line) leave(ex *exchange) {
 	}
 	ex.next, ex.previous = nil, nil
 	if delete(l.waiting, ex.m.ID); len(l.waiting) == 0 {
-		l.waiting = nil // a map does not shrink
+		l.waiting = nil // a map never shrinks
 	}
 	l.space -= len(ex.m.Data) + lineEach
 }
 
-// cancelInLine ends the request with this id if it is in the line, and reports whether it was.
+// cancelInLine ends the request with this id if it waits in line, and reports whether it did.
 func (c *httpConn) cancelInLine(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,14 +92,14 @@ func (c *httpConn) cancelInLine(id int64) bool {
 	return ex != nil
 }
 
-// anyInLine reports whether a request waits in the line.
+// anyInLine reports whether a request waits in line.
 func (c *httpConn) anyInLine() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.flight.line.head() != nil
 }
 
-// runNext runs an exchange that has waited in the line, unless it is nil.
+// runNext runs an exchange that has left the line. ex may be nil.
 func (c *httpConn) runNext(ex *exchange) {
 	if ex == nil {
 		return

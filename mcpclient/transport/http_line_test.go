@@ -85,7 +85,7 @@ func TestHTTPRequestsWaitInLineForAPlace(t *testing.T) {
 }
 
 // A server may wait for any of these before it answers those that have the places.
-func TestHTTPWhatServersNeedDoesNotWaitInLine(t *testing.T) {
+func TestHTTPMessagesThatServersNeedDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, conn, _ := atDesk(t, 1, transport.Config{})
 		send(t, conn, modernCall(1))
@@ -108,7 +108,7 @@ func TestHTTPWhatServersNeedDoesNotWaitInLine(t *testing.T) {
 	})
 }
 
-func TestHTTPIsBusyWhenTheSpaceOfTheLineIsGone(t *testing.T) {
+func TestHTTPIsBusyWhenTheLineIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, conn, _ := atDesk(t, 1, transport.Config{FrameLimit: 1 << 10})
 		send(t, conn, call(1))
@@ -131,7 +131,7 @@ func TestHTTPIsBusyWhenTheSpaceOfTheLineIsGone(t *testing.T) {
 }
 
 // A message larger than all the space is accepted where no other waits.
-func TestHTTPOneRequestOfAnySizeFindsSpace(t *testing.T) {
+func TestHTTPEmptyLineAcceptsAnySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn, _ := atDesk(t, 1, transport.Config{})
 		send(t, conn, call(1))
@@ -144,7 +144,7 @@ func TestHTTPOneRequestOfAnySizeFindsSpace(t *testing.T) {
 	})
 }
 
-func TestHTTPTheLineEndsWithTheConnection(t *testing.T) {
+func TestHTTPLineEndsWithItsConnection(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, conn transport.Conn, b *bubble){
 		"closed":      func(t *testing.T, conn transport.Conn, b *bubble) { _ = conn.Close(t.Context()) },
 		"unreachable": func(t *testing.T, conn transport.Conn, b *bubble) { b.crash(errors.New("down")) },

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// lingerWait is how long a stream whose answer has been delivered may take to end by itself, twice that at most. If it
-// does, its network connection can be used again.
+// lingerWait is the time after which a stream that has delivered its answer is ended; it takes twice as long at
+// most. If the stream ends by itself in that time, its network connection can be reused.
 const lingerWait = 250 * time.Millisecond
 
-// lingerBriefly is the same while requests wait for a place: long enough for a server that ends its streams, which need
-// no new network connection then.
+// lingerBriefly is the same while requests wait for a place. It is long enough for servers that end their streams,
+// so that those connections can still be reused.
 const lingerBriefly = 10 * time.Millisecond
 
-// lingering are the exchanges whose stream has no more to say. They share a timer: one of their own for each would cost
-// as much as the rest. Each has a network connection and a goroutine, so each keeps its place of MaxInFlight until it
-// is over.
+// lingering holds the exchanges that have delivered their answer and wait for the end of their stream. They share
+// one timer, because a timer for each would cost as much as the rest. Each exchange has a network connection and a
+// goroutine, so it keeps its place in MaxInFlight until it is over.
 type lingering struct {
 	mu         sync.Mutex
-	old, young map[*exchange]struct{} // from before the last sweep, and since
+	old, young map[*exchange]struct{} // added before and after the last sweep
 	sweeps     *time.Timer
 }
 
-// add gives ex some time to end.
+// add adds ex; it is stopped after one to two lingerWait.
 func (l *lingering) add(ex *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +35,7 @@ func (l *lingering) add(ex *exchange) {
 	}
 }
 
-// remove says that ex has ended.
+// remove removes ex after its stream has ended.
 func (l *lingering) remove(ex *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,7 @@ func (l *lingering) remove(ex *exchange) {
 	delete(l.old, ex)
 }
 
-// cut ends one of them if there are any, the older ones first: its place is needed.
+// cut stops one exchange, if there is any, because its place is needed; older ones first.
 func (l *lingering) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *lingering) cut() {
 	}
 }
 
-// sweep ends what was there at the last sweep.
+// sweep stops the exchanges that were there at the last sweep.
 func (l *lingering) sweep() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

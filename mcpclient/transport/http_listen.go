@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// openStream asks for an event stream: the one of session s, or, with the id of its last event, one that has ended.
+// openStream requests an event stream with GET. With the id of a last event it resumes that stream; otherwise it
+// opens the stream of session s.
 func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*http.Response, *RequestError) {
 	c.mu.Lock()
 	id, version := s.id, s.version
@@ -34,7 +35,7 @@ func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*ht
 	return resp, nil
 }
 
-// noStream returns nil if the response is an event stream, and otherwise closes it and says what it is.
+// noStream returns nil if the response is an event stream. Otherwise it closes the response and returns an error.
 func noStream(resp *http.Response, to addressee) *RequestError {
 	if resp.StatusCode == http.StatusOK && isType(resp, eventsOnly) {
 		return nil
@@ -49,13 +50,14 @@ func noStream(resp *http.Response, to addressee) *RequestError {
 	}
 }
 
-// listeningWait is how long other messages wait for the stream on which the server may ask something back, once
-// notifications/initialized has been answered: servers lose what they ask while there is none.
+// listeningWait is how long other messages wait for the GET stream to open after notifications/initialized has
+// been answered. Servers lose the requests that they send while there is no stream.
 const listeningWait = 500 * time.Millisecond
 
-// listen opens the stream for what the server says unasked in session s, in the background. It is called within an
-// exchange. opened is called, more than once perhaps, when the server has said whether there is one, or takes too long.
-// If it is late, messages may have been lost before.
+// listen opens the GET stream of session s, for notifications and requests of the server, in the background. It is
+// called during an exchange. It calls opened, possibly more than once, when the server has accepted or refused the
+// stream, or after listeningWait. With late, messages may have been lost before the stream opens, and listen
+// reports a gap.
 func (c *httpConn) listen(s *session, late bool, opened func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,9 +78,9 @@ func (c *httpConn) listen(s *session, late bool, opened func()) {
 	c.tasks.Go(func() {
 		defer opened()
 		defer limit.Stop()
-		defer c.streamsNoMore(s)
+		defer c.streamEnded(s)
 		l.run(func() {
-			if !limit.Stop() && !l.had { // messages of the client did not wait for the stream
+			if !limit.Stop() && !l.wasOpen { // other messages of the client were sent before the stream was open
 				l.gap = names.GapStream
 			}
 			opened()
@@ -86,9 +88,9 @@ func (c *httpConn) listen(s *session, late bool, opened func()) {
 	})
 }
 
-// streamsNoMore says that the session's stream has ended for good, as it does at once with most servers, which have
-// none. Its context, with what net/http has derived from it, is half a KiB.
-func (c *httpConn) streamsNoMore(s *session) {
+// streamEnded releases the session's stream when it has ended for good. Most servers have no such stream, so it
+// ends at once; its context, with the contexts that net/http derives, takes half a KiB.
+func (c *httpConn) streamEnded(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.listening--; s.listening == 0 {
@@ -97,20 +99,19 @@ func (c *httpConn) streamsNoMore(s *session) {
 	}
 }
 
-// listening is the stream for what the server says unasked in a session, however often it is opened. It is owned by the
-// goroutine of run.
+// listening reads the GET stream of a session, and reopens it. It is owned by the goroutine of run.
 type listening struct {
 	conn    *httpConn
 	session *session
 	ctx     context.Context // of the session's stream
-	cur     cursor          // where in it we are
-	had     bool            // it was open once
-	gap     string          // why messages may be lost, a Gap word of package names; empty if none are
+	cur     cursor          // position in the stream
+	wasOpen bool            // the stream has been open before
+	gap     string          // why messages may be lost, a Gap constant of package names; empty if none are
 }
 
-// run reads the stream, and opens it again when it has ended, until the server refuses it or the session is over. It
-// goes on behind the last event it has seen; without an event, or if the server does not keep what follows it, it
-// reports that messages may be lost.
+// run reads the stream and reopens it after each end, until the server refuses the stream or the session is over.
+// It resumes after the last event; if there was no event, or the server does not keep later events, run reports
+// that messages may be lost.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
 func (l *listening) run(opened func()) {
 	c := l.conn
@@ -118,9 +119,9 @@ func (l *listening) run(opened func()) {
 		resp, failure := c.openStream(l.ctx, l.session, l.cur.id)
 		opened()
 		if failure == nil {
-			l.had = true
+			l.wasOpen = true
 			l.report()
-			l.hear(resp)
+			l.read(resp)
 		} else if !l.again(failure) {
 			return
 		}
@@ -139,14 +140,14 @@ func (l *listening) report() {
 	l.gap = ""
 }
 
-// again reports whether a stream that could not be opened is worth another try. A session that had one before and is
-// not known any more is gone.
+// again reports whether to try again after the stream could not be opened. If the stream was open before and the
+// server no longer knows the session, the session is gone.
 func (l *listening) again(failure *RequestError) bool {
 	c := l.conn
 	switch {
 	case l.session.dropped():
 		return false
-	case failure.Reason == SessionGone && l.had:
+	case failure.Reason == SessionGone && l.wasOpen:
 		c.inbox.deliver(l.ctx, l.session, Frame{Err: failure})
 		return false
 	case !passing(failure) && l.cur.id != "": // the event is unknown, or too old
@@ -163,8 +164,8 @@ func (l *listening) again(failure *RequestError) bool {
 	return true
 }
 
-// hear delivers what comes on the stream until it ends.
-func (l *listening) hear(resp *http.Response) {
+// read delivers the frames of the stream until it ends.
+func (l *listening) read(resp *http.Response) {
 	c := l.conn
 	ended := c.inbox.streamOpened("get")
 	l.cur.opened()

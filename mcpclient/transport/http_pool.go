@@ -8,27 +8,27 @@ import (
 	"github.com/mcpotel/mcpotel/internal/workers"
 )
 
-// pool is a set of goroutines that do one exchange after the other, of all connections that share the client for an
-// origin, or of one that has a client of its own.
+// pool is a set of goroutines that run exchanges. All connections that share an originClient share its pool; a
+// connection with a client of its own has a pool of its own.
 type pool struct {
 	*workers.Pool[*exchange, worker]
-	origin *originClient // nil for that of one connection
-	users  int           // guarded by origins.mu; connections
+	origin *originClient // nil for the pool of a single connection
+	users  int           // connections; guarded by origins.mu
 }
 
-// worker has the buffers of one goroutine of a pool, used for one exchange after the other.
+// worker holds the buffers of one goroutine of a pool, which uses them for one exchange after the other.
 type worker struct {
-	body   []byte      // for bodies of unknown length
-	lately grow.Lately // of those
-	events *sse.Reader // see eventsOf
-	bound  frameBound  // of events
+	body   []byte      // buffer for bodies of unknown length
+	lately grow.Lately // sizes of the latest such bodies
+	events *sse.Reader // reused by eventsOf; nil before the first stream
+	bound  frameBound  // settings of events
 }
 
 func newPool(o *originClient) *pool {
 	return &pool{Pool: workers.New(0, math.MaxInt, (*exchange).run), origin: o}
 }
 
-// joinPool returns the pool of the connections that share o, or a new one if that is nil. The caller has to leave it.
+// joinPool returns the pool of the connections that share o, or a new one if o is nil. The caller must call leave.
 func joinPool(o *originClient) *pool {
 	if o == nil {
 		p := newPool(nil)
@@ -44,7 +44,8 @@ func joinPool(o *originClient) *pool {
 	return o.workers
 }
 
-// leave says that a connection has no exchanges any more. The last one waits until the goroutines have ended.
+// leave removes a connection whose exchanges have ended. The last connection waits until all goroutines have
+// ended.
 func (p *pool) leave() {
 	if p.part() {
 		p.Close()
@@ -52,7 +53,7 @@ func (p *pool) leave() {
 	}
 }
 
-// part takes one connection off, and reports whether it was the last. The next to join begins another pool.
+// part removes one connection, and reports whether it was the last. A later joinPool creates another pool.
 func (p *pool) part() bool {
 	origins.mu.Lock()
 	defer origins.mu.Unlock()
@@ -65,7 +66,7 @@ func (p *pool) part() bool {
 	return true
 }
 
-// eventsOf returns a reader of the events of a stream, which has none yet.
+// eventsOf returns a reader of events that has no stream yet.
 func (w *worker) eventsOf(b frameBound) *sse.Reader {
 	if w.events == nil || w.bound != b {
 		w.events, w.bound = b.events(nil), b

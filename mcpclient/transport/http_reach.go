@@ -9,23 +9,24 @@ import (
 	"sync/atomic"
 )
 
-// reach finds out how far a request has got. net/http knows better than its errors tell; other clients that do not say
-// are believed to have reached the server.
+// reach records the progress of a request, as httptrace reports it, which is more precise than the errors of
+// net/http. A request through a RoundTripper that does not report counts as having reached the server.
 type reach struct {
 	trace     httptrace.ClientTrace
-	asked     atomic.Bool   // for a connection
-	got       atomic.Bool   // one
-	sent      atomic.Bool   // its body, or part of it
-	connected *atomic.Int32 // counts the requests that have one
+	asked     atomic.Bool   // net/http has asked for a connection
+	got       atomic.Bool   // net/http has got a connection
+	sent      atomic.Bool   // the body was sent, or part of it
+	connected *atomic.Int32 // counts the requests that have a connection
 
-	plain bool         // the body cannot tell that it was read
-	first bytes.Reader // of the first such body
-	begun bool         // it is used
+	plain bool         // the body does not record that it was read
+	first bytes.Reader // reader of the first plain body
+	begun bool         // first is in use
 
-	io.ReadCloser // the body of the latest response, which is connected until it is closed
+	io.ReadCloser // body of the latest response; the request counts as connected until it is closed
 }
 
-// watch returns ctx with which net/http reports to r, which counts in connected.
+// watch returns a copy of ctx with which net/http reports to r. It counts the request in connected while it has a
+// connection.
 func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Context {
 	r.connected = connected
 	r.trace.GetConn = func(string) { r.asked.Store(true) }
@@ -34,7 +35,7 @@ func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Cont
 	return httptrace.WithClientTrace(ctx, &r.trace)
 }
 
-// dials reports whether net/http has yet to get a network connection for the request.
+// dials reports whether net/http is still dialling for the request.
 func (r *reach) dials() bool { return r.asked.Load() && !r.got.Load() }
 
 func (r *reach) connect() {
@@ -43,7 +44,7 @@ func (r *reach) connect() {
 	}
 }
 
-// leave makes r ready for another request.
+// leave prepares r for another request.
 func (r *reach) leave() {
 	r.asked.Store(false)
 	if r.got.Swap(false) {
@@ -56,13 +57,13 @@ func (r *reach) Close() error {
 	return r.ReadCloser.Close()
 }
 
-// over lets go of the body, which has been closed, and with it of the buffers of the network connection. r itself may
-// outlive the request by half a minute: the timer of net/http's dialer has its context, and the runtime keeps timers
-// that were stopped until they are a quarter of all.
-func (r *reach) over() { r.ReadCloser = goneBody{} }
+// over releases the closed body, and with it the buffers of the network connection. r itself may outlive the
+// request by half a minute: the timer of net/http's dialer holds its context, and the runtime keeps stopped timers
+// until they are a quarter of all timers.
+func (r *reach) over() { r.ReadCloser = closedBody{} }
 
-// goneBody is the body of a response after the end of its exchange.
-type goneBody struct{}
+// closedBody replaces the body of a response after the end of its exchange.
+type closedBody struct{}
 
-func (goneBody) Read([]byte) (int, error) { return 0, http.ErrBodyReadAfterClose }
-func (goneBody) Close() error             { return nil }
+func (closedBody) Read([]byte) (int, error) { return 0, http.ErrBodyReadAfterClose }
+func (closedBody) Close() error             { return nil }

@@ -9,7 +9,7 @@ import (
 
 // net/http and its timers may hold an exchange for half a minute after its end. It must not hold the buffers of a
 // network connection as long.
-func TestAnExchangeThatIsOverHoldsNoBody(t *testing.T) {
+func TestFinishedExchangeReleasesTheBody(t *testing.T) {
 	entered, answer := make(chan struct{}), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(entered)
@@ -39,7 +39,7 @@ func TestAnExchangeThatIsOverHoldsNoBody(t *testing.T) {
 	if err := c.Close(t.Context()); err != nil { // waits for what it has started
 		t.Fatal(err)
 	}
-	if _, gone := ex.reach.ReadCloser.(goneBody); !gone {
+	if _, gone := ex.reach.ReadCloser.(closedBody); !gone {
 		t.Errorf("want the body let go of, got %T", ex.reach.ReadCloser)
 	}
 	if _, err := ex.reach.Read(nil); err != http.ErrBodyReadAfterClose {

@@ -6,32 +6,32 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/seam"
 )
 
-// inbox is how streams hand their frames over to Receive, and what tells when there is no need to receive: while no
-// exchange is in flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame,
-// not by what may bring one: most answers go to their callers past it. Guarded by conn.mu.
+// inbox passes frames from streams to Receive. It also decides when the receiver may rest: while no exchange is in
+// flight, no stream is open and no frame waits. The first frame wakes a resting receiver; a request does not,
+// because most answers go directly to their callers. Guarded by conn.mu.
 type inbox struct {
-	conn    *httpConn
-	frames  chan delivery // hands over; nil as long as no stream has, and no receiver wants, a frame
-	news    chan struct{} // tells a receiver that waits to look again; holds one, nil as long as there is none
-	wake    func()        // of a receiver that rests, nil for none
-	streams int32         // that serve no single request
-	handing int32         // frames that wait to be received, or just were
-	recall  *recall       // nil before the end of the connection
+	conn       *httpConn
+	frames     chan delivery // unbuffered; nil until a stream or a receiver needs it
+	news       chan struct{} // makes a waiting receiver check again; capacity 1, nil if no receiver waits
+	wake       func()        // wakes a resting receiver, nil if none rests
+	streams    int32         // open streams that serve no single request
+	delivering int32         // frames that wait to be received, or were received just now
+	recall     *recall       // requests ended by the end of the connection; nil before
 }
 
 // recall holds the requests that httpConn.takeBack ends. Guarded by conn.mu.
 type recall struct {
-	stopped int32   // exchanges that have not ended yet
-	ended   []Frame // the failures of those that have, for Receive
+	stopped int32   // stopped exchanges that have not ended yet
+	ended   []Frame // failures of ended exchanges, for Receive
 }
 
-// unsent adds the failure of a request that the server has not seen.
+// unsent adds a failure for a request that the server has not seen.
 func (r *recall) unsent(ex *exchange) {
 	e := &RequestError{Reason: Unreachable, Unsent: true, Err: ex.conn.why}
 	r.ended = append(r.ended, Frame{Request: ex.m.ID, Err: e})
 }
 
-// next returns the next frame, false if there is none. r may be nil.
+// next returns the next failure, false if there is none. r may be nil.
 func (r *recall) next() (f Frame, ok bool) {
 	if r == nil || len(r.ended) == 0 {
 		return Frame{}, false
@@ -40,13 +40,13 @@ func (r *recall) next() (f Frame, ok bool) {
 	return f, true
 }
 
-// delivery is a frame on its way to Receive.
+// delivery is a frame that waits for Receive.
 type delivery struct {
 	frame   Frame
-	session *session // whose end makes it worthless
+	session *session // if the session is dropped, so is the frame
 }
 
-// Receive waits for a stream to hand over a frame. Streams that do not find it waiting hold one each.
+// Receive waits for a frame of any stream. A stream whose frame is not received yet waits with it.
 func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 	if ctx.Err() != nil {
 		return Frame{}, context.Cause(ctx)
@@ -67,8 +67,8 @@ func (c *httpConn) ReceiveOrRest(wake func()) (Frame, error) {
 	return f, err
 }
 
-// receive returns what is received next. It reports false if enough is closed first, or, if wake is not nil, if the
-// receiver may rest.
+// receive returns the next frame, or the error that ended the connection. It reports false if enough is closed
+// first, or, if wake is not nil, if the receiver may rest.
 func (b *inbox) receive(enough <-chan struct{}, wake func()) (_ Frame, _ error, ok bool) {
 	for {
 		frames, news, over := b.attend(wake)
@@ -91,8 +91,8 @@ func (b *inbox) receive(enough <-chan struct{}, wake func()) (_ Frame, _ error, 
 	}
 }
 
-// attend returns what a receiver waits for, and whether the connection is over. One that has a function to wake it may
-// rest instead; then it waits for nothing.
+// attend returns the channels that a receiver waits for, and whether the connection is over. If wake is not nil
+// and the receiver may rest, attend registers wake and returns nil channels.
 func (b *inbox) attend(wake func()) (frames <-chan delivery, news <-chan struct{}, over bool) {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
@@ -103,16 +103,16 @@ func (b *inbox) attend(wake func()) (frames <-chan delivery, news <-chan struct{
 	if b.news == nil {
 		b.news = make(chan struct{}, 1)
 	}
-	return b.handOver(), b.news, b.conn.why != nil && (b.recall == nil || b.recall.stopped == 0 || b.conn.closing)
+	return b.channel(), b.news, b.conn.why != nil && (b.recall == nil || b.recall.stopped == 0 || b.conn.closing)
 }
 
-// last returns what there still is when the connection is over, and then why it is.
+// last returns the remaining frames of a connection that is over, and then the error that ended it.
 func (b *inbox) last() (Frame, error) {
 	b.conn.mu.Lock()
 	closing, frames, why := b.conn.closing, b.frames, b.conn.why
 	f, ok := b.recall.next()
 	b.conn.mu.Unlock()
-	if !closing && !b.conn.told {
+	if !closing && !b.conn.reported {
 		if ok {
 			return f, nil
 		}
@@ -122,17 +122,17 @@ func (b *inbox) last() (Frame, error) {
 		default:
 		}
 	}
-	b.conn.told = true
+	b.conn.reported = true
 	return Frame{}, why
 }
 
-// deliver waits until Receive has taken the frame or ctx has ended, and reports whether it was taken.
+// deliver waits until Receive accepts the frame or ctx ends, and reports whether Receive accepted it.
 func (b *inbox) deliver(ctx context.Context, s *session, f Frame) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	frames := b.hand()
-	defer b.handed()
+	frames := b.beginDelivery()
+	defer b.endDelivery()
 	select {
 	case frames <- delivery{f, s}:
 		return true
@@ -141,32 +141,32 @@ func (b *inbox) deliver(ctx context.Context, s *session, f Frame) bool {
 	}
 }
 
-// hand says that a frame is about to be handed over, and returns where.
-func (b *inbox) hand() chan<- delivery {
+// beginDelivery announces a frame, wakes a resting receiver, and returns the channel for the frame.
+func (b *inbox) beginDelivery() chan<- delivery {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
-	b.handing++
-	b.rouse()
-	return b.handOver()
+	b.delivering++
+	b.wakeReceiver()
+	return b.channel()
 }
 
-// handed says that a frame is handed over, or will not be.
-func (b *inbox) handed() {
+// endDelivery ends the announcement of a frame, whether or not Receive has accepted it.
+func (b *inbox) endDelivery() {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
-	b.handing--
+	b.delivering--
 	b.noteCalm()
 }
 
-// handOver returns the channel for frames. conn.mu is held.
-func (b *inbox) handOver() chan delivery {
+// channel returns the channel for frames, which it creates if necessary. conn.mu is held.
+func (b *inbox) channel() chan delivery {
 	if b.frames == nil {
 		b.frames = make(chan delivery)
 	}
 	return b.frames
 }
 
-// streamOpened tells a [Config.Stream] that a stream has opened, and returns a function to tell that it has ended.
+// streamOpened calls [Config.Stream] and returns a function that reports the end of the stream.
 func (b *inbox) streamOpened(kind string) (ended func(error)) {
 	var tell func(error)
 	if opened := b.conn.requests.hooks.stream; opened != nil {
@@ -181,7 +181,7 @@ func (b *inbox) streamOpened(kind string) (ended func(error)) {
 	}
 }
 
-// streaming says that one more stream is open which serves no single request, or one less.
+// streaming adds n to the number of open streams that serve no single request.
 func (b *inbox) streaming(n int32) {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
@@ -189,28 +189,28 @@ func (b *inbox) streaming(n int32) {
 	b.noteCalm()
 }
 
-// isCalm reports whether nothing is to be expected. conn.mu is held.
+// isCalm reports whether no frame is expected. conn.mu is held.
 func (b *inbox) isCalm() bool {
-	return b.conn.why == nil && b.conn.flight.isIdle() && b.streams == 0 && b.handing == 0
+	return b.conn.why == nil && b.conn.flight.isIdle() && b.streams == 0 && b.delivering == 0
 }
 
-// noteCalm tells a receiver that waits if nothing is to be expected any more. conn.mu is held.
+// noteCalm wakes a waiting receiver when no frame is expected any more, so that it can rest. conn.mu is held.
 func (b *inbox) noteCalm() {
 	if b.news != nil && b.isCalm() {
-		b.tell()
+		b.signal()
 	}
 }
 
-// tell has a receiver that waits look again. conn.mu is held.
-func (b *inbox) tell() {
+// signal makes a waiting receiver check again. conn.mu is held.
+func (b *inbox) signal() {
 	select {
 	case b.news <- struct{}{}:
-	default: // it will anyway, or there is none
+	default: // already signalled, or no receiver waits
 	}
 }
 
-// rouse wakes the receiver if it rests. conn.mu is held.
-func (b *inbox) rouse() {
+// wakeReceiver wakes a resting receiver. conn.mu is held.
+func (b *inbox) wakeReceiver() {
 	if wake := b.wake; wake != nil {
 		b.wake = nil
 		wake()

@@ -33,7 +33,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func TestHTTPReceiverRestsUntilThereIsSomething(t *testing.T) {
+func TestHTTPReceiverRestsUntilAFrameArrives(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(t *testing.T, b *bubble, conn transport.Conn)
 		frame   bool // and not the end
@@ -66,7 +66,7 @@ func TestHTTPReceiverRestsUntilThereIsSomething(t *testing.T) {
 }
 
 // As long as something may come the receiver waits; it need not come.
-func TestHTTPReceiverWaitsForWhatIsOnItsWay(t *testing.T) {
+func TestHTTPReceiverWaitsWhileRequestsAreInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(_ http.ResponseWriter, r *http.Request) {
 			readSent(r)

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestAResponseThatIsRefusedIsSentAgain: the handler of the server waits for it.
-func TestAResponseThatIsRefusedIsSentAgain(t *testing.T) {
+// TestRefusedResponseIsRetried: the handler of the server waits for it.
+func TestRefusedResponseIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer)
 		var refusals, accepted atomic.Int32
@@ -45,7 +45,7 @@ func TestAResponseThatIsRefusedIsSentAgain(t *testing.T) {
 	})
 }
 
-func TestARefusalThatConcernsNoCallIsARecord(t *testing.T) {
+func TestRefusalOfANotificationIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer) // has no stream
 		var refuse atomic.Bool

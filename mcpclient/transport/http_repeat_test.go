@@ -14,7 +14,7 @@ import (
 
 // net/http repeats by itself what a server over HTTP/2 has reset with PROTOCOL_ERROR, as proxies do whose server has
 // answered in a way they do not understand. Only what the server says it has not looked at may come twice.
-func TestHTTP2RepeatsOnlyWhatWasTurnedAway(t *testing.T) {
+func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		times  int // the request comes
 		handle func(s *h2Stream, n int)
@@ -73,7 +73,7 @@ func TestHTTP2RepeatsOnlyWhatWasTurnedAway(t *testing.T) {
 
 // With an Idempotency-Key, net/http takes a POST for one that it may repeat. A user who sets the header for all
 // requests has not said so.
-func TestHTTPRepeatsNothingThatWasWritten(t *testing.T) {
+func TestHTTPRepeatsNoWrittenRequest(t *testing.T) {
 	for _, name := range []string{"Idempotency-Key", "x-idempotency-key"} {
 		var seen atomic.Int32
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +99,7 @@ func TestHTTPRepeatsNothingThatWasWritten(t *testing.T) {
 }
 
 // A client of the user's may refuse a request without having read it.
-func TestHTTPKnowsWhatNeverLeft(t *testing.T) {
+func TestHTTPReportsUnsentRequests(t *testing.T) {
 	for _, read := range []bool{false, true} {
 		h := &transport.HTTP{URL: "http://server.test",
 			Client: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -118,7 +118,7 @@ func TestHTTPKnowsWhatNeverLeft(t *testing.T) {
 
 // However a server ends its streams, and whatever it suggests, they are not opened more than once a second in the long
 // run.
-func TestHTTPStreamsThatEndAtOnceAreOpenedEverMoreSlowly(t *testing.T) {
+func TestHTTPReopeningShortStreamsBacksOff(t *testing.T) {
 	n := 0
 	numbered := func(data string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -152,7 +152,7 @@ func TestHTTPStreamsThatEndAtOnceAreOpenedEverMoreSlowly(t *testing.T) {
 }
 
 // A request whose stream the server ends again and again is asked for as slowly, until its caller has had enough.
-func TestHTTPRequestsWhoseStreamsEndAtOnceAreResumedEverMoreSlowly(t *testing.T) {
+func TestHTTPResumingShortStreamsBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

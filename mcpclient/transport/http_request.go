@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	maxAttempts   = 5 // of one message, because of authorization
+	maxAttempts   = 5 // attempts to send one message with new credentials
 	maxRedirects  = 5
 	maxTurnedAway = 3
 )
 
 const eventsOnly = "text/event-stream"
 
-// outgoing is an HTTP request to be made, possibly more than once.
+// outgoing is an HTTP request, which may be sent more than once.
 type outgoing struct {
 	ctx    context.Context
 	method string
 	to     *url.URL
 	body   []byte // nil for none
 	header fields
-	reach  *reach // of ctx
+	reach  *reach // progress of the request, set up by the watch of ctx; nil for none
 }
 
-// roundTrip does what tryRoundTrip does. An exchange, whose reach is its own, deals with what the user's client or
-// authorizer does; for others it returns whatever they do.
+// roundTrip calls tryRoundTrip. An exchange has a reach of its own and handles panics of the user's client and
+// authorizer itself. For all other requests, roundTrip turns such a panic into an error.
 func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	if o.reach != nil {
 		return q.tryRoundTrip(o, o.reach)
@@ -44,7 +44,7 @@ func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	return q.guardedRoundTrip(o, r)
 }
 
-// guardedRoundTrip is apart from roundTrip for what it allocates.
+// guardedRoundTrip is a function of its own because its closure allocates.
 func (q *requester) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
 	if err := q.hooks.failed.guard("HTTP", func() { resp, failure = q.tryRoundTrip(o, r) }); err != nil {
 		r.leave()
@@ -53,8 +53,8 @@ func (q *requester) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response,
 	return resp, failure
 }
 
-// tryRoundTrip makes the request, with the credentials there are, again when there are better ones, and follows the
-// redirects that may be followed. The caller closes the body of the response.
+// tryRoundTrip sends the request with the available credentials, repeats it after new credentials, and follows
+// redirects within the origin. The caller closes the body of the response.
 func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestError) {
 	for attempt, hops, turns := 1, 0, 0; ; {
 		req := q.request(&o, r)
@@ -76,7 +76,7 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 		}
 		q.reported(r)
 		r.connect()
-		resp.Request = req // a RoundTripper of the user's need not say so
+		resp.Request = req // a RoundTripper of the user may leave it unset
 		q.answered(resp)
 		r.ReadCloser, resp.Body = resp.Body, r
 		again, failure := q.review(resp, attempt)
@@ -98,7 +98,7 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 	}
 }
 
-// request returns a new request for o. All that it is made of belongs to it, unless the connection is private.
+// request returns a new request for o. Unless the connection is private, it shares nothing with other requests.
 func (q *requester) request(o *outgoing, r *reach) *http.Request {
 	to := o.to
 	if !q.private() {
@@ -110,34 +110,35 @@ func (q *requester) request(o *outgoing, r *reach) *http.Request {
 	}).WithContext(o.ctx)
 	r.sent.Store(false)
 	if o.body != nil {
-		q.giveBody(req, o.body, r)
+		q.setBody(req, o.body, r)
 	}
 	return req
 }
 
-// forbidRepeats keeps net/http from sending a message again by itself that the server may have acted on. What it could
-// not write to an idle connection, it may send over another. But with Idempotency-Key it would repeat what was written
-// too, and in HTTP/2 after the error PROTOCOL_ERROR, which proxies give for what a server has answered; so there it
-// gets no second body, and what the server has turned away is repeated by roundTrip.
+// forbidRepeats prevents net/http from repeating a message on which the server may have acted. net/http repeats a
+// request that it could not write to an idle connection, which is safe. But with Idempotency-Key it also repeats
+// requests that were written, and so it does in HTTP/2 after PROTOCOL_ERROR, which some proxies send for a request
+// that the server has answered. In these cases net/http gets no second body, and tryRoundTrip repeats the requests
+// that the server has rejected unread.
 func (q *requester) forbidRepeats(req *http.Request) {
 	if q.wouldRepeat(req) {
 		req.GetBody = nil
 	}
 }
 
-// wouldRepeat reports whether net/http would send req again for what forbidRepeats says.
+// wouldRepeat reports whether net/http might repeat req after it was written; see forbidRepeats.
 func (q *requester) wouldRepeat(req *http.Request) bool {
 	return q.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil
 }
 
-// review lets the authorizer see the response.
+// review passes the response to the authorizer, and reports whether to send the request again.
 func (q *requester) review(resp *http.Response, attempt int) (again bool, failure *RequestError) {
 	if q.authorizer == nil {
 		return false, nil
 	}
 	unsent := false
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		says, _ := saidBy(resp, nil) // its body is not read yet
+		says, _ := evidenceOf(resp, nil) // the body has not been read
 		_, unsent = verdictOf(refused, theServer, says)
 		if q.hooks.authorizing != nil {
 			q.hooks.authorizing(true)
@@ -154,8 +155,8 @@ func (q *requester) review(resp *http.Response, attempt int) (again bool, failur
 	return again && unsent, nil
 }
 
-// redirect returns where the response sends the request, if it may be sent there: the same request, to the same origin.
-// Session ids, credentials and the user's header are for the server only.
+// redirect returns the target of a redirect if the client may follow it: same method, same origin. Session ids,
+// credentials and the user's header must not reach other servers.
 func redirect(from *url.URL, resp *http.Response) *url.URL {
 	if resp.StatusCode != http.StatusTemporaryRedirect && resp.StatusCode != http.StatusPermanentRedirect {
 		return nil
@@ -167,7 +168,7 @@ func redirect(from *url.URL, resp *http.Response) *url.URL {
 	return next
 }
 
-// broken returns what err, the end of a request without a response, means.
+// broken returns the error for a request that ended with err and without a response.
 func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // e quotes the URL
@@ -181,16 +182,16 @@ func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 		p, err = unconnected, notReached(q.target.Host, err)
 	case isTurnedAway(err):
 		p = turnedAway
-	case o.body != nil && q.keptBack(r) && o.ctx.Err() == nil:
+	case o.body != nil && q.neverSent(r) && o.ctx.Err() == nil:
 		p = unwritten
 	}
 	e := &RequestError{Err: err}
-	e.Reason, e.Unsent = verdictOf(p, theServer, said{})
+	e.Reason, e.Unsent = verdictOf(p, theServer, evidence{})
 	return e
 }
 
-// discard closes the body of a response that no request wants, having read a little of it so that the connection can be
-// used again.
+// discard closes the body of an unwanted response. It first reads a little of the body so that the connection can
+// be reused.
 func discard(resp *http.Response) {
 	if !isType(resp, eventsOnly) {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
@@ -198,7 +199,7 @@ func discard(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
-// isType reports whether the response has this media type, which is in lower case.
+// isType reports whether the response has this media type, given in lower case.
 func isType(resp *http.Response, want string) bool {
 	got, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(got), want)

@@ -10,30 +10,30 @@ import (
 	"github.com/mcpotel/mcpotel/internal/version"
 )
 
-// maxUnreachable is how many failures in a row end a connection of which something is still connected.
+// maxUnreachable is how many failures in a row end a connection that still has open network connections.
 const maxUnreachable = 3
 
-// requester makes the HTTP requests of one connection: the POSTs of its exchanges, the GETs of its streams and the
-// DELETE of its session, each with the user's header and credentials, and repeated where that is safe
-// (http_request.go, http_do.go, http_gzip.go). It knows no message and no session. What it counts tells whether the
-// server can still be reached. Its fields are set once and the counters are atomic, so any goroutine may call its
-// methods.
+// requester sends the HTTP requests of one connection: the POSTs of its exchanges, the GETs of its streams and the
+// DELETE of its session. It adds the user's header and credentials, and repeats requests where that is safe
+// (http_request.go, http_do.go, http_gzip.go). It has no knowledge of messages or sessions. Its counters show
+// whether the server is reachable. Its fields are set once and its counters are atomic, so any goroutine may call
+// its methods.
 type requester struct {
 	target     *url.URL
 	client     *http.Client
-	joined     *originClient   // nil if the client is the user's
-	known      *http.Transport // all that client adds to is that, nil if it may be more
+	joined     *originClient   // nil if the user provides the client
+	known      *http.Transport // transport of client if client adds nothing to it, nil otherwise
 	own        *ownHeader
 	authorizer Authorizer // nil for none
 	hooks      hooks
 
 	connected   atomic.Int32 // requests that have a network connection
-	unreachable atomic.Int32 // failures to connect since the last answer
-	version     atomic.Int32 // of HTTP, times ten
-	reporting   atomic.Bool  // see reports
+	unreachable atomic.Int32 // failures to connect since the latest response
+	version     atomic.Int32 // HTTP version of the latest response, times ten
+	reporting   atomic.Bool  // the latest request was reported; see reports
 }
 
-// hooks are the functions of a [Config], whose other fields a connection that waits need not keep.
+// hooks are the functions of a [Config]. An idle connection keeps only these and not the whole Config.
 type hooks struct {
 	queueWait   func(time.Duration)
 	stream      func(kind string) (ended func(error))
@@ -43,16 +43,16 @@ type hooks struct {
 	failed      failed
 }
 
-// ownHeader is the header of the user's that all requests have.
+// ownHeader is the part of the header that the user sets for all requests.
 type ownHeader struct {
-	fields http.Header // with canonical names, but for Host
+	fields http.Header // without Host; with canonical names
 	host   string
 }
 
-// noHeader is the header of all connections whose user gives none.
+// noHeader is the header of all connections whose user sets none.
 var noHeader = ownHeader{fields: http.Header{"User-Agent": {userAgent}}}
 
-// userAgent names the client to servers, unless the user's header does.
+// userAgent is the default User-Agent.
 const userAgent = "mcpotel/" + version.Version
 
 // ownHeaderOf returns a copy of h, with a User-Agent.
@@ -86,30 +86,30 @@ func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
 	}
 }
 
-// leave gives up the client that connections to the same origin share. It is called once.
+// leave leaves the client that connections to the same origin share. It is called once.
 func (q *requester) leave() {
 	if q.joined != nil {
 		q.joined.leave()
 	}
 }
 
-// answered notes that there was an answer.
+// answered records a response.
 func (q *requester) answered(resp *http.Response) {
 	q.unreachable.Store(0)
 	q.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
 }
 
-// missed notes that no connection could be made, and reports whether that ends the connection to the server: if there
-// have been too many such failures without an answer between, or, if a caller waits for an answer, if nothing else of
-// it is connected.
+// missed records a failure to connect, and reports whether it ends the connection to the server: after
+// maxUnreachable failures in a row, or, if a caller waits for an answer (awaited), if no other request has a
+// network connection.
 func (q *requester) missed(awaited bool) bool {
 	return q.unreachable.Add(1) >= maxUnreachable || awaited && q.connected.Load() == 0
 }
 
-// isReachable reports whether the latest request found its server.
+// isReachable reports whether the latest attempt to connect succeeded.
 func (q *requester) isReachable() bool { return q.unreachable.Load() == 0 }
 
-// httpVersion returns the version of HTTP of the latest answer, "" if there was none.
+// httpVersion returns the HTTP version of the latest response, "" if there was none.
 func (q *requester) httpVersion() string {
 	switch v := q.version.Load(); {
 	case v >= 20:

@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// initializedWait is how long other messages wait for the answer to notifications/initialized.
+// initializedWait is how long other messages wait for the response to notifications/initialized.
 const initializedWait = 2 * time.Second
 
-// session is what belongs together from one initialize to the next. Without initialize, as in the modern era, there is
-// one for the whole connection.
+// session is the state between one initialize and the next. Without initialize, as in the modern era, a connection
+// has a single session.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
-	stream    *streamLife // nil unless it has a stream; guarded by httpConn.mu
-	listening int32       // goroutines that read it, more if initialized was sent again; guarded by httpConn.mu
-	gone      atomic.Bool // see dropped
+	stream    *streamLife // context of the GET stream, nil if there is none; guarded by httpConn.mu
+	listening int32       // goroutines that read the stream; guarded by httpConn.mu
+	gone      atomic.Bool // the session was dropped
 	served    atomic.Bool // a request with the session's id has been answered
 
-	id      string          // given by the server, "" for none; guarded by httpConn.mu
-	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu
-	gate    <-chan struct{} // what is sent waits until it is closed, unless nil; guarded by httpConn.mu
+	id      string          // assigned by the server, "" if none; guarded by httpConn.mu
+	version string          // negotiated version, "" until negotiated; guarded by httpConn.mu
+	gate    <-chan struct{} // new messages wait until it is closed; nil if they need not wait; guarded by httpConn.mu
 }
 
-// streamLife is what the stream of a session lives in.
+// streamLife is the context of the stream of a session.
 type streamLife struct {
 	ctx context.Context
 	end context.CancelFunc
 }
 
-// drop ends what belongs to the session but for its exchanges, which [flight.stop] ends. httpConn.mu is held.
+// drop ends the session and its stream; [flight.stop] ends its exchanges. httpConn.mu is held.
 func (s *session) drop() {
 	s.gone.Store(true)
 	if s.stream != nil {
@@ -38,8 +38,9 @@ func (s *session) drop() {
 	}
 }
 
-// streaming returns the context of the session's stream, for one more goroutine that reads it. Exchanges have contexts
-// of their own: what many have come of keeps a table of them for as long as it is there. httpConn.mu is held.
+// streaming returns the context of the session's stream, for one more goroutine that reads it. Exchanges do not
+// share that context: a context that many others are derived from keeps a table of them as long as it lives.
+// httpConn.mu is held.
 func (s *session) streaming() context.Context {
 	s.listening++
 	if s.stream == nil {
@@ -52,15 +53,15 @@ func (s *session) streaming() context.Context {
 	return s.stream.ctx
 }
 
-// begun reports whether anything was agreed on in the session: what is on its way in one in which nothing was, such as
-// a probe that the server is slow to answer, outlives initialize. httpConn.mu is held.
+// begun reports whether the session has an id or a negotiated version. Requests sent before that, such as a slow
+// probe, outlive initialize. httpConn.mu is held.
 func (s *session) begun() bool { return s.id != "" || s.version != "" }
 
-// dropped reports whether there is a newer session, or none any more. What belongs to no session, nil, stays.
+// dropped reports whether the session was dropped. A nil session, that of the stream of HTTP+SSE, never is.
 func (s *session) dropped() bool { return s != nil && s.gone.Load() }
 
-// shut makes what is sent from now on wait until open is called, for a while at most. It is called when
-// notifications/initialized is on its way, before which a server need not answer anything else.
+// shut makes new messages wait until open is called, initializedWait at most. It is called when
+// notifications/initialized is sent, before which a server need not answer other messages.
 func (s *session) shut() (open func()) {
 	gate := make(chan struct{})
 	s.gate = gate
@@ -72,7 +73,8 @@ func (s *session) shut() (open func()) {
 	}
 }
 
-// waitsFor returns what messages have to wait for before they are sent, nil for nothing. httpConn.mu is held.
+// waitsFor returns the channel that must be closed before messages are sent, nil if they need not wait.
+// httpConn.mu is held.
 func (s *session) waitsFor() <-chan struct{} {
 	if s.gate != nil {
 		select {
@@ -84,7 +86,8 @@ func (s *session) waitsFor() <-chan struct{} {
 	return s.gate
 }
 
-// sessionID reports whether id is one: visible ASCII characters, of a length every server takes in a header.
+// sessionID reports whether id is a valid session id: visible ASCII characters, short enough for the header of any
+// server.
 func sessionID(id string) bool {
 	for i := range len(id) {
 		if id[i] < 0x21 || id[i] > 0x7e {

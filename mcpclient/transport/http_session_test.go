@@ -262,7 +262,7 @@ func TestHTTPNothingOvertakesInitialized(t *testing.T) {
 }
 
 // A server may ask back at once, and loses that while there is no stream to ask on.
-func TestHTTPWaitsForTheStreamToListenOn(t *testing.T) {
+func TestHTTPMessagesWaitForTheListeningStream(t *testing.T) {
 	for _, c := range []struct{ opens, leaves time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond},
 		{time.Hour, 500 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestHTTPWaitsForTheStreamToListenOn(t *testing.T) {
 }
 
 // A probe that the server is slow to answer outlives initialize: there is no session yet that it could belong to.
-func TestHTTPInitializeLeavesTheProbeAlone(t *testing.T) {
+func TestHTTPInitializeDoesNotEndTheProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			m := readSent(r)
@@ -307,8 +307,8 @@ func TestHTTPInitializeLeavesTheProbeAlone(t *testing.T) {
 	})
 }
 
-// A notification to which no response comes does not stay for ever.
-func TestHTTPNotificationsAreGivenUp(t *testing.T) {
+// A notification to which no response comes does not noRedirect for ever.
+func TestHTTPNotificationsTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			readSent(r)
@@ -326,7 +326,7 @@ func TestHTTPNotificationsAreGivenUp(t *testing.T) {
 	})
 }
 
-func TestHTTPCancelLegacyTellsTheServerFirst(t *testing.T) {
+func TestHTTPCancelLegacySendsTheNoticeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := make(chan string, 10)
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -357,7 +357,7 @@ func TestHTTPCancelLegacyTellsTheServerFirst(t *testing.T) {
 	})
 }
 
-func TestHTTPCancelModernClosesTheStreamOnly(t *testing.T) {
+func TestHTTPCancelModernOnlyClosesTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := make(chan string, 10)
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -430,7 +430,7 @@ func TestHTTPInitializedIsSentUntilTheServerHasIt(t *testing.T) {
 }
 
 // A request that waits behind notifications/initialized has not left, and does not when it is cancelled.
-func TestHTTPCancelBeforeItLeaves(t *testing.T) {
+func TestHTTPCancelBeforeSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer)
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

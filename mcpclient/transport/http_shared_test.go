@@ -17,7 +17,7 @@ import (
 )
 
 // A transport of the user's must not change a request, but some do.
-func TestRequestsThatTheUsersTransportSeesHaveNothingInCommon(t *testing.T) {
+func TestRequestsToAUserTransportShareNothing(t *testing.T) {
 	url1 := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Mcp-Name"); got != "t" || r.Header.Get("X-Key") != "k" || r.URL.Path != "/mcp" {
 			t.Errorf("want a request as it should be, got name %q and header %v", got, r.Header)
@@ -41,7 +41,7 @@ func TestRequestsThatTheUsersTransportSeesHaveNothingInCommon(t *testing.T) {
 
 // What traces requests puts a value around their context, and net/http makes a context of that which ends with it. For
 // any but the standard library's own, package context would start a goroutine.
-func TestContextsAroundThoseOfTheUsersRequestsTakeNoGoroutine(t *testing.T) {
+func TestTracingContextsStartNoGoroutine(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter,
 		r *http.Request) {
 		answerJSON(w, http.StatusOK, result(readSent(r).ID))
@@ -66,7 +66,7 @@ func TestContextsAroundThoseOfTheUsersRequestsTakeNoGoroutine(t *testing.T) {
 type valueKey struct{}
 
 // Calls that are made at once have their own names, and some have fields of their own.
-func TestHeadersOfManyCallersAreRight(t *testing.T) {
+func TestConcurrentRequestsGetTheirOwnHeaders(t *testing.T) {
 	const callers, calls = 8, 100
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID
@@ -172,7 +172,7 @@ func TestCompressedAnswersAreReadByEveryClient(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatOnlySaysItIsCompressedIsLost(t *testing.T) {
+func TestAnswerWithInvalidCompressionIsLost(t *testing.T) {
 	conn := dialHTTP(t,
 		&transport.HTTP{URL: serve(t, answer(200, result(1), "Content-Type", "application/json", "Content-Encoding",
 			"gzip"))}, transport.Config{})

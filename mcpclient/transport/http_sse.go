@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// endpointWait is how long a server that may be an old one has to say so.
+// endpointWait is how long to wait for the endpoint event of a server that may be one of HTTP+SSE.
 const endpointWait = 3 * time.Second
 
 // endpointEvent is the event with which a server of HTTP+SSE begins its stream.
@@ -25,24 +25,24 @@ var (
 	errOrigin     = errors.New("the endpoint event does not name a URL of the same origin")
 )
 
-// sharedStream is the one stream of HTTP+SSE. (specification 2024-11-05, basic/transports, "HTTP with SSE")
+// sharedStream is the single stream of HTTP+SSE. (specification 2024-11-05, basic/transports, "HTTP with SSE")
 type sharedStream struct {
-	ready    chan struct{} // closed when one of these is set
-	endpoint *url.URL      // where messages go
+	ready    chan struct{} // closed when endpoint or failure is set
+	endpoint *url.URL      // URL for messages
 	failure  *RequestError
 
-	end context.CancelCauseFunc // ends it; guarded by httpConn.mu, nil as long as it is not opened
+	end context.CancelCauseFunc // ends the stream; nil until it is opened; guarded by httpConn.mu
 }
 
-// oldServer is the side of a connection for servers that have HTTP+SSE only: whether this is one, its stream, and where
-// messages go then. What one connection has found out, the [HTTP] remembers for the next.
+// oldServer is the part of a connection that speaks HTTP+SSE: it detects such servers, opens their stream and
+// holds their endpoint for messages. The [HTTP] remembers the result for later connections.
 type oldServer struct {
 	conn   *httpConn
-	stream *sharedStream // nil unless it is opened or being opened; guarded by conn.mu
+	stream *sharedStream // nil unless the stream is open or opening; guarded by conn.mu
 }
 
-// endpointFor returns where ex goes if the server speaks HTTP+SSE, having opened the stream if there is none, and nil
-// if it speaks Streamable HTTP.
+// endpointFor returns the endpoint for ex if the server speaks HTTP+SSE, and nil if it speaks Streamable HTTP. It
+// opens the stream if necessary.
 func (o *oldServer) endpointFor(ex *exchange) (*url.URL, *RequestError) {
 	c := o.conn
 	c.mu.Lock()
@@ -57,13 +57,13 @@ func (o *oldServer) endpointFor(ex *exchange) (*url.URL, *RequestError) {
 	}
 	to, failure := o.open(ex, endpointWait)
 	if failure != nil && !passing(failure) {
-		c.h.oldServer.Store(nil) // it has become a newer one
+		c.h.oldServer.Store(nil) // the server was upgraded
 		return nil, nil
 	}
 	return to, failure
 }
 
-// mayBe reports whether a server that answers initialize like this may speak HTTP+SSE only.
+// mayBe reports whether a server that gives this answer to initialize may speak only HTTP+SSE.
 func (o *oldServer) mayBe(status int, body []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
@@ -72,10 +72,10 @@ func (o *oldServer) mayBe(status int, body []byte) bool {
 	return false
 }
 
-// introduces reports whether ex is of those requests by which a server is found out.
-func (ex *exchange) introduces() bool { return ex.initialize || ex.m.Method == methodDiscover }
+// isHandshake reports whether ex is a first request, whose answer reveals the server's transport.
+func (ex *exchange) isHandshake() bool { return ex.initialize || ex.m.Method == methodDiscover }
 
-// postToOld posts the message to a server that has turned out to speak HTTP+SSE.
+// postToOld posts the message to a server that was just detected to speak HTTP+SSE.
 func (ex *exchange) postToOld(w *worker) {
 	endpoint, failure := ex.conn.old.open(ex, endpointWait)
 	if failure != nil {
@@ -85,8 +85,8 @@ func (ex *exchange) postToOld(w *worker) {
 	ex.postTo(w, endpoint, true)
 }
 
-// open returns the endpoint of the shared stream, which the first one to ask opens. The server has so much time
-// to send it, or as long as ex lives if limit is 0.
+// open returns the endpoint of the shared stream. The first caller opens the stream. limit bounds the wait for the
+// endpoint event; 0 means as long as ex lives.
 func (o *oldServer) open(ex *exchange, limit time.Duration) (*url.URL, *RequestError) {
 	c := o.conn
 	c.mu.Lock()
@@ -112,13 +112,13 @@ func (o *oldServer) open(ex *exchange, limit time.Duration) (*url.URL, *RequestE
 func (o *oldServer) connect(ex *exchange, s *sharedStream, limit time.Duration) {
 	c := o.conn
 	defer close(s.ready)
-	ctx, end := o.living(s)
+	ctx, end := o.streamContext(s)
 	detach := context.AfterFunc(ex.ctx, func() { end(ex.ctx.Err()) })
 	inTime := func() bool { return true }
 	if limit > 0 {
 		inTime = time.AfterFunc(limit, func() { end(errNoEndpoint) }).Stop
 	}
-	resp, events, failure := o.greet(ctx, s)
+	resp, events, failure := o.readEndpoint(ctx, s)
 	if !inTime() || !detach() || ctx.Err() != nil {
 		<-ctx.Done()
 		failure = &RequestError{Reason: Lost, Err: context.Cause(ctx)}
@@ -138,8 +138,8 @@ func (o *oldServer) connect(ex *exchange, s *sharedStream, limit time.Duration) 
 	c.mu.Unlock()
 }
 
-// living returns the context of the shared stream, and its end.
-func (o *oldServer) living(s *sharedStream) (context.Context, context.CancelCauseFunc) {
+// streamContext returns the context of the shared stream, and a function that ends it.
+func (o *oldServer) streamContext(s *sharedStream) (context.Context, context.CancelCauseFunc) {
 	c := o.conn
 	ctx, end := context.WithCancelCause(context.Background())
 	c.mu.Lock()
@@ -150,8 +150,8 @@ func (o *oldServer) living(s *sharedStream) (context.Context, context.CancelCaus
 	return ctx, end
 }
 
-// greet asks for the stream and reads its endpoint event.
-func (o *oldServer) greet(ctx context.Context, s *sharedStream) (*http.Response, *sse.Reader, *RequestError) {
+// readEndpoint requests the stream and reads its endpoint event.
+func (o *oldServer) readEndpoint(ctx context.Context, s *sharedStream) (*http.Response, *sse.Reader, *RequestError) {
 	q := &o.conn.requests
 	resp, failure := q.roundTrip(outgoing{
 		ctx: ctx, method: http.MethodGet, to: q.target, header: only{"Accept": eventsOnly},
@@ -179,7 +179,7 @@ func (o *oldServer) greet(ctx context.Context, s *sharedStream) (*http.Response,
 	}
 }
 
-// read delivers what comes on the stream. Its end is that of the connection.
+// read delivers the frames of the stream. When the stream ends, the connection ends.
 func (o *oldServer) read(ctx context.Context, resp *http.Response, events *sse.Reader) {
 	c := o.conn
 	ended := c.inbox.streamOpened("sse")
@@ -193,8 +193,8 @@ func (o *oldServer) read(ctx context.Context, resp *http.Response, events *sse.R
 	ended(err)
 }
 
-// isInUse reports whether all answers come on the stream of HTTP+SSE. Its end is the end of the connection, which must
-// not come before the last of its frames has been taken.
+// isInUse reports whether all answers arrive on the stream of HTTP+SSE. The end of the stream is the end of the
+// connection, which must not precede the last frame of the stream.
 func (o *oldServer) isInUse() bool {
 	o.conn.mu.Lock()
 	defer o.conn.mu.Unlock()

@@ -113,7 +113,7 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 }
 
 // What the server did not say before it had notifications/initialized is a gap on the old transport, too.
-func TestHTTPInitializedThatComesLateOnTheOldTransportIsAGap(t *testing.T) {
+func TestHTTPLateInitializedOnTheOldTransportIsAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, posts := newOldServer(), 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +169,7 @@ func TestHTTPFallsBackToTheOldTransportThatAnswersWithItsStream(t *testing.T) {
 }
 
 // In a session of Streamable HTTP, an event of that name means nothing.
-func TestHTTPAnEndpointEventBehindTheFirstAnswerIsIgnored(t *testing.T) {
+func TestHTTPEndpointEventAfterTheFirstAnswerIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			if m := readSent(r); m.ID != 0 {
@@ -182,7 +182,7 @@ func TestHTTPAnEndpointEventBehindTheFirstAnswerIsIgnored(t *testing.T) {
 	})
 }
 
-func TestHTTPOldTransportIfToldSo(t *testing.T) {
+func TestHTTPModeSSE(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
@@ -206,7 +206,7 @@ func TestHTTPOldTransportIfToldSo(t *testing.T) {
 	})
 }
 
-func TestHTTPOldTransportIsNotTriedIfNotAllowed(t *testing.T) {
+func TestHTTPModeStreamableHasNoFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
@@ -223,7 +223,7 @@ func TestHTTPOldTransportIsNotTriedIfNotAllowed(t *testing.T) {
 }
 
 // If it is no old server, the first answer counts, as if nothing had been tried.
-func TestHTTPFallbackThatFailsLeavesTheFirstAnswer(t *testing.T) {
+func TestHTTPFailedFallbackReportsTheFirstAnswer(t *testing.T) {
 	modern := `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`
 	for _, c := range []struct {
 		name string

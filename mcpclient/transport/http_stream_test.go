@@ -101,7 +101,7 @@ func TestHTTPListens(t *testing.T) {
 	})
 }
 
-func TestHTTPListensUnlessItMust(t *testing.T) {
+func TestHTTPListensOnlyIfTheServerHasAStream(t *testing.T) {
 	for name, c := range map[string]struct {
 		no     bool
 		answer http.HandlerFunc
@@ -138,7 +138,7 @@ func TestHTTPListensUnlessItMust(t *testing.T) {
 	}
 }
 
-func TestHTTPListensAgain(t *testing.T) {
+func TestHTTPReopensTheListeningStream(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		scripts []http.HandlerFunc
@@ -238,7 +238,7 @@ func TestHTTPListeningSurvivesAShortOutage(t *testing.T) {
 	})
 }
 
-func TestHTTPTellsOfItsStreams(t *testing.T) {
+func TestHTTPReportsItsStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := make(chan string, 10)
 		cfg := transport.Config{Stream: func(kind string) func(error) {

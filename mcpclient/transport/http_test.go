@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestHTTPAnswersInBothForms(t *testing.T) {
+func TestHTTPAnswersAsJSONAndAsEvents(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch m := readSent(r); m.ID {
 		case 1:

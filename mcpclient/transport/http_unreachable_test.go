@@ -84,7 +84,7 @@ func TestHTTPUnreachableConnectsAgainWithTheNextDial(t *testing.T) {
 // When a server restarts, some requests still dial and some wait in line. Receive returns each of these as unsent, and
 // then the reason for the end of the connection. Here one request is connected, three dial without success, two still
 // dial and two wait in line.
-func TestHTTPUnreachableTellsEveryRequestThatHasNotLeft(t *testing.T) {
+func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("no more connections")
 		b := newBubble(t, func(_ http.ResponseWriter, r *http.Request) {

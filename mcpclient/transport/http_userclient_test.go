@@ -55,7 +55,7 @@ func TestHTTPAnswersEvenIfTheUsersClientChangesRequests(t *testing.T) {
 	}
 }
 
-func TestHTTPReportsAResponseThatTheUsersClientHasForgotten(t *testing.T) {
+func TestHTTPReportsAMissingResponseOfTheUsersClient(t *testing.T) {
 	for name, resp := range map[string]*http.Response{
 		"no response": nil, "no body": {StatusCode: http.StatusOK, ContentLength: 7},
 	} {
@@ -72,7 +72,7 @@ func TestHTTPReportsAResponseThatTheUsersClientHasForgotten(t *testing.T) {
 	}
 }
 
-func TestHTTPTakesAnAnswerWithoutABodyForEmpty(t *testing.T) {
+func TestHTTPNilBodyIsAnEmptyAnswer(t *testing.T) {
 	conn := dialHTTP(t, &transport.HTTP{URL: "http://server.test",
 		Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK}, nil
@@ -83,7 +83,7 @@ func TestHTTPTakesAnAnswerWithoutABodyForEmpty(t *testing.T) {
 	}
 }
 
-func TestHTTPKeepsToTheTimeLimitOfTheUsersClient(t *testing.T) {
+func TestHTTPTimeoutOfTheUsersClientApplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		conn := dialHTTP(t, &transport.HTTP{URL: "http://server.test", Client: &http.Client{
@@ -198,7 +198,7 @@ func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 
 // A client that has left the requests to net/http so far may send one another way. What becomes of that is not seen, so
 // it may have reached the server. The next one is watched closely again.
-func TestHTTPBelievesNoClientThatHasGoneAnotherWay(t *testing.T) {
+func TestHTTPUnreportedRequestMayHaveReachedTheServer(t *testing.T) {
 	var elsewhere, read atomic.Bool
 	client := roundTripper(func(r *http.Request) (*http.Response, error) {
 		if !elsewhere.Load() {

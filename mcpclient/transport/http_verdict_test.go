@@ -35,8 +35,8 @@ var verdicts = []struct {
 
 const anyone = addressee(255)
 
-// TestTheVerdictOnARequest goes through every status, everything a response can say, and whom the request was for.
-func TestTheVerdictOnARequest(t *testing.T) {
+// TestVerdict goes through every status, everything a response can say, and whom the request was for.
+func TestVerdict(t *testing.T) {
 	words := []string{"wait", "challenge", "failure", "silent", "unknown"}
 	for status := 100; status < 600; status++ {
 		for says := range 1 << len(words) {
@@ -47,7 +47,7 @@ func TestTheVerdictOnARequest(t *testing.T) {
 						heard = append(heard, word)
 					}
 				}
-				s := said{status, says&1 != 0, says&2 != 0, says&4 != 0, says&8 != 0, says&16 != 0}
+				s := evidence{status, says&1 != 0, says&2 != 0, says&4 != 0, says&8 != 0, says&16 != 0}
 				why, unsent := verdictOf(refused, to, s)
 				wantWhy, wantUnsent := expected(to, status, heard)
 				if why != wantWhy || unsent != wantUnsent {
@@ -77,7 +77,7 @@ func expected(to addressee, status int, heard []string) (RequestReason, bool) {
 }
 
 // A request that was not refused is judged by how far it got, whatever it was for.
-func TestTheVerdictOnARequestWithoutAnAnswer(t *testing.T) {
+func TestVerdictWithoutAResponse(t *testing.T) {
 	for p, want := range map[phase]RequestError{
 		unconnected: {Reason: Unreachable, Unsent: true},
 		unwritten:   {Reason: Lost, Unsent: true},
@@ -85,7 +85,7 @@ func TestTheVerdictOnARequestWithoutAnAnswer(t *testing.T) {
 		written:     {Reason: Lost},
 	} {
 		for _, to := range []addressee{theServer, theSession, theOldServer} {
-			why, unsent := verdictOf(p, to, said{status: 429, wait: true, challenge: true, failure: true, unknown: true})
+			why, unsent := verdictOf(p, to, evidence{status: 429, wait: true, challenge: true, failure: true, unknown: true})
 			if why != want.Reason || unsent != want.Unsent {
 				t.Errorf("phase %d: got %v, unsent %v, want %v, %v", p, why, unsent, want.Reason, want.Unsent)
 			}
@@ -93,7 +93,7 @@ func TestTheVerdictOnARequestWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatAServerHasNoRoomForIsRepeated(t *testing.T) {
+func TestOnlyBusyRequestsAreRepeatable(t *testing.T) {
 	for reason := range Malformed + 2 {
 		for _, unsent := range []bool{false, true} {
 			for _, harmless := range []bool{false, true} {
@@ -106,8 +106,8 @@ func TestOnlyWhatAServerHasNoRoomForIsRepeated(t *testing.T) {
 	}
 }
 
-// TestWhatARefusalSays reads responses as they come.
-func TestWhatARefusalSays(t *testing.T) {
+// TestEvidenceInARefusal reads responses as they come.
+func TestEvidenceInARefusal(t *testing.T) {
 	rpc := func(id, code, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":%q}}`, id, code, message)
 	}
@@ -115,60 +115,60 @@ func TestWhatARefusalSays(t *testing.T) {
 		status int
 		header []string
 		body   string
-		want   said
+		want   evidence
 	}{
-		{503, nil, "", said{}},
-		{503, []string{"Retry-After", "0"}, "", said{wait: true}},
-		{503, []string{"Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"}, "<html>", said{wait: true}},
-		{503, []string{"Retry-After", "soon"}, "", said{}},
-		{503, []string{"Retry-After", ""}, "", said{}},
-		{503, []string{"Retry-After", "-1"}, "", said{}},
-		{503, []string{"Retry-After", "1.5"}, "", said{}},
-		{503, nil, rpc("7", "-32603", "full"), said{failure: true}},
-		{503, nil, `{"error":"full"}`, said{}},
-		{503, nil, `{"jsonrpc":"2.0","id":7,"result":{}}`, said{}},
-		{403, []string{"WWW-Authenticate", `Bearer error="insufficient_scope"`}, "", said{challenge: true}},
+		{503, nil, "", evidence{}},
+		{503, []string{"Retry-After", "0"}, "", evidence{wait: true}},
+		{503, []string{"Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"}, "<html>", evidence{wait: true}},
+		{503, []string{"Retry-After", "soon"}, "", evidence{}},
+		{503, []string{"Retry-After", ""}, "", evidence{}},
+		{503, []string{"Retry-After", "-1"}, "", evidence{}},
+		{503, []string{"Retry-After", "1.5"}, "", evidence{}},
+		{503, nil, rpc("7", "-32603", "full"), evidence{failure: true}},
+		{503, nil, `{"error":"full"}`, evidence{}},
+		{503, nil, `{"jsonrpc":"2.0","id":7,"result":{}}`, evidence{}},
+		{403, []string{"WWW-Authenticate", `Bearer error="insufficient_scope"`}, "", evidence{challenge: true}},
 
-		{404, nil, "", said{unknown: true}},
-		{404, nil, "404 page not found", said{unknown: true}},
-		{404, nil, rpc("null", "-32001", "Session not found"), said{unknown: true, failure: true}},
-		{404, nil, rpc("7", "-32601", "Method not found"), said{failure: true}},
+		{404, nil, "", evidence{unknown: true}},
+		{404, nil, "404 page not found", evidence{unknown: true}},
+		{404, nil, rpc("null", "-32001", "Session not found"), evidence{unknown: true, failure: true}},
+		{404, nil, rpc("7", "-32601", "Method not found"), evidence{failure: true}},
 
-		{401, nil, "Unauthorized: Session not found", said{unknown: true}},
-		{401, nil, "Unauthorized", said{}},
-		{401, []string{"WWW-Authenticate", "Bearer"}, "no session", said{unknown: true, challenge: true}},
+		{401, nil, "Unauthorized: Session not found", evidence{unknown: true}},
+		{401, nil, "Unauthorized", evidence{}},
+		{401, []string{"WWW-Authenticate", "Bearer"}, "no session", evidence{unknown: true, challenge: true}},
 
-		{400, nil, rpc("null", "-32000", "Bad Request: No valid session ID provided"), said{unknown: true, failure: true}},
+		{400, nil, rpc("null", "-32000", "Bad Request: No valid session ID provided"), evidence{unknown: true, failure: true}},
 		{400, nil, rpc("null", "-32000", "Bad Request: no valid session ID or not an initialize request"),
-			said{unknown: true, failure: true}},
+			evidence{unknown: true, failure: true}},
 		{400, nil, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"}}`,
-			said{unknown: true, failure: true}},
-		{400, nil, rpc("null", "-32000", "Bad Request: Invalid or expired session"), said{unknown: true, failure: true}},
-		{400, nil, "Invalid session ID\n", said{unknown: true}},
+			evidence{unknown: true, failure: true}},
+		{400, nil, rpc("null", "-32000", "Bad Request: Invalid or expired session"), evidence{unknown: true, failure: true}},
+		{400, nil, "Invalid session ID\n", evidence{unknown: true}},
 
-		{400, nil, "", said{}},
-		{400, nil, "Bad Request: No valid session ID provided", said{}},
-		{400, nil, rpc("7", "-32000", "Bad Request: No valid session ID provided"), said{failure: true}},
-		{400, nil, rpc("null", "-32602", "the session of the database is not valid"), said{failure: true}},
-		{400, nil, rpc("null", "-32000", "too many sessions"), said{failure: true}},
-		{400, nil, rpc("null", "-32000", "tool said: Bad Request: No valid session ID provided"), said{failure: true}},
-		{400, nil, rpc("null", "-32000", "the device is not initialized"), said{failure: true}},
-		{400, nil, "Invalid session ID: 7", said{}},
-		{410, nil, "Invalid session ID", said{}},
+		{400, nil, "", evidence{}},
+		{400, nil, "Bad Request: No valid session ID provided", evidence{}},
+		{400, nil, rpc("7", "-32000", "Bad Request: No valid session ID provided"), evidence{failure: true}},
+		{400, nil, rpc("null", "-32602", "the session of the database is not valid"), evidence{failure: true}},
+		{400, nil, rpc("null", "-32000", "too many sessions"), evidence{failure: true}},
+		{400, nil, rpc("null", "-32000", "tool evidence: Bad Request: No valid session ID provided"), evidence{failure: true}},
+		{400, nil, rpc("null", "-32000", "the device is not initialized"), evidence{failure: true}},
+		{400, nil, "Invalid session ID: 7", evidence{}},
+		{410, nil, "Invalid session ID", evidence{}},
 	} {
 		resp := &http.Response{StatusCode: c.status, Header: http.Header{}}
 		for i := 0; i < len(c.header); i += 2 {
 			resp.Header.Set(c.header[i], c.header[i+1])
 		}
 		c.want.status, c.want.silent = c.status, c.body == ""
-		if got, _ := saidBy(resp, []byte(c.body)); got != c.want {
+		if got, _ := evidenceOf(resp, []byte(c.body)); got != c.want {
 			t.Errorf("%d %q %q: got %+v, want %+v", c.status, c.header, c.body, got, c.want)
 		}
 	}
 }
 
 // Texts that a peer has a part in are not mistaken for net/http's own.
-func TestWhatHTTP2TurnsAway(t *testing.T) {
+func TestHTTP2ErrorsOfUnprocessedRequests(t *testing.T) {
 	for text, want := range map[string]bool{
 		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after " +
 			"Request.Body was written; define": true,

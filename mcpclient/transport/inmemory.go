@@ -9,15 +9,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// InMemory returns a transport whose server is a function in the same process. Each Dial runs accept in a goroutine of
-// its own, with the other end of a new connection; when accept returns, that connection is over.
+// InMemory returns a transport to a function in the same process. Each Dial creates a connection and runs accept
+// in a new goroutine with the other end of the connection; when accept returns, the connection is over.
 //
-// The context of accept is not derived from that of Dial. It is cancelled when the client has closed the connection and
-// accept has not returned soon after. accept must return then: [Conn.Close] waits for it as long as its own context
-// allows (5 s if that has no deadline) and returns an error if it still runs.
+// The context of accept is not derived from the context of Dial. It is cancelled when the client has closed the
+// connection and accept has not returned soon after. accept must then return: [Conn.Close] waits for it within its
+// own context (5 s without a deadline), and returns an error if it still runs.
 //
-// Frames are copied, so neither end sees what the other does to its bytes. There are no descriptors, and everything
-// that waits does so on channels: the transport works in a bubble of testing/synctest.
+// Frames are copied, so no end sees the other's changes to its bytes. The transport uses no file descriptors and
+// waits only on channels, so it works in a bubble of testing/synctest.
 func InMemory(accept func(ctx context.Context, p *Peer)) Transport {
 	if accept == nil {
 		panic("transport: InMemory without a function")
@@ -49,7 +49,7 @@ func (t inMemory) Dial(ctx context.Context, cfg Config) (Conn, error) {
 		defer close(c.ended)
 		p := &Peer{in: c.out, out: c.in}
 		defer p.Close()
-		_ = cfg.guard("InMemory", func() { t.accept(life, p) }) // then the connection is over
+		_ = cfg.guard("InMemory", func() { t.accept(life, p) }) // either way the connection is over
 	}()
 	return c, nil
 }
@@ -59,24 +59,25 @@ type Peer struct {
 	in, out *lane
 }
 
-// Send delivers a frame to the client. It waits until the client has taken the one before, or until ctx ends, and then
-// returns its cause. After either end was closed it returns [ErrClosed]. data may be used again afterwards.
+// Send delivers a frame to the client. It waits until the client has received the previous frame; if ctx ends
+// first, it returns the cause of ctx. After either end was closed it returns [ErrClosed]. data may be reused
+// afterwards.
 func (p *Peer) Send(ctx context.Context, data []byte) error { return p.out.put(ctx, data) }
 
-// Receive returns the next frame of the client, which then belongs to the caller. After the client has closed the
-// connection come the frames that were accepted before, and then [io.EOF]; after Close comes [ErrClosed]. When ctx
-// ends, Receive returns its cause.
+// Receive returns the next frame of the client; it belongs to the caller. After the client has closed the
+// connection, Receive returns the frames that were accepted before, and then [io.EOF]; after Close it returns
+// [ErrClosed]. When ctx ends, it returns the cause of ctx.
 func (p *Peer) Receive(ctx context.Context) ([]byte, error) { return p.in.take(ctx) }
 
-// Close ends the connection: the client receives the frame that waits for it, if any, and then [io.EOF]. It returns
-// nil.
+// Close ends the connection: the client receives the frame that waits for it, if any, and then [io.EOF]. It
+// returns nil.
 func (p *Peer) Close() error {
 	p.in.abandon(ErrClosed)
 	p.out.finish(io.EOF)
 	return nil
 }
 
-// memoryConn is the client's end.
+// memoryConn is the client's end of an in-memory connection.
 type memoryConn struct {
 	out, in *lane
 	limit   int
@@ -97,7 +98,7 @@ func (c *memoryConn) Send(ctx context.Context, m Message) error {
 }
 
 func (c *memoryConn) Cancel(_ int64, notice Message) {
-	_, _ = c.out.offer(notice.Data) // best effort: the caller has left
+	_, _ = c.out.offer(notice.Data) // best effort: the caller no longer waits
 }
 
 func (c *memoryConn) Receive(ctx context.Context) (Frame, error) {
@@ -119,7 +120,7 @@ func (c *memoryConn) Receive(ctx context.Context) (Frame, error) {
 
 func (c *memoryConn) Info() Info { return Info{Queued: c.out.len()} }
 
-// Close lets accept end by itself for 40 % of the time there is, and then cancels its context.
+// Close gives accept 40 % of its time to return, and then cancels its context.
 func (c *memoryConn) Close(ctx context.Context) error {
 	c.hangUp()
 	p := patienceOf(ctx, defaultGrace)
@@ -137,7 +138,7 @@ func (c *memoryConn) hangUp() {
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.closed = true
-		c.in.abandon(ErrClosed) // first: the peer's answer to the other must not be seen
+		c.in.abandon(ErrClosed) // first, so that the peer's reaction to the other is not received
 		c.out.finish(io.EOF)
 	}
 }

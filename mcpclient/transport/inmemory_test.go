@@ -54,7 +54,7 @@ func TestInMemoryWorksInABubble(t *testing.T) {
 	})
 }
 
-func TestInMemoryCloseCancelsAServerThatGoesOn(t *testing.T) {
+func TestInMemoryCloseCancelsARunningServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tt := range []struct {
 			deadline, cancelled time.Duration
@@ -83,7 +83,7 @@ func TestInMemoryCloseCancelsAServerThatGoesOn(t *testing.T) {
 	})
 }
 
-func TestInMemoryCloseReportsAServerThatStays(t *testing.T) {
+func TestInMemoryCloseReportsAServerThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tt := range []struct {
 			deadline, took time.Duration
@@ -171,7 +171,7 @@ func TestInMemoryServerSeesTheEnd(t *testing.T) {
 	}
 }
 
-func TestInMemoryTellsHowLongFramesWaited(t *testing.T) {
+func TestInMemoryReportsQueueWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waited atomic.Int64
 		start := make(chan struct{})

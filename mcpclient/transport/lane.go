@@ -9,35 +9,35 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// lane is one direction of an in-memory connection: a queue of frames with a bound. Its methods may be called from any
-// goroutine, and wait on channels only.
+// lane is one direction of an in-memory connection: a bounded queue of frames. Its methods may be called from any
+// goroutine, and wait only on channels.
 type lane struct {
-	maxFrames int                 // at most so many frames wait; zero for any number
-	maxBytes  int                 // and so many bytes, with laneOverhead; a larger frame is accepted when no other waits
-	waited    func(time.Duration) // told how long each frame waited, may be nil
+	maxFrames int                 // maximum of queued frames; zero means no limit
+	maxBytes  int                 // maximum of queued bytes, with laneOverhead; an empty lane accepts any frame
+	waited    func(time.Duration) // called with the time that each frame waited; may be nil
 
 	mu      sync.Mutex
 	frames  []laneFrame
 	bytes   int
-	closed  bool  // no frame is accepted any more
-	err     error // what take returns when closed and no frame is left
-	final   bool  // err has been returned, or is about to be, and does not change any more
+	closed  bool  // no more frames are accepted
+	err     error // result of take when the lane is closed and empty
+	final   bool  // take has returned err, so err must not change any more
 	changed broadcast.Signal
 }
 
-// laneOverhead is what a frame takes besides its bytes.
+// laneOverhead is the memory for a frame besides its data, in bytes.
 const laneOverhead = 64
 
-// laneKept is for how many frames an empty lane keeps room.
+// laneKept is the number of frames for which an empty lane keeps memory.
 const laneKept = 1024
 
 type laneFrame struct {
 	data  []byte
-	since time.Time // zero if it is not measured
+	since time.Time // zero if waited is nil
 }
 
-// offer accepts a copy of data, or returns ErrBusy or ErrClosed at once. With ErrBusy comes a channel that is closed
-// when it is worth another try.
+// offer accepts a copy of data, or returns ErrBusy or ErrClosed at once. With ErrBusy it returns a channel that is
+// closed when a retry may succeed.
 func (l *lane) offer(data []byte) (<-chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *lane) put(ctx context.Context, data []byte) error {
 	return context.Cause(ctx)
 }
 
-// take waits for a frame, which then belongs to the caller, or for the end of the lane or of ctx.
+// take waits for a frame, the end of the lane, or the end of ctx. The frame belongs to the caller.
 func (l *lane) take(ctx context.Context) ([]byte, error) {
 	for ctx.Err() == nil {
 		f, changed, err := l.poll()
@@ -91,7 +91,7 @@ func (l *lane) take(ctx context.Context) ([]byte, error) {
 	return nil, context.Cause(ctx)
 }
 
-// poll returns the next frame or the error at the end, or a channel that is closed when it is worth another try.
+// poll returns the next frame or the final error, or a channel that is closed when a retry may succeed.
 func (l *lane) poll() (laneFrame, <-chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +112,7 @@ func (l *lane) poll() (laneFrame, <-chan struct{}, error) {
 	return f, nil, nil
 }
 
-// finish lets no further frame in; those that wait can still be taken, and then comes err.
+// finish accepts no more frames. Queued frames can still be taken; afterwards take returns err.
 func (l *lane) finish(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +122,8 @@ func (l *lane) finish(err error) {
 	}
 }
 
-// abandon lets no further frame in and drops those that wait: from now on, take returns err, or what it has returned
-// already.
+// abandon accepts no more frames and drops the queued ones. From now on take returns err, or the error that it has
+// already returned.
 func (l *lane) abandon(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Kind tells what a message is to the one who sends it.
+// Kind is the kind of an outgoing message.
 type Kind uint8
 
-// The kinds of messages a client sends.
+// The kinds of outgoing messages.
 const (
 	Request      Kind = iota + 1 // has an id and gets an answer
 	Notification                 // has no id and gets none
@@ -29,56 +29,56 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Message is a frame to send, and what a transport must know about it without parsing it.
+// Message is an outgoing frame, with the facts that a transport needs about it.
 type Message struct {
-	Data []byte // one JSON-RPC message: no newline outside or inside
+	Data []byte // one JSON-RPC message, without any newline
 	Kind Kind
-	ID   int64 // of a Request
+	ID   int64 // the id of a Request
 
-	// What HTTP repeats in its headers. (specification 2026-07-28, basic/transports/streamable-http, "Standard Request
-	// Headers") Other transports ignore it.
+	// Fields that HTTP repeats in its headers; other transports ignore them.
+	// (specification 2026-07-28, basic/transports/streamable-http, "Standard Request Headers")
 	Method          string            // Mcp-Method
 	Name            string            // Mcp-Name: the tool, the prompt, the resource
 	ProtocolVersion string            // MCP-Protocol-Version
 	Header          map[string]string // Mcp-Param-…: header name to value, not yet encoded
 
-	// The trace context that Data has in its _meta, for the HTTP headers of the same names.
+	// The trace context in the _meta of Data, for the HTTP headers of the same names.
 	Traceparent, Tracestate, Baggage string
 
-	// Propagated are the keys of other propagators than the W3C's that Data has in its _meta, such as b3, with their
-	// values, for HTTP headers of the same names; nil for none. A transport must not change it.
+	// Propagated holds the _meta keys of propagators other than the W3C's, such as b3, with their values, for HTTP
+	// headers of the same names; nil for none. A transport must not modify it.
 	Propagated map[string]string
 }
 
-// Frame is what one Receive returns: Data, or Err instead of it.
+// Frame is the result of Receive: either Data or Err is set.
 type Frame struct {
-	Data    []byte        // one frame, without its framing; it has no other owner
-	Request int64         // the request whose own stream carried the frame, 0 for one that came on a shared stream
-	Err     *RequestError // one request has failed and the connection has not
+	Data    []byte        // one frame, without its framing; the receiver owns it
+	Request int64         // the request that owns the stream of this frame, 0 for a shared stream
+	Err     *RequestError // one request has failed, but the connection works
 }
 
-// RequestReason says why a request has failed without an answer.
+// RequestReason classifies the failure of a request that gets no answer.
 type RequestReason uint8
 
-// The reasons. HTTP has all of them, the others only the first.
+// The reasons. HTTP uses all of them, the other transports only TooLarge.
 const (
-	TooLarge     RequestReason = iota + 1 // the answer is over the limit and was skipped
-	Busy                                  // the server has no room for it now: HTTP 429 or 503, or HTTP/2 turned it away
-	SessionGone                           // the server does not know the session any more: HTTP 404
-	Unauthorized                          // HTTP 401 or 403, and no way to authorize
+	TooLarge     RequestReason = iota + 1 // the answer is above the limit and was skipped
+	Busy                                  // the server is overloaded: HTTP 429 or 503, or HTTP/2 rejected it unread
+	SessionGone                           // the server no longer knows the session, mostly HTTP 404
+	Unauthorized                          // HTTP 401 or 403, and no authorization is available
 	Status                                // another HTTP status, without a JSON-RPC answer
 	Unreachable                           // no connection could be made
 	Lost                                  // the connection or the stream ended before the answer
-	Malformed                             // what came is no answer
+	Malformed                             // the response is not a valid answer
 )
 
 var requestReasons = [...]string{
-	TooLarge: "too large", Busy: "the server is busy", SessionGone: "the server does not know the session any more",
+	TooLarge: "too large", Busy: "the server is busy", SessionGone: "the server no longer knows the session",
 	Unauthorized: "not authorized", Status: "refused", Unreachable: "server unreachable", Lost: "connection lost",
-	Malformed: "no answer of an MCP server",
+	Malformed: "not an answer of an MCP server",
 }
 
-// String returns the reason in words.
+// String returns a short text for the reason.
 func (r RequestReason) String() string {
 	if int(r) < len(requestReasons) && requestReasons[r] != "" {
 		return requestReasons[r]
@@ -86,35 +86,36 @@ func (r RequestReason) String() string {
 	return fmt.Sprintf("RequestReason(%d)", uint8(r))
 }
 
-// RequestError says that one request will get no answer while the connection goes on. Which request that is stands in
-// [Frame.Request], or, if that is 0, has to be read out of Head and Tail.
+// RequestError reports that one request will get no answer while the connection stays open. [Frame.Request] names
+// the request; if it is 0, the request can only be identified from Head and Tail.
 type RequestError struct {
 	Reason RequestReason
-	// the server has not acted on the request: it never got all of it, or it was said that it was refused unread
+	// Unsent means that the request never fully reached the server, or that the server rejected it without
+	// processing it.
 	Unsent bool
 
-	// Of an HTTP response:
-	Status     int           // its status, 0 if there was none
-	RetryAfter time.Duration // how long the server asks to wait, 10 min at most, 0 if it does not say
+	// For a failed HTTP request:
+	Status     int           // status of the response, 0 if there was none
+	RetryAfter time.Duration // delay that the server asks for, at most 10 min, 0 if unset
 
-	// Of a frame that was TooLarge:
+	// For TooLarge:
 	Size  int    // in bytes
-	Limit int    // the one it exceeds
-	Head  []byte // its beginning, as much as was kept
-	Tail  []byte // its end, as much as was kept
+	Limit int    // the limit, in bytes
+	Head  []byte // the beginning of the frame; may be shortened
+	Tail  []byte // the end of the frame; may be shortened
 
-	Err error // the cause, if there is one
+	Err error // the cause, nil if unknown
 
-	challenge bool // the response says which authorization the server wants
-	found     bool // the URL is that of an MCP server: a handshake has been answered there
+	challenge bool // the response has a challenge: it names the authorization that the server wants
+	found     bool // an MCP server was found at this URL: a handshake was answered there
 }
 
-// Error says why the request gets no answer.
+// Error describes the failure.
 func (e *RequestError) Error() string {
 	text := e.Reason.String()
 	switch {
 	case e.Reason == TooLarge:
-		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; Options.FrameLimit raises it", e.Size, e.Limit)
+		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; raise it with Options.FrameLimit", e.Size, e.Limit)
 	case e.Reason == Unreachable && e.Err != nil:
 		return e.Err.Error()
 	case e.Status != 0:
@@ -129,8 +130,8 @@ func (e *RequestError) Error() string {
 // Unwrap returns the cause.
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// Permanent reports whether another attempt will fail the same way, in the sense of [Permanent]: the server wants an
-// authorization that cannot be had.
+// Permanent reports whether another attempt will fail the same way, in the sense of [Permanent]: the server
+// demands an authorization that is not available.
 func (e *RequestError) Permanent() bool {
 	if e.Reason != Unauthorized {
 		return false

@@ -12,30 +12,31 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// pipeSize is how much a pipe holds at most: what [enlarge] asks for, which is also the most a user may ask for.
+// pipeSize is the maximum capacity of a pipe: the size that [enlarge] requests, and the maximum for unprivileged
+// users.
 const pipeSize = 1 << 20
 
-// outlet is the end we read of a pipe the child writes to. A read that waits can be interrupted, and the outlet can be
-// cut: then what is in the pipe can still be read, and nothing is waited for. Both are deadlines that have passed.
+// outlet is our end of a pipe that the child writes to. A waiting read can be interrupted, and the outlet can be
+// cut: then reads return the remaining data without waiting. Both work by setting a deadline in the past.
 type outlet struct {
 	f    *os.File
-	past int // bytes read since it was cut; owned by the reader
+	past int // bytes read since the cut; owned by the reader
 
 	mu          sync.Mutex       // held to set the deadline
 	severed     bool             // it was cut
-	interrupted bool             // the next read that would wait is interrupted
-	woken       broadcast.Signal // sent by an interruption
-	draining    bool             // and can be neither any more
+	interrupted bool             // the next read that would wait is interrupted instead
+	woken       broadcast.Signal // sent by each interruption
+	draining    bool             // cut and interrupt have no effect any more
 }
 
 var longAgo = time.Unix(1, 0)
 
-// cut may be called while a goroutine reads. On Windows it does nothing: pipes have no deadlines there, and need none,
-// as no process that could hold the other end survives its job.
+// cut makes reads stop waiting. It may be called during a read. On Windows it does nothing: pipes have no
+// deadlines there, and need none, because no process that holds the other end outlives its job.
 func (o *outlet) cut() { o.end(&o.severed) }
 
-// interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while a
-// goroutine reads.
+// interrupt makes the waiting read, or the next one, return [ndjson.ErrInterrupted]. It may be called during a
+// read.
 func (o *outlet) interrupt() {
 	o.end(&o.interrupted)
 	o.mu.Lock()
@@ -43,8 +44,8 @@ func (o *outlet) interrupt() {
 	o.woken.Send()
 }
 
-// interruption returns a channel that is closed by the next interruption, for what waits for something else than the
-// pipe. If there was one already, it forgets that and reports false.
+// interruption returns a channel that the next interruption closes, for code that waits for something other than
+// the pipe. If there was an interruption already, it clears that and reports false.
 func (o *outlet) interruption() (_ <-chan struct{}, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,14 +64,14 @@ func (o *outlet) end(why *bool) {
 	}
 }
 
-// interruptible reports whether interrupt works, which it does not on Windows.
+// interruptible reports whether interrupt works. It does not on Windows.
 func (o *outlet) interruptible() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.severed || o.interrupted || o.f.SetReadDeadline(time.Time{}) == nil
 }
 
-// wasInterrupted forgets an interruption, and reports whether there was one.
+// wasInterrupted clears an interruption, and reports whether there was one.
 func (o *outlet) wasInterrupted() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,7 +90,7 @@ func (o *outlet) forget() bool {
 	return true
 }
 
-// drain undoes cut and interrupt for good: from now on, f is read.
+// drain permanently cancels cut and interrupt: from now on, reads of f wait.
 func (o *outlet) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,8 +98,8 @@ func (o *outlet) drain() {
 	_ = o.f.SetReadDeadline(time.Time{})
 }
 
-// Read reads from the pipe. After a cut, it reads what is there, but not more than a pipe holds, lest a process that
-// writes on and on keep it open.
+// Read reads from the pipe. After a cut, it reads at most the remaining content of the pipe, so that a process
+// that keeps writing cannot keep the connection open.
 func (o *outlet) Read(p []byte) (int, error) {
 	n, err := o.f.Read(p)
 	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -24,7 +24,7 @@ func newOutlet(t *testing.T) (*outlet, *os.File) {
 	return &outlet{f: r}, w
 }
 
-func TestCutOutletGivesWhatIsThereAndEnds(t *testing.T) {
+func TestCutOutletReturnsRemainingDataThenEOF(t *testing.T) {
 	o, w := newOutlet(t)
 	want := bytes.Repeat([]byte("o"), 10_000)
 	if _, err := w.Write(want); err != nil {
@@ -50,7 +50,7 @@ func TestCutEndsAReadThatWaits(t *testing.T) {
 	}
 }
 
-func TestCutOutletGivesNoMoreThanAPipeHolds(t *testing.T) {
+func TestCutOutletReturnsAtMostOnePipe(t *testing.T) {
 	o, w := newOutlet(t)
 	o.cut()
 	chunk := make([]byte, 32<<10)

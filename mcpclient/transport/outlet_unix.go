@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// readNow reads what is there without waiting, whatever the deadline. EAGAIN says that there is nothing.
+// readNow reads available data without waiting, whatever the deadline. EAGAIN means that there is none.
 func readNow(f *os.File, p []byte) (n int, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {

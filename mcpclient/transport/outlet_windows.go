@@ -2,5 +2,5 @@ package transport
 
 import "os"
 
-// readNow is not reached on Windows, where pipes have no deadlines to exceed.
+// readNow is never called on Windows, where pipes have no deadlines.
 func readNow(f *os.File, p []byte) (int, error) { return f.Read(p) }

@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enlarge makes the pipe hold a megabyte, which saves a third of the time a large frame takes. It may be refused: all
-// pipes of a user share a quota. Fd would put the descriptor into blocking mode, and then Close could hang.
+// enlarge sets the capacity of the pipe to 1 MiB, which saves a third of the time for a large frame. The kernel
+// may refuse, because all pipes of a user share a quota. It does not use Fd, which would set blocking mode, and
+// then Close could hang.
 func enlarge(f *os.File) {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -4,5 +4,5 @@ package transport
 
 import "os"
 
-// enlarge does nothing: only Linux lets the size of a pipe be chosen.
+// enlarge does nothing: only Linux can change the size of a pipe.
 func enlarge(*os.File) {}

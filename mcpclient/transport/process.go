@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// process is a child and its descendants, as far as the system keeps them together: a process group on Unix, a job on
-// Windows. What differs between systems is in process_*.go: start, terminate, kill and reap, and what they need,
-// descent.
+// process is a child with its descendants, as far as the system keeps them together: a process group on Unix, a
+// job on Windows. The files process_*.go have the parts that differ between systems: start, terminate, kill and
+// reap, and their state, descent.
 type process struct {
 	cmd *exec.Cmd
 	pid int
 	descent
 
-	// mu is held to signal and to reap, and reaped is set when the child's id may belong to another process.
+	// mu is held to signal and to reap. reaped is set when the child's id may belong to another process.
 	mu     sync.Mutex
 	reaped bool
 
 	ended  chan struct{} // closed when the child has been reaped and its descendants have been killed
-	code   int           // set before that: the exit status, -1 if there is none
-	signal string        // and the signal instead of it
+	code   int           // exit status, -1 if none; set before ended is closed
+	signal string        // signal that ended the child, "" if none; set before ended is closed
 }
 
-// startProcess starts the command. wait has to be called for it, once.
+// startProcess starts the command. The caller must call wait, once.
 func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{}), code: -1}
 	if err := p.start(); err != nil {
@@ -33,7 +33,7 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// wait waits for the end of the child, kills what it leaves behind, and closes ended. It is called once.
+// wait waits for the end of the child, kills its remaining descendants, and closes ended. It is called once.
 func (p *process) wait() {
 	defer close(p.ended)
 	p.reap()
@@ -42,7 +42,7 @@ func (p *process) wait() {
 	}
 }
 
-// end makes the process end: it is given its time, then asked, then killed. end reports whether it has ended.
+// end gives the process time to end, then asks it to end, then kills it. It reports whether the process has ended.
 func (p *process) end(ctx context.Context, pt patience) bool {
 	if pt.await(ctx, p.ended, 40) {
 		return true

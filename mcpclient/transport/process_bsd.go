@@ -4,13 +4,13 @@ package transport
 
 import "syscall"
 
-// descent is empty: the process group is all there is.
+// descent is empty: the process group needs no further state.
 type descent struct{}
 
 func (descent) attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// reap kills the group when its leader has been reaped. Its id is not given away as long as the group has members; if
-// it has none, there is a moment in which a new group could get it.
+// reap kills the group after its leader was reaped. The group's id is not reused while the group has members; if
+// it has none, a new group could get the id for a moment.
 func (p *process) reap() {
 	_ = p.cmd.Wait() // the status is in cmd.ProcessState
 	p.mu.Lock()

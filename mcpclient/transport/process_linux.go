@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descent is what Linux needs besides the process group.
+// descent is the state that Linux needs besides the process group.
 type descent struct {
-	pidfd int // of the child, -1 if the kernel has none
+	pidfd int // of the child, -1 if the kernel does not support pidfds
 }
 
 func (d *descent) attributes() *syscall.SysProcAttr {
@@ -17,7 +17,8 @@ func (d *descent) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, PidFD: &d.pidfd}
 }
 
-// reap kills the group between the child's end and the moment its id becomes free, so that no other group can be hit.
+// reap kills the group between the child's end and the moment its id becomes free, so that it cannot kill another
+// group.
 func (p *process) reap() {
 	p.awaitExit()
 	p.mu.Lock()
@@ -27,8 +28,8 @@ func (p *process) reap() {
 	p.reaped = true
 }
 
-// awaitExit waits until the child has ended and leaves it unreaped. It waits in the runtime's poller if the kernel lets
-// it, and otherwise blocks a thread.
+// awaitExit waits until the child has ended, without reaping it. It waits in the runtime's poller if the kernel
+// supports that, and otherwise blocks a thread.
 func (p *process) awaitExit() {
 	if p.pidfd >= 0 && p.pollExit() {
 		return
@@ -56,7 +57,7 @@ func (p *process) pollExit() bool {
 	return conn.Read(func(uintptr) bool { return exited(p.pid) }) == nil
 }
 
-// exited reports whether the child with this id has ended. It leaves it unreaped.
+// exited reports whether the child with this id has ended, without reaping it.
 func exited(pid int) bool {
 	for {
 		var info unix.Siginfo

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestEndIsNoticedWithoutPidfd(t *testing.T) {
+func TestExitIsDetectedWithoutPidfd(t *testing.T) {
 	p, _ := startCat(t)
 	if p.pidfd >= 0 {
 		if err := unix.Close(p.pidfd); err != nil {
@@ -48,7 +48,7 @@ func TestExitedLeavesTheProcessUnreaped(t *testing.T) {
 	}
 }
 
-func TestSignalsGoNowhereOnceTheProcessIsReaped(t *testing.T) {
+func TestNoSignalIsSentAfterReaping(t *testing.T) {
 	p, err := startProcess(exec.Command("true"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,28 +9,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start makes the child the leader of a new process group. Pdeathsig is not used: it is bound to the thread that forks,
-// and the runtime may end that at any time.
+// start makes the child the leader of a new process group. It does not use Pdeathsig, which is bound to the
+// forking thread: the runtime may end that thread at any time.
 func (p *process) start() error {
 	p.cmd.SysProcAttr = p.attributes()
 	return p.cmd.Start()
 }
 
-// terminate asks the group to end.
+// terminate sends SIGTERM to the group.
 func (p *process) terminate() { p.send(syscall.SIGTERM) }
 
-// kill ends the group.
+// kill sends SIGKILL to the group.
 func (p *process) kill() { p.send(syscall.SIGKILL) }
 
-// send signals the group, and the child by itself in case it has moved to another one. As long as the child has not
-// been reaped, its id is its own.
+// send signals the group, and also the child itself in case the child has changed its group. Until the child is
+// reaped, its id belongs to it.
 func (p *process) send(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reaped {
 		return
 	}
-	_ = syscall.Kill(-p.pid, sig) // an error says that there is no process to signal
+	_ = syscall.Kill(-p.pid, sig) // an error means that the process does not exist
 	_ = p.cmd.Process.Signal(sig)
 }
 

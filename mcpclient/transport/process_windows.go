@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// This file is compiled and vetted, and has not been run.
+// This file is compiled and vetted, but was never run.
 
-// descent is the job the child and its descendants belong to.
+// descent is the job of the child and its descendants.
 type descent struct {
 	job windows.Handle
 }
 
-// start puts the child into a job that ends with its last handle. A descendant born before that, in the moment between
-// the start and the assignment, stays outside. The child has a console process group of its own, so that a Ctrl-C meant
-// for this process does not reach it.
+// start puts the child into a job that ends with its last handle. A descendant that is created between the start
+// and the assignment stays outside of the job. The child has a console process group of its own, so a Ctrl-C for
+// this process does not reach it.
 func (p *process) start() (err error) {
 	if p.job, err = windows.CreateJobObject(nil, nil); err != nil {
 		return fmt.Errorf("create job: %w", err)
@@ -63,7 +63,7 @@ func (p *process) assign() error {
 	return err
 }
 
-// terminate does nothing: Windows has no way to ask a process without a window.
+// terminate does nothing: Windows cannot ask a process without a window to end.
 func (p *process) terminate() {}
 
 // kill ends the job.
@@ -75,7 +75,7 @@ func (p *process) kill() {
 	}
 }
 
-// reap ends what is left of the job when the child has ended.
+// reap ends the remaining processes of the job after the child has ended.
 func (p *process) reap() {
 	_ = p.cmd.Wait() // the status is in cmd.ProcessState
 	p.mu.Lock()
@@ -85,5 +85,5 @@ func (p *process) reap() {
 	p.reaped = true
 }
 
-// exitStatus returns the status of a process. There are no signals.
+// exitStatus returns the exit status of a process. Windows has no signals.
 func exitStatus(state *os.ProcessState) (code int, signal string) { return state.ExitCode(), "" }

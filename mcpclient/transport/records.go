@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// record writes the record of an event of the telemetry schema, at debug level.
+// record writes the log record of an event of the telemetry schema, at debug level.
 func record(l *slog.Logger, event string, fields ...slog.Attr) {
 	ctx := context.Background()
 	if !l.Enabled(ctx, slog.LevelDebug) {
@@ -16,7 +16,7 @@ func record(l *slog.Logger, event string, fields ...slog.Attr) {
 	l.LogAttrs(ctx, slog.LevelDebug, event, append(fields, slog.String(names.KeyEventName, event))...)
 }
 
-// withoutBody is the text of an error without what the server says about it, which is content.
+// withoutBody returns the text of an error without the body of the response, which is content.
 func withoutBody(e *RequestError) string {
 	if e.Status == 0 {
 		return e.Error()

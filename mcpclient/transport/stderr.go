@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	maxLine  = 64 << 10 // a longer line of standard error comes in pieces
-	keptLine = 1 << 10  // so much of a line is remembered
-	maxKept  = 20       // and of so many lines
+	maxLine  = 64 << 10 // bytes after which a line of standard error is split
+	keptLine = 1 << 10  // bytes of a line that are kept
+	maxKept  = 20       // lines that are kept
 )
 
-// lines takes apart what a child writes to its standard error: each line goes to the logger and to the callback, and
-// the last ones are kept.
+// lines splits a child's standard error into lines. It passes each line to the logger and to the callback, and
+// keeps the last lines.
 type lines struct {
 	logger   *slog.Logger
 	callback func(line string) // may be nil
-	config   *Config           // hears of failures; may be nil
+	config   *Config           // its Failed is called for panics; may be nil
 
 	mu   sync.Mutex
 	kept [maxKept]string // a ring
-	n    int             // lines ever kept
+	n    int             // count of all lines so far that were kept
 }
 
 // readAll reads r to its end.
 func (l *lines) readAll(r io.Reader) {
 	var (
-		chunk  = make([]byte, 1<<10) // small: it lives as long as the child
+		chunk  = make([]byte, 1<<10) // small, because it lives as long as the child
 		line   []byte
-		pieces bool // the line that line is the rest of has begun in a piece before
+		pieces bool // the current line is longer than maxLine and was emitted in part
 	)
 	for {
 		n, err := r.Read(chunk)
@@ -65,7 +65,7 @@ func (l *lines) readAll(r io.Reader) {
 	}
 }
 
-// shrink empties line and gives up its memory if that has become large.
+// shrink empties line and frees its memory if it is large.
 func shrink(line []byte) []byte {
 	if cap(line) > keptLine {
 		return nil
@@ -73,11 +73,11 @@ func shrink(line []byte) []byte {
 	return line[:0]
 }
 
-// emit hands out one line.
+// emit passes on one line.
 func (l *lines) emit(b []byte) {
 	line := strings.ToValidUTF8(string(bytes.TrimSuffix(b, []byte{'\r'})), "\uFFFD")
 	l.keep(line)
-	_ = l.config.guard("Stderr", func() { // what becomes of that, the child must not be kept from writing
+	_ = l.config.guard("Stderr", func() { // even if it fails: standard error must be read on
 		record(l.logger, names.EventMCPClientProcessStderr, slog.String(names.KeyMCPClientProcessStderrLine, line))
 		if l.callback != nil {
 			l.callback(line)
@@ -85,7 +85,7 @@ func (l *lines) emit(b []byte) {
 	})
 }
 
-// keep remembers the beginning of a line that is not blank.
+// keep keeps the beginning of a line that is not blank.
 func (l *lines) keep(line string) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -99,7 +99,7 @@ func (l *lines) keep(line string) {
 	l.n++
 }
 
-// latest returns the latest line, empty if there is none.
+// latest returns the latest kept line, empty if there is none.
 func (l *lines) latest() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *lines) latest() string {
 	return l.kept[(l.n-1)%maxKept]
 }
 
-// last returns the lines that were kept, the latest last.
+// last returns the kept lines, the latest last.
 func (l *lines) last() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

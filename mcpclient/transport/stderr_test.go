@@ -19,7 +19,7 @@ func read(r io.Reader) (all, last []string) {
 	return all, l.last()
 }
 
-func TestStandardErrorIsReadOnWhateverBecomesOfTheUsersFunction(t *testing.T) {
+func TestStandardErrorIsReadDespiteAFailingCallback(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
 		var heard []string
 		told := 0
@@ -40,7 +40,7 @@ func TestStandardErrorIsReadOnWhateverBecomesOfTheUsersFunction(t *testing.T) {
 	}
 }
 
-func TestStandardErrorIsTakenApartByLine(t *testing.T) {
+func TestStandardErrorIsSplitIntoLines(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	for _, tt := range []struct {
 		name, text string
@@ -69,7 +69,7 @@ func TestStandardErrorIsTakenApartByLine(t *testing.T) {
 	}
 }
 
-func TestLastWordsAreTheLastLinesThatSaySomething(t *testing.T) {
+func TestLastWordsAreTheLastNonBlankLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		given := rapid.SliceOfN(rapid.SampledFrom([]string{"", "  ", "a", "b", strings.Repeat("ü", keptLine)}), 0,
 			3*maxKept).Draw(t, "lines")

@@ -13,58 +13,60 @@ import (
 	"time"
 )
 
-// Stdio starts a server as a child process, one for each Dial, and talks to it over its standard streams, a line a
-// frame. (specification 2026-07-28, basic/transports/stdio)
+// Stdio starts a server as a child process for each Dial, and exchanges frames over its standard streams, one a
+// line.
+// (specification 2026-07-28, basic/transports/stdio)
 //
-// The child leads a process group of its own (a job on Windows): a Ctrl-C meant for the client does not reach it, and
-// closing ends its descendants too. When the child ends, so does what is left of its group. If the client dies without
-// closing, the child reads the end of its standard input, which is its sign to exit.
+// The child leads its own process group (a job on Windows): a Ctrl-C for the client does not reach it, and Close
+// also ends its descendants. When the child ends, the rest of its group is killed. If the client process dies
+// without closing, the child reads the end of its standard input and should exit.
 //
-// When the child ends, [Conn.Receive] returns what it has still written and then an [*ExitError], about 50 ms later at
-// most even if a process that has left the group holds the streams open. A child that closes its standard output and
-// lives is reported as [io.EOF] after a quarter of a second.
+// When the child ends, [Conn.Receive] returns its remaining output and then an [*ExitError], at most about 50 ms
+// later even if a process outside of the group holds the streams open. If a child closes its standard output and
+// lives, Receive returns [io.EOF] after a quarter of a second.
 //
-// [Conn.Close] lets what has been accepted go out, closes the child's standard input and gives it until 40 % of the
-// time there is; then SIGTERM to the group and 30 % more; then SIGKILL to the group. Windows has no SIGTERM, so there
-// the job is terminated in the end. A context that is cancelled brings SIGKILL at once. A process the kernel does not
-// let go of two seconds after that, in an uninterruptible wait, is reported as an error and reaped in the background
-// whenever it ends.
+// [Conn.Close] sends the accepted frames, closes the child's standard input and waits for 40 % of the available
+// time; then it sends SIGTERM to the group and waits for 30 % more; then it sends SIGKILL to the group. Windows
+// has no SIGTERM, so Close terminates the job at the end. If the context is cancelled, Close sends SIGKILL at
+// once. If a process is stuck in the kernel for two seconds after that, in an uninterruptible wait, Close returns
+// an error, and the process is reaped in the background when it ends.
 //
-// A frame waits, in the sense of [Config.QueueWait] and [Info], until the child's pipe has taken it. Frames that are
-// written together leave when the last of them has.
+// For [Config.QueueWait] and [Info], a frame waits until the child's pipe has accepted it. Frames that are written
+// together leave with the last of them.
 //
-// A Stdio is a value; its methods do not change it.
+// A Stdio is a value; its methods do not modify it.
 type Stdio struct {
-	// Command is the path of the executable, or a name to look up in PATH, by the rules of [exec.Command].
+	// Command is the path of the executable, or a name to look up in PATH, as for [exec.Command].
 	Command string
 
 	// Args are the arguments, without the command itself.
 	Args []string
 
-	// Env is the environment of the child, by the rule of [exec.Cmd]: nil means that of this process, and otherwise these
-	// entries of the form key=value are all there is; of equal keys the last one counts. To add to this process's own,
-	// write append(os.Environ(), "KEY=value"). A server that is not trusted with what this process has in its environment
-	// gets a list of its own, usually with PATH and HOME.
+	// Env is the complete environment of the child, as entries of the form key=value; the last entry of a key
+	// counts. Nil means the environment of this process, as for [exec.Cmd]. To add a variable, use
+	// append(os.Environ(), "KEY=value"). A server that must not see the secrets in this process's environment
+	// needs an explicit list, usually with PATH and HOME.
 	Env []string
 
-	// Dir is the working directory of the child. Empty means that of this process.
+	// Dir is the working directory of the child. Empty means the directory of this process.
 	Dir string
 
-	// Stderr, if not nil, is called with each line the child writes to its standard error, one after the other from one
-	// goroutine, without line ending and with invalid UTF-8 replaced. A line of more than 64 KiB comes in pieces of that
-	// size. As long as Stderr does not return, nothing is read, and a child that writes more than its pipe holds waits;
-	// Close waits for it too, so it must not call Close.
+	// Stderr, if not nil, is called with each line of the child's standard error, sequentially from one goroutine,
+	// without line ending and with invalid UTF-8 replaced. A line of more than 64 KiB is split into pieces of that
+	// size. Until Stderr returns, standard error is not read, and a child that fills its pipe waits. Close waits
+	// for Stderr too, so Stderr must not call Close.
 	//
-	// The lines go to [Config.Logger] at debug level as well, and the last of them into the [ExitError].
+	// The lines also go to [Config.Logger] at debug level, and the last ones into the [ExitError].
 	Stderr func(line string)
 
-	// TraceContext gives the child the trace context of the attempt to connect, in the environment variables TRACEPARENT,
-	// TRACESTATE and BAGGAGE, or those of another propagator, such as B3 and X_AMZN_TRACE_ID, for what it does before the
-	// first request. Each request has its own in its _meta. It is off by default: a child that makes its environment the
-	// parent of all its spans would put them into one endless trace.
+	// TraceContext passes the trace context of the attempt to connect to the child, in the environment variables
+	// TRACEPARENT, TRACESTATE and BAGGAGE, or in those of another propagator, such as B3 and X_AMZN_TRACE_ID. It
+	// covers the child's work before the first request; each request has its own trace context in its _meta. It is
+	// off by default, because a child that uses its environment as the parent of all its spans would put them into
+	// one endless trace.
 	TraceContext bool
 
-	// Grace is how long [Conn.Close] may take when its context has no deadline. Zero means 5 s.
+	// Grace bounds [Conn.Close] when its context has no deadline. Zero means 5 s.
 	Grace time.Duration
 }
 
@@ -73,11 +75,12 @@ func (s Stdio) Name() string {
 	return strings.TrimSuffix(filepath.Base(s.Command), ".exe")
 }
 
-// Network says that the server is at the other end of a pipe.
+// Network reports a pipe.
 func (s Stdio) Network() Network { return Network{Transport: "pipe"} }
 
-// Dial starts the child. It returns as soon as that runs; whether it is a server shows when it answers. The error is
-// permanent, in the sense of [Permanent], if the executable does not exist, may not be executed or is no executable.
+// Dial starts the child and returns as soon as it runs, before it is known whether the child is an MCP server. The
+// error is permanent, in the sense of [Permanent], if the executable does not exist, may not be executed or is no
+// executable.
 func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -119,7 +122,7 @@ func (s Stdio) cmd(std streams, cfg *Config) *exec.Cmd {
 	return cmd
 }
 
-// withTraceContext returns the environment with the trace context in place of any that it has.
+// withTraceContext returns a copy of env whose trace context is replaced by that in cfg.
 // (OpenTelemetry specification, "Environment Variables as Context Propagation Carriers")
 func withTraceContext(env []string, cfg *Config) []string {
 	names := map[string]string{"TRACEPARENT": cfg.Traceparent, "TRACESTATE": cfg.Tracestate, "BAGGAGE": cfg.Baggage}
@@ -139,7 +142,7 @@ func withTraceContext(env []string, cfg *Config) []string {
 	return env
 }
 
-// variable returns the name of the environment variable for a key of a propagator.
+// variable returns the environment variable for a key of a propagator.
 func variable(key string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -152,10 +155,11 @@ func variable(key string) string {
 	}, key)
 }
 
-// streams are one end each of the pipes to the child's standard streams.
+// streams holds one end of each pipe to the child's standard streams.
 type streams struct{ in, out, err *os.File }
 
-// openStreams makes the pipes. Our ends are in non-blocking mode and stay so as long as their Fd method is not called.
+// openStreams creates the pipes. Our ends are in non-blocking mode, and must noRedirect so: their Fd method must not be
+// called.
 func openStreams() (ours, theirs streams, err error) {
 	defer func() {
 		if err != nil {
@@ -179,7 +183,7 @@ func openStreams() (ours, theirs streams, err error) {
 func (s streams) close() {
 	for _, f := range []*os.File{s.in, s.out, s.err} {
 		if f != nil {
-			_ = f.Close() // an end of a pipe: nothing is buffered that could be lost
+			_ = f.Close() // a pipe has no buffered data to lose
 		}
 	}
 }

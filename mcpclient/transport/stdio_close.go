@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// killWait is how long a process is waited for after SIGKILL, even beyond the deadline: it takes a millisecond unless
-// the machine is overloaded or the process hangs in the kernel.
+// killWait is how long to wait for the end of a process after SIGKILL, even beyond the deadline. The end takes a
+// millisecond unless the machine is overloaded or the process is stuck in the kernel.
 const killWait = 2 * time.Second
 
-// Close is described at [Stdio]. Each call climbs the ladder at its own pace, and what one has done need not be done by
-// the others.
+// Close is described at [Stdio]. Concurrent calls each keep their own time, and skip steps that another call has
+// done.
 func (c *stdioConn) Close(ctx context.Context) error {
 	p := patienceOf(ctx, c.grace)
 	c.begin()
@@ -24,14 +24,14 @@ func (c *stdioConn) Close(ctx context.Context) error {
 	if !within(0, c.proc.ended) {
 		err = fmt.Errorf("process %d was killed and has not ended after %v", c.proc.pid, killWait)
 	}
-	if !within(0, c.heard) {
-		err = errors.Join(err, errors.New("a callback or a log handler does not return from a line of standard error"))
+	if !within(0, c.stderrRead) {
+		err = errors.Join(err, errors.New("Stdio.Stderr or a log handler has not returned from a line of standard error"))
 	}
 	return err
 }
 
-// begin makes Receive return, Send refuse, and drops what the child still has to say: it may have to get rid of that
-// before it finds the end of its standard input.
+// begin makes Receive return and Send fail, and discards the child's further output: the child may have to write
+// it before it reads the end of its standard input.
 func (c *stdioConn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *stdioConn) begin() {
 	c.tasks.Go(c.discard)
 }
 
-// discard ends when standard output does, or when clean closes it.
+// discard reads standard output until it ends, or until clean closes it.
 func (c *stdioConn) discard() {
 	c.reading.Lock()
 	c.stdout.drain()
@@ -51,26 +51,25 @@ func (c *stdioConn) discard() {
 	_, _ = io.Copy(io.Discard, c.stdout.f)
 }
 
-// closeStdin gives what has been accepted a part of the time to go out, and then tells the child that nothing will
-// follow.
+// closeStdin sends the accepted frames, within a fifth of the time, and then closes the child's standard input.
 func (c *stdioConn) closeStdin(ctx context.Context, p patience) {
 	ctx, cancel := context.WithDeadline(ctx, p.start.Add(p.budget/5))
 	defer cancel()
-	_ = c.out.Flush(ctx) // what does not get out in time is lost, as it would be a moment later
+	_ = c.out.Flush(ctx) // best effort: the connection is being closed
 	_ = c.stdin.Close()
 }
 
 // clean ends the goroutines and closes the descriptors.
 func (c *stdioConn) clean(p patience, ended bool) {
 	if ended {
-		<-c.watched // it does not linger any more
+		<-c.watched // watch closes the streams before clean does
 	}
 	c.stderr.cut()
-	p.last(c.heard)
+	p.last(c.stderrRead)
 	_ = c.stdout.f.Close()
 	_ = c.stderr.f.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), killWait)
 	defer cancel()
-	_ = c.out.Close(ctx) // standard input is closed, which ended every write
+	_ = c.out.Close(ctx) // standard input is closed, so every write has ended
 	c.tasks.Wait()
 }

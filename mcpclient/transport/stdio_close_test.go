@@ -81,7 +81,7 @@ func TestCloseAsksBeforeItKills(t *testing.T) {
 	}
 }
 
-func TestChildThatStillWritesFindsItsEnd(t *testing.T) {
+func TestChildThatStillWritesReadsTheEndOfItsInput(t *testing.T) {
 	const size, pipes = 16 << 10, 1<<20 + 64<<10
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})

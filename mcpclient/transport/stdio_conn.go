@@ -11,8 +11,9 @@ import (
 
 // stdioConn is a connection to a child process.
 //
-// Two goroutines live as long as it: watch waits for the child's end, and readStderr reads its standard error. A third
-// exists while a Receive whose context can end waits for a frame, a fourth while Close waits for the child.
+// Two goroutines live as long as the connection: watch waits for the child's end, and readStderr reads standard
+// error. A third exists while a Receive with a context that can end waits for a frame, a fourth while Close waits
+// for the child.
 type stdioConn struct {
 	proc  *process
 	grace time.Duration
@@ -24,25 +25,25 @@ type stdioConn struct {
 	reader
 	fetcher
 
-	stderr *outlet
-	said   *lines
-	heard  chan struct{} // closed when standard error has been read to its end
+	stderr     *outlet
+	lines      *lines
+	stderrRead chan struct{} // closed when standard error was read to its end
 
-	watched chan struct{} // closed when the child has ended and what follows from it is done
+	watched chan struct{} // closed when watch has returned
 	cleaned sync.Once
 }
 
 func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 	c := &stdioConn{
-		proc:    proc,
-		grace:   s.Grace,
-		stdin:   std.in,
-		out:     ndjson.NewWriter(std.in, cfg.sendQueue(), ndjson.Waited(cfg.QueueWait)),
-		stdout:  &outlet{f: std.out},
-		stderr:  &outlet{f: std.err},
-		said:    &lines{logger: cfg.logger(), callback: s.Stderr, config: &cfg},
-		heard:   make(chan struct{}),
-		watched: make(chan struct{}),
+		proc:       proc,
+		grace:      s.Grace,
+		stdin:      std.in,
+		out:        ndjson.NewWriter(std.in, cfg.sendQueue(), ndjson.Waited(cfg.QueueWait)),
+		stdout:     &outlet{f: std.out},
+		stderr:     &outlet{f: std.err},
+		lines:      &lines{logger: cfg.logger(), callback: s.Stderr, config: &cfg},
+		stderrRead: make(chan struct{}),
+		watched:    make(chan struct{}),
 	}
 	if c.grace <= 0 {
 		c.grace = defaultGrace
@@ -55,14 +56,14 @@ func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 	return c
 }
 
-// readStderr ends when the child has, or with the connection.
+// readStderr returns when the child ends or the connection is closed.
 func (c *stdioConn) readStderr() {
-	defer close(c.heard)
-	c.said.readAll(c.stderr)
+	defer close(c.stderrRead)
+	c.lines.readAll(c.stderr)
 }
 
-// watch ends with the child. Processes that have left its group may still hold its streams; they are given a moment,
-// and then the streams end all the same.
+// watch returns when the child has ended. Processes outside of its group may still hold its streams; the streams
+// are cut after settle anyway.
 func (c *stdioConn) watch() {
 	defer close(c.watched)
 	c.proc.wait()
@@ -76,21 +77,21 @@ func (c *stdioConn) Send(ctx context.Context, m Message) error {
 	return offer(ctx, c.life, c.out, m.Data)
 }
 
-// Cancel sends the notice: all requests share one stream. (specification 2026-07-28, basic/transports/stdio,
-// "Cancellation")
+// Cancel sends the notice, because all requests share one stream.
+// (specification 2026-07-28, basic/transports/stdio, "Cancellation")
 func (c *stdioConn) Cancel(_ int64, notice Message) {
-	_ = c.Send(c.life, notice) // best effort: the caller has left
+	_ = c.Send(c.life, notice) // best effort: the caller no longer waits
 }
 
 func (c *stdioConn) Info() Info {
-	return Info{PID: c.proc.pid, Queued: c.out.Queued(), LastWords: c.said.latest(), Exit: c.exit()}
+	return Info{PID: c.proc.pid, Queued: c.out.Queued(), LastWords: c.lines.latest(), Exit: c.exit()}
 }
 
-// exit returns how the child has ended, nil if it has not.
+// exit returns how the child ended, nil if it runs.
 func (c *stdioConn) exit() *ExitError {
 	select {
 	case <-c.proc.ended:
-		return &ExitError{PID: c.proc.pid, Code: c.proc.code, Signal: c.proc.signal, Stderr: c.said.last()}
+		return &ExitError{PID: c.proc.pid, Code: c.proc.code, Signal: c.proc.signal, Stderr: c.lines.last()}
 	default:
 		return nil
 	}

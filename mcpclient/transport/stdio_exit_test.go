@@ -193,7 +193,7 @@ func TestEndOfTheLeaderIsTheEnd(t *testing.T) {
 	}
 }
 
-func TestProcessOutOfReachThatWritesOnAndOnKeepsNothingOpen(t *testing.T) {
+func TestEscapedProcessDoesNotKeepTheConnectionOpen(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	h.do(child, command{Op: opFork, N: 1})

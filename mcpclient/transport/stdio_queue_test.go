@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestStdioTellsWhatWaitsForAChildThatDoesNotRead(t *testing.T) {
+func TestStdioReportsTheQueueForAChildThatDoesNotRead(t *testing.T) {
 	h := newHarness(t)
 	reports := make(chan time.Duration, 10_000)
 	conn, child := h.dial(h.stdio(), transport.Config{SendQueue: 256 << 10,
@@ -59,7 +59,7 @@ func TestStdioTellsWhatWaitsForAChildThatDoesNotRead(t *testing.T) {
 
 // What counts is bytes: a child that does not read is sent as much as a frame of the limit has, in however small
 // pieces, or what the user says.
-func TestStdioIsBusyOnlyWhenItsSpaceInBytesIsGone(t *testing.T) {
+func TestStdioIsBusyOnlyWhenItsQueueIsFull(t *testing.T) {
 	const size = 300
 	for name, tt := range map[string]struct {
 		cfg  transport.Config

@@ -57,7 +57,7 @@ func closedOutput(t *testing.T) *stdioConn {
 	_ = w.Close()
 	t.Cleanup(func() { _ = r.Close() })
 	c := &stdioConn{
-		proc: &process{pid: 1, ended: make(chan struct{})}, stdout: &outlet{f: r}, heard: make(chan struct{}),
+		proc: &process{pid: 1, ended: make(chan struct{})}, stdout: &outlet{f: r}, stderrRead: make(chan struct{}),
 	}
 	c.fetcher.init(c.nextFrame)
 	c.in = ndjson.NewReader(c.stdout, 1<<20, false)

@@ -12,19 +12,19 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// statusWait is how long a child that has closed its standard output is given to end. One that ends takes a
-// millisecond, on an overloaded machine many; only one that does not end makes Receive wait that long.
+// statusWait is how long Receive waits for a child to end that has closed its standard output. A child that ends
+// takes a millisecond, or more on an overloaded machine; only for a child that lives does Receive wait that long.
 const statusWait = 250 * time.Millisecond
 
-// reader is what Receive needs, guarded by reading.
+// reader is the state of Receive, guarded by reading.
 type reader struct {
 	reading sync.Mutex // held while a goroutine waits for a frame
 	in      *ndjson.Reader
 	skip    bool
-	over    error // what every Receive returns from now on
+	over    error // result of every Receive from now on; nil while the stream works
 
-	end   error     // of the reader, of which it is not known yet what it means
-	until time.Time // so long that may take
+	end   error     // error of in, whose cause is not known yet; nil for none
+	until time.Time // deadline for the cause of end
 }
 
 // Interrupter implements [seam.Interruptible].
@@ -35,7 +35,7 @@ func (c *stdioConn) Interrupter() func() {
 	return c.stdout.interrupt
 }
 
-// nextFrame is what the fetcher fetches.
+// nextFrame is the next of the fetcher.
 func (c *stdioConn) nextFrame() (Frame, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -59,7 +59,7 @@ func (c *stdioConn) nextFrame() (Frame, error) {
 	return Frame{Data: data}, nil
 }
 
-// without makes of the reader's error what Receive returns.
+// without converts an error of the reader to the result of Receive.
 func (c *stdioConn) without(err error) (Frame, error) {
 	if tooLarge, ok := errors.AsType[*oversize.Error](err); ok {
 		var skipped Frame
@@ -69,15 +69,15 @@ func (c *stdioConn) without(err error) (Frame, error) {
 	if c.end == nil {
 		c.end, c.until = err, time.Now().Add(statusWait)
 	}
-	if !c.await(c.proc.ended) || !c.await(c.heard) {
+	if !c.await(c.proc.ended) || !c.await(c.stderrRead) {
 		return Frame{}, seam.ErrInterrupted
 	}
 	c.over = c.reason(err)
 	return Frame{}, c.over
 }
 
-// await waits for done until the time is over that the end of the output may take to be understood, or the connection
-// is being closed. It reports false if it was interrupted: the caller who reads may have to leave before.
+// await waits for done, until the deadline for the cause or until the connection is closed. It reports false if it
+// was interrupted, because the reading caller may have to return earlier.
 func (c *stdioConn) await(done <-chan struct{}) bool {
 	for {
 		interrupted, ok := c.stdout.interruption()
@@ -98,9 +98,9 @@ func (c *stdioConn) await(done <-chan struct{}) bool {
 	}
 }
 
-// reason says why there are no more frames, given the error of the reader. The end of the child's output is mostly seen
-// before its status can be had and before all it wrote to standard error was read, so both have been waited for. When
-// the child has ended, watch sees to it that this takes no longer than settle.
+// reason returns the final error, given the error of the reader. The output of a child usually ends before its
+// status is known and before its standard error was read to the end, so without waits for both. After the child's
+// end, watch bounds that wait to settle.
 func (c *stdioConn) reason(err error) error {
 	switch exit := c.exit(); {
 	case c.life.Err() != nil:

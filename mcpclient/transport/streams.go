@@ -18,28 +18,27 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// Streams returns a transport over two streams that are open already, or both times the same one: pipes, a socket, a
-// channel of SSH. Each line is a frame, as with [Stdio]. (specification 2026-07-28, basic/transports/stdio)
+// Streams returns a transport over two open streams, or over one for both directions: pipes, a socket, an SSH
+// channel. Each line is a frame, as with [Stdio]. (specification 2026-07-28, basic/transports/stdio)
 //
-// There is one connection. When it is over, the client gives up, for the error of a second Dial is permanent. Where
-// streams can be opened anew, use [StreamsFrom].
+// The transport makes one connection. When it is over, the client gives up, because the error of a second Dial is
+// permanent. If streams can be opened again, use [StreamsFrom].
 //
-// [Conn.Close] gives what has been accepted a fifth of the time there is to go out, closes w and then r, and waits
-// until no Read and no Write is under way. Where closing a stream does not end its Read or Write, Close returns an
-// error when its time is over: a goroutine is left then. Reading and writing need deadlines for nothing, but end sooner
-// where there are some.
+// [Conn.Close] sends the accepted frames within a fifth of its time, closes w and then r, and waits until no Read
+// and no Write is running. If closing a stream does not end its Read or Write, Close returns an error when its
+// time is over, and a goroutine remains. Streams need not support deadlines, but end sooner if they do.
 //
-// The addresses of a [net.Conn] become what [Transport.Network] says; other streams count as pipes of this machine.
+// [Transport.Network] is derived from the addresses of a [net.Conn]; other streams count as pipes of this machine.
 func Streams(r io.ReadCloser, w io.WriteCloser) Transport {
 	return &givenStreams{streamNetwork: networkOf(r), r: r, w: w}
 }
 
-// StreamsFrom returns a transport that opens a stream for each connection, with a function such as the DialContext of a
-// [net.Dialer]. All else is as [Streams] says. An error of open is one of [Transport.Dial]: the client tries again
-// later unless it is [Permanent]. open must heed its context.
+// StreamsFrom returns a transport that opens a stream for each connection, with a function such as the DialContext
+// of a [net.Dialer]. Otherwise it works like [Streams]. An error of open is an error of [Transport.Dial]: the
+// client retries later unless the error is [Permanent]. open must respect its context.
 //
-// network says where the streams lead. It decides what the telemetry calls the server, and whether baggage goes there:
-// without an Address they count as streams of this machine, which get all of it.
+// network describes the destination of the streams. Telemetry names the server by it, and it decides which baggage
+// the server gets: without an Address the streams count as local, and the server gets all baggage.
 func StreamsFrom(network Network, open func(context.Context) (io.ReadWriteCloser, error)) Transport {
 	if open == nil {
 		panic("transport: StreamsFrom without a function")
@@ -47,7 +46,7 @@ func StreamsFrom(network Network, open func(context.Context) (io.ReadWriteCloser
 	return &openedStreams{streamNetwork: streamNetwork(network), open: open}
 }
 
-// streamNetwork names a transport by where it leads.
+// streamNetwork implements the Network and Name of a transport.
 type streamNetwork Network
 
 func (n streamNetwork) Network() Network { return Network(n) }
@@ -59,7 +58,7 @@ func (n streamNetwork) Name() string {
 	return n.Address
 }
 
-// networkOf says what a stream that is open runs over.
+// networkOf describes the destination of an open stream.
 func networkOf(r io.Reader) streamNetwork {
 	conn, ok := r.(net.Conn)
 	if !ok || conn.RemoteAddr() == nil {
@@ -111,24 +110,24 @@ func (s *openedStreams) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	return newStreamConn(cfg, stream, stream), nil
 }
 
-// streamConn is a connection over two streams. It has a goroutine as long as a Receive whose context can end waits for
-// a frame, and one that closes it.
+// streamConn is a connection over two streams. It has one goroutine while a Receive with a context that can end
+// waits for a frame, and one while it is closed.
 type streamConn struct {
 	r   io.ReadCloser
 	w   io.WriteCloser
 	out *ndjson.Writer
 
 	fetcher
-	reading sync.Mutex // held while a frame is waited for
+	reading sync.Mutex // held while a read waits for a frame
 	in      *ndjson.Reader
 	skip    bool
-	over    error // guarded by fetcher.mu; what every Receive returns from now on
+	over    error // result of every Receive from now on, nil while the streams work; guarded by fetcher.mu
 
 	closing sync.Once
-	force   context.Context // ends when what has been accepted has no more time to go out
+	force   context.Context // ends when accepted frames have no more time to be sent
 	hasten  context.CancelFunc
-	flushed chan struct{} // closed when it has none any more
-	closed  chan struct{} // closed when nothing is left
+	flushed chan struct{} // closed after accepted frames were sent, or their time is over
+	closed  chan struct{} // closed when all goroutines have ended
 }
 
 func newStreamConn(cfg Config, r io.ReadCloser, w io.WriteCloser) *streamConn {
@@ -140,11 +139,11 @@ func newStreamConn(cfg Config, r io.ReadCloser, w io.WriteCloser) *streamConn {
 	c.in = ndjson.NewReader(c.r, cfg.frameLimit(), cfg.SkipOversize)
 	c.out = ndjson.NewWriter(c.w, cfg.sendQueue(), ndjson.Waited(cfg.QueueWait))
 	c.fetcher.init(c.nextFrame)
-	c.apart = !endsReads(c.r)
+	c.uninterruptible = !endsReads(c.r)
 	return c
 }
 
-// endsReads reports whether a Read that waits can be ended for sure.
+// endsReads reports whether a waiting Read can certainly be ended.
 func endsReads(r io.Reader) bool {
 	d, ok := r.(interface{ SetReadDeadline(time.Time) error })
 	return ok && d.SetReadDeadline(time.Time{}) == nil
@@ -161,12 +160,12 @@ func (c *streamConn) Send(ctx context.Context, m Message) error {
 }
 
 func (c *streamConn) Cancel(_ int64, notice Message) {
-	_ = c.Send(c.life, notice) // best effort: the caller has left
+	_ = c.Send(c.life, notice) // best effort: the caller no longer waits
 }
 
 func (c *streamConn) Info() Info { return Info{Queued: c.out.Queued()} }
 
-// nextFrame is what the fetcher fetches.
+// nextFrame is the next of the fetcher.
 func (c *streamConn) nextFrame() (Frame, error) {
 	if err := c.ended(nil); err != nil {
 		return Frame{}, err
@@ -186,8 +185,8 @@ func (c *streamConn) nextFrame() (Frame, error) {
 	return Frame{}, c.ended(err)
 }
 
-// ended returns why the connection is over, nil if it is not. The first reason counts, and that it was closed before
-// others.
+// ended records err as the end of the connection, and returns why the connection is over, nil if it is not. The
+// first error counts, except that ErrClosed takes precedence over a new error after Close.
 func (c *streamConn) ended(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,33 +203,34 @@ func (c *streamConn) ended(err error) error {
 func (c *streamConn) Close(ctx context.Context) error {
 	p := patienceOf(ctx, defaultGrace)
 	c.closing.Do(func() {
-		c.mu.Lock() // no goroutine is sent for a frame behind this
+		c.mu.Lock() // no goroutine is started after this
 		c.hangUp()
 		c.mu.Unlock()
-		go c.shut() // ends when no Read and no Write is under way
+		go c.shut() // ends when no Read and no Write is running
 	})
 	p.await(ctx, c.flushed, 20)
 	c.hasten()
 	if !p.last(c.closed) {
-		return errors.New("a Read or a Write goes on though its stream was closed")
+		return errors.New("a Read or Write has not returned though its stream was closed")
 	}
 	return nil
 }
 
 func (c *streamConn) shut() {
 	defer close(c.closed)
-	_ = c.out.Flush(c.force) // what does not get out in time is lost, as it would be a moment later
+	_ = c.out.Flush(c.force) // best effort: the connection is being closed
 	close(c.flushed)
 	if d, ok := c.r.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = d.SetReadDeadline(longAgo)
 	}
-	_ = c.w.Close() // what fails here leaves nothing that could be done about it
+	_ = c.w.Close() // nothing can be done about an error
 	_ = c.r.Close()
-	_ = c.out.Close(context.Background()) // ends with the Write, which ends with the stream
+	_ = c.out.Close(context.Background()) // returns when the last Write ends, because its stream is closed
 	c.tasks.Wait()
 }
 
-// isOfTheLibrary reports whether a stream is one of the standard library, which neither panics nor ends its goroutine.
+// isOfTheLibrary reports whether a stream is one of the standard library, which neither panics nor ends its
+// goroutine.
 func isOfTheLibrary(stream any) bool {
 	switch stream.(type) {
 	case *os.File, *net.TCPConn, *net.UnixConn, *tls.Conn, *io.PipeReader, *io.PipeWriter:
@@ -239,7 +239,7 @@ func isOfTheLibrary(stream any) bool {
 	return false
 }
 
-// guardedReader returns a stream whose Read and Close fail where those of r do not return.
+// guardedReader returns a stream that returns an error where r panics or ends its goroutine.
 func guardedReader(cfg *Config, r io.ReadCloser) io.ReadCloser {
 	if isOfTheLibrary(r) {
 		return r
@@ -247,7 +247,7 @@ func guardedReader(cfg *Config, r io.ReadCloser) io.ReadCloser {
 	return guardedStream{cfg: cfg, read: r.Read, close: r.Close}
 }
 
-// guardedWriter is the same for w.
+// guardedWriter does the same for w.
 func guardedWriter(cfg *Config, w io.WriteCloser) io.WriteCloser {
 	if isOfTheLibrary(w) {
 		return w
@@ -255,7 +255,7 @@ func guardedWriter(cfg *Config, w io.WriteCloser) io.WriteCloser {
 	return guardedStream{cfg: cfg, write: w.Write, close: w.Close}
 }
 
-// guardedStream calls the methods of a stream of the user's, each in a goroutine of its own.
+// guardedStream calls the methods of a user's stream, each in a goroutine of its own.
 type guardedStream struct {
 	cfg         *Config
 	read, write func([]byte) (int, error)
@@ -267,7 +267,7 @@ func (s guardedStream) Write(p []byte) (int, error) { return s.carry("Write", s.
 
 func (s guardedStream) carry(name string, f func([]byte) (int, error), p []byte) (n int, err error) {
 	if failure := usercode.Apart(func() { n, err = f(p) }); failure != nil {
-		s.cfg.failed().tell(name, failure)
+		s.cfg.failed().report(name, failure)
 		return 0, failure
 	}
 	return n, err

@@ -213,7 +213,7 @@ func TestStreamsAreForOneConnection(t *testing.T) {
 	}
 }
 
-func TestStreamsSayWhereTheyLead(t *testing.T) {
+func TestStreamsReportTheirNetwork(t *testing.T) {
 	socket, _ := socketPair(t)
 	port := socket.RemoteAddr().(*net.TCPAddr).Port
 	r, w := pipePair(t)
@@ -236,7 +236,7 @@ func TestStreamsSayWhereTheyLead(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfOpeningAStreamIsThatOfDial(t *testing.T) {
+func TestDialReturnsTheErrorOfOpen(t *testing.T) {
 	refused := errors.New("refused")
 	for name, test := range map[string]struct {
 		open func(context.Context) (io.ReadWriteCloser, error)
@@ -263,7 +263,7 @@ type stubborn struct {
 func (s stubborn) Read([]byte) (int, error) { <-s.free; return 0, io.EOF }
 func (stubborn) Close() error               { return nil }
 
-func TestAReadThatDoesNotEndIsTold(t *testing.T) {
+func TestCloseReportsAReadThatDoesNotEnd(t *testing.T) {
 	s := stubborn{io.Discard, make(chan struct{})}
 	conn, err := transport.Streams(s, s).Dial(t.Context(), transport.Config{})
 	if err != nil {
@@ -306,7 +306,7 @@ func (f failing) Read([]byte) (int, error)    { f.fail(); return 0, io.EOF }
 func (f failing) Write(p []byte) (int, error) { f.fail(); return len(p), nil }
 func (f failing) Close() error                { f.fail(); return nil }
 
-func TestAStreamThatPanicsOrEndsItsGoroutineIsOneThatFails(t *testing.T) {
+func TestStreamThatPanicsOrEndsItsGoroutineFails(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("stream") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			var told sync.Map

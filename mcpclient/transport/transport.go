@@ -8,92 +8,92 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// DefaultFrameLimit is the limit of a zero [Config.FrameLimit]: 16 MiB.
+// DefaultFrameLimit is the default of [Config.FrameLimit]: 16 MiB.
 const DefaultFrameLimit = 16 << 20
 
 // Transport opens connections to one server. Its methods may be called from any goroutine.
 type Transport interface {
-	// Dial opens a connection. It may be called any number of times, and each call gives a connection of its own: a new
-	// process, a new session.
+	// Dial opens a connection. Each call opens a new connection: a new process, a new session.
 	//
-	// ctx bounds Dial only. When it ends while Dial is at work, Dial undoes what it began and returns the cause of ctx;
-	// when it ends later, nothing happens to the connection. Values of ctx (a trace) may be used for the dialling and are
-	// not kept.
+	// ctx bounds only Dial. If it ends during Dial, Dial undoes its work and returns the cause of ctx; if it ends
+	// later, the connection is not affected. Dial may use the values of ctx (a trace), but must not keep them.
 	//
-	// [Permanent] tells whether it makes sense to call Dial again after an error.
+	// [Permanent] reports whether a retry is useless after an error.
 	Dial(ctx context.Context, cfg Config) (Conn, error)
 
-	// Network returns what is known about the connection before there is one. It never changes. A transport that leads to
-	// another machine, or to a program that the user has not started, says so here: what it leaves zero counts as this
-	// process, which gets all of the baggage (see telemetry.WithBaggageKeys).
+	// Network describes the connection before it is opened. It never changes. A transport to another machine, or
+	// to a program that the user has not started, must set Address: without it the server counts as local and gets
+	// all baggage (see telemetry.WithBaggageKeys).
 	Network() Network
 
-	// Name returns the name a client has by default: the base name of the command, the host of the URL, "in-memory".
+	// Name returns the default name of a client: the base name of the command, the host of the URL, "in-memory".
 	Name() string
 }
 
-// Config is what a client tells a transport about the connections it wants. The zero value works.
+// Config configures the connections of a transport. The zero value works.
 type Config struct {
-	// FrameLimit is the size in bytes of the largest frame that is received, exactly this size included and the newline
-	// or other framing excluded. Zero or less means [DefaultFrameLimit].
+	// FrameLimit is the maximum size of a received frame, in bytes, without newline or other framing. Zero or less
+	// means [DefaultFrameLimit].
 	FrameLimit int
 
-	// SendQueue is how many bytes may wait to be written, all frames together, before [Conn.Send] returns [ErrBusy]. Zero
-	// or less means the frame limit, and at least 256 KiB. A single frame may be larger. [HTTP] has [HTTP.MaxInFlight]
-	// instead.
+	// SendQueue is the maximum of bytes that wait to be written, over all frames, before [Conn.Send] returns
+	// [ErrBusy]. Zero or less means the frame limit, and at least 256 KiB. An empty queue accepts a larger frame.
+	// [HTTP] uses [HTTP.MaxInFlight] instead.
 	SendQueue int
 
-	// SkipOversize, if true, skips a frame over the limit and reports it in [Frame.Err]. Otherwise such a frame ends the
-	// connection with a [*FrameTooLargeError]. Of a frame that is skipped, [RequestError.Head] and [RequestError.Tail]
-	// have to be kept, in which the client finds the request that it answers, unless [Frame.Request] says so.
+	// SkipOversize, if true, skips a frame above the limit and reports it in [Frame.Err]. Otherwise such a frame
+	// ends the connection with a [*FrameTooLargeError]. If [Frame.Request] is 0 for a skipped frame, the transport
+	// must set [RequestError.Head] and [RequestError.Tail], in which the client finds the id of the request.
 	SkipOversize bool
 
-	// Logger gets what concerns no call, such as the lines of the server's standard error, as records of the telemetry
-	// schema at debug level. Nil means that they are dropped. A client never leaves it nil.
+	// Logger gets log records that belong to no call, such as the lines of the server's standard error, under the
+	// telemetry schema and at debug level. Nil drops them. A client always sets it.
 	Logger *slog.Logger
 
-	// QueueWait, if not nil, is called with the time an accepted frame has waited in the outbound queue, when it has left,
-	// by transports that know. A frame that leaves within its Send, as most do with [Stdio], has not waited and is not
-	// reported; nor is one that is lost with the connection. It may be called from any goroutine, one that sends included,
-	// and must be quick.
+	// QueueWait, if not nil, is called after an accepted frame has left, with the time that it waited in the
+	// outbound queue, by transports that measure it. A frame that leaves during its Send, as most do with [Stdio],
+	// has not waited and is not reported, and neither is a frame that is lost with the connection. QueueWait may
+	// be called from any goroutine, including one that is sending, and must return quickly.
 	QueueWait func(time.Duration)
 
-	// Stream, if not nil, is called when a stream has opened that serves no single request, with its kind: "get" for the
-	// stream of a legacy session, "sse" for that of HTTP+SSE. The function it returns is called when the stream has ended,
-	// with the reason unless it ended in order. Both may be called from any goroutine and must be quick.
+	// Stream, if not nil, is called when a stream has opened that serves no single request. kind is "get" for the
+	// stream of a legacy session, "sse" for the stream of HTTP+SSE. The returned function is called when the
+	// stream has ended, with nil if it ended normally. Both may be called from any goroutine and must return
+	// quickly.
 	Stream func(kind string) (ended func(error))
 
-	// Missed, if not nil, is called when messages that answer no request may be lost: the stream for them is open again,
-	// and does not go on behind the last message. The cause is "stream" if there is no event to go on behind, or
-	// "replay" if the server does not keep what follows it, as in mcp_client.gap.cause. It may be called from any
-	// goroutine, before a message of the new stream is received, and must be quick.
+	// Missed, if not nil, is called when notifications or requests of the server may be lost: their stream was
+	// reopened but does not continue after the last message. cause is "stream" if there is no event to continue
+	// after, or "replay" if the server does not keep later events, as in mcp_client.gap.cause. Missed may be
+	// called from any goroutine, before a message of the new stream is received, and must return quickly.
 	Missed func(cause string)
 
-	// Traceparent, Tracestate and Baggage are the trace context of the attempt to connect, in the W3C's formats; empty for
-	// none. Propagated is what other propagators say of it, by key, nil for nothing. See [Stdio.TraceContext].
+	// Traceparent, Tracestate and Baggage are the trace context of the attempt to connect, in the W3C's formats;
+	// empty for none. Propagated holds the values of other propagators, by key, nil for none. See
+	// [Stdio.TraceContext].
 	Traceparent, Tracestate, Baggage string
 	Propagated                       map[string]string
 
-	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a
-	// person a while, and with false when it goes on. Calls of several messages come in pairs of their own.
+	// Authorizing, if not nil, is called with true when a message starts to wait for an authorization, which may
+	// involve a person, and with false when it continues. The calls of each message come in pairs.
 	Authorizing func(bool)
 
-	// Authorized, if not nil, is called when the server has refused a message and there is another authorization since:
-	// more of the same principal's, or another principal's. What was received before may not be for that one. It may be
-	// called from any goroutine and must be quick.
+	// Authorized, if not nil, is called when the server has refused a message and new credentials were obtained
+	// since. They may belong to another principal, for whom earlier results may not be meant. Authorized may be
+	// called from any goroutine and must return quickly.
 	Authorized func()
 
-	// Failed, if not nil, hears of code of the user's that the transport calls, by a name, and that has panicked, or ended
-	// its goroutine: value is then that of the panic, or an error that says so.
+	// Failed, if not nil, is called when user code that the transport calls has panicked or ended its goroutine.
+	// name names that code; value is the value of the panic, or an error if the goroutine ended.
 	Failed func(name string, value any, stack []byte)
 }
 
-// guard calls code of the user's in a goroutine of its own. The error is a failure of that code.
+// guard calls user code in a goroutine of its own. It returns an error if that code panics or ends its goroutine.
 func (c *Config) guard(name string, f func()) error {
 	return c.failed().guard(name, f)
 }
 
-// failed returns what hears of failures, nil for nothing.
+// failed returns Config.Failed, nil for none. c may be nil.
 func (c *Config) failed() failed {
 	if c == nil {
 		return nil
@@ -101,27 +101,27 @@ func (c *Config) failed() failed {
 	return c.Failed
 }
 
-// failed is a [Config.Failed].
+// failed is a [Config.Failed]; it may be nil.
 type failed func(name string, value any, stack []byte)
 
-// guard calls code of the user's as [Config.guard] does.
+// guard calls user code as [Config.guard] does.
 func (t failed) guard(name string, f func()) error {
 	failure := usercode.Apart(f)
 	if failure == nil {
 		return nil
 	}
-	t.tell(name, failure)
+	t.report(name, failure)
 	return failure
 }
 
-// tell tells of a failure, if there is a function for that.
-func (t failed) tell(name string, f *usercode.Failure) {
+// report reports a failure of user code.
+func (t failed) report(name string, f *usercode.Failure) {
 	if t != nil {
 		t(name, f.Value, f.Stack)
 	}
 }
 
-// frameLimit returns the limit in force.
+// frameLimit returns the effective frame limit.
 func (c *Config) frameLimit() int {
 	if c.FrameLimit <= 0 {
 		return DefaultFrameLimit
@@ -129,10 +129,10 @@ func (c *Config) frameLimit() int {
 	return c.FrameLimit
 }
 
-// leastSendQueue is the least a send queue has unless its user says so.
+// leastSendQueue is the minimum of the default send queue, in bytes.
 const leastSendQueue = 256 << 10
 
-// sendQueue returns the bound in force.
+// sendQueue returns the effective bound of the send queue.
 func (c *Config) sendQueue() int {
 	if c.SendQueue <= 0 {
 		return max(c.frameLimit(), leastSendQueue)
@@ -140,7 +140,7 @@ func (c *Config) sendQueue() int {
 	return c.SendQueue
 }
 
-// logger returns the logger in force, never nil.
+// logger returns the effective logger, never nil.
 func (c *Config) logger() *slog.Logger {
 	if c.Logger == nil {
 		return slog.New(slog.DiscardHandler)
@@ -148,82 +148,86 @@ func (c *Config) logger() *slog.Logger {
 	return c.Logger
 }
 
-// Network says over what a transport runs, in the words of the OpenTelemetry conventions. What does not apply is zero:
-// a child process has only Transport, a function in the same process nothing.
+// Network describes the network of a transport with attributes of the OpenTelemetry conventions. Fields that do
+// not apply are zero: a child process has only Transport, a function in the same process nothing.
 type Network struct {
 	Transport       string // network.transport: pipe, tcp, quic, unix
 	Protocol        string // network.protocol.name: http
 	ProtocolVersion string // network.protocol.version: 1.1, 2
-	Address         string // server.address: the name that is dialled
+	Address         string // server.address: the name to dial
 	Port            int    // server.port
 }
 
-// Conn is one connection to a server. Except for Receive, which is for one goroutine at a time, its methods may be
-// called from any goroutine.
+// Conn is one connection to a server. Receive is for one goroutine at a time; the other methods may be called from
+// any goroutine.
 type Conn interface {
-	// Send accepts m into a bounded outbound space and does not wait for the peer. nil means accepted: the frame leaves
-	// whole, never inside another, unless the connection ends before. Frames that share a stream leave in the order of
-	// acceptance; those of [HTTP], each a request of its own, in any order.
+	// Send accepts m into a bounded outbound queue and does not wait for the peer. nil means that m was accepted:
+	// the frame leaves as a whole, never inside another, unless the connection ends before. Frames on a shared
+	// stream leave in the order of acceptance; frames of [HTTP], each a request of its own, in any order.
 	//
-	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
-	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a
-	// frame of the limit at least: a client tries three times, about 10 ms apart, unless its user lets calls wait for
-	// room. An error that wraps [ErrClosed] says that the connection is closed or the peer gone, which it is at the latest
-	// when Receive has said so; Receive tells why. A connection that breaks while a frame is half written has accepted it:
-	// Send returns nil and Receive reports.
+	// An error means that no byte of m has left and none will. [ErrBusy] means that the queue is full; an empty
+	// queue accepts a frame of any size. The queue should be bounded in bytes, and have room for at least one
+	// frame of the frame limit: a client tries three times, about 10 ms apart, unless its user lets calls wait for
+	// room. An error that wraps [ErrClosed] means that the connection is closed or the peer is gone; Receive
+	// returns the reason. Send returns it at the latest after Receive has returned the end of the connection. A
+	// connection that breaks in the middle of a frame has accepted the frame: Send returns nil, and Receive
+	// returns the error.
 	//
-	// ctx bounds the acceptance: if it has ended, nothing is sent and its cause is returned. Its values serve the whole
-	// exchange, which matters where a request has a stream of its own, as in HTTP.
+	// ctx bounds the acceptance: if it has ended, nothing is sent and Send returns its cause. Its values serve the
+	// whole exchange, if a request has a stream of its own, as in HTTP.
 	//
-	// The connection must not keep m.Data after Send has returned; one that needs it longer copies it.
+	// The connection must not keep m.Data after Send has returned; it must copy the data if it needs them longer.
 	Send(ctx context.Context, m Message) error
 
-	// Cancel tells the connection that the answer to the request with this id is not awaited any more. The connection
-	// frees what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing
-	// the request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a
-	// best effort: a notice that finds no space is lost. As in Send, notice.Data must not be kept.
+	// Cancel reports that the caller no longer waits for the answer to the request with this id. The connection
+	// frees the request's resources and sends notice, a notifications/cancelled, if the protocol demands it. If
+	// closing the request's stream is the cancellation, it closes the stream instead, and notice may be zero.
+	// Cancel never blocks. It is best effort: if the queue is full, the notice is lost. As in Send, notice.Data
+	// must not be kept.
 	Cancel(id int64, notice Message)
 
-	// Receive asks for one frame and waits for it. Asking is the only permission to deliver: a connection may have read
-	// ahead into a bounded buffer, but it takes no frame out of that, looks at none and reads no further until it is
-	// asked. One frame at most is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The frame
-	// belongs to the caller.
+	// Receive asks for one frame and waits for it. A connection delivers frames only when asked: it may read ahead
+	// into a bounded buffer, but it removes no frame from the buffer, parses none and reads no further until it is
+	// asked. At most one frame is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The
+	// frame belongs to the caller.
 	//
-	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive goes on where
-	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as
-	// [context.Background], is the cheapest to wait with, and [Conn.Close] ends that wait too.
+	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive
+	// continues. A ctx that has ended before asks for nothing. A ctx that cannot end, such as
+	// [context.Background], is the cheapest to wait with; [Conn.Close] ends that wait too.
 	//
-	// Every other error means that the connection is over, and every later Receive returns the same one. It is
-	//   - [io.EOF], possibly wrapped: the peer has ended the conversation;
-	//   - an [*ExitError]: the peer was a process, and this is how it ended;
-	//   - a [*FrameTooLargeError]: a frame was over the limit and [Config.SkipOversize] is false;
-	//   - [ErrClosed], possibly wrapped: Close has been called;
+	// Every other error means that the connection is over, and every later Receive returns the same error:
+	//   - [io.EOF], possibly wrapped: the peer has closed the stream;
+	//   - an [*ExitError]: the peer was a process and has ended;
+	//   - a [*FrameTooLargeError]: a frame was above the limit and [Config.SkipOversize] is false;
+	//   - [ErrClosed], possibly wrapped: Close was called;
 	//   - the error of the stream.
-	// A connection that is over still has to be closed.
+	//
+	// A connection that is over must still be closed.
 	Receive(ctx context.Context) (Frame, error)
 
-	// Close ends the connection. It may be called any number of times, concurrently too, and a Receive that waits
-	// returns. Whatever the peer does, Close returns by the deadline of ctx, or after a time of the transport's own if
-	// there is none: first it lets the peer end by itself, then it asks, then it uses force. If ctx is cancelled it uses
-	// force at once. A later call with less patience shortens an earlier one.
+	// Close ends the connection. It may be called any number of times, also concurrently, and makes a waiting
+	// Receive return. Whatever the peer does, Close returns by the deadline of ctx, or after a time of the
+	// transport's own if ctx has none: it first lets the peer end by itself, then asks it to end, then forces it.
+	// If ctx is cancelled, it uses force at once. A later call with less time shortens an earlier one.
 	//
-	// When Close has returned nil, nothing is left: no goroutine, no process, no descriptor. An error says what is. What
-	// connections share, such as the idle network connections of [HTTP.Client], goes with the last of them.
+	// When Close returns nil, no goroutine, process or file descriptor is left. An error names what is left.
+	// Resources that connections share, such as the idle network connections of [HTTP.Client], are released with
+	// the last connection.
 	Close(ctx context.Context) error
 
-	// Info returns what is known about the connection now, also after Close.
+	// Info returns a snapshot of the connection, also after Close.
 	Info() Info
 }
 
 // Info is a snapshot of a connection.
 type Info struct {
-	PID    int // of the server's process, 0 if there is none
-	Queued int // frames accepted by Send that have not left yet; 0 if the transport does not know
-	// LastWords is the last line that the server's process has written to its standard error, cut after 1 KiB; empty if
-	// there is none. It is the server's own text.
+	PID    int // of the server process, 0 if there is none
+	Queued int // frames accepted by Send that have not left yet; 0 if unknown
+	// LastWords is the last line on the standard error of the server process, cut after 1 KiB; empty if there is
+	// none. The server wrote this text.
 	LastWords string
 
-	Exit *ExitError // how the server's process has ended, nil as long as that is not known
+	Exit *ExitError // how the server process ended, nil if it runs or there is none
 
 	SessionID   string // of a legacy session over HTTP
 	HTTPVersion string // "1.1" or "2", empty before the first response

@@ -44,7 +44,7 @@ var measured = []struct {
 
 const (
 	ofResults           = "mcpclient.TestWhatAResultTakesWhileItIsDecodedIsBounded"
-	ofFrames            = "mcpclient.TestWhatIsKeptOfFramesIsBounded"
+	ofFrames            = "mcpclient.TestKeptFrameMemoryIsBounded"
 	ofBodies            = "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs"
 	ofIntroductions     = "mcpserver.TestWhatAClientSaysAboutItselfIsBounded"
 	ofManyIntroductions = "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes"

@@ -19,7 +19,7 @@ var clientArea = area{
 			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} if they are passed on, and {bytes " +
 				"mcpclient.DefaultFrameLimit} of their frames, or one FrameLimit if that is more",
 			option: "mcpclient.Options.FrameLimit", full: "the server gets an error",
-			test:   "mcpclient.TestWhatAServerAsksForAtOnceIsBounded",
+			test:   "mcpclient.TestInputRequestsInOneAnswerAreBounded",
 			weighs: "mcpclient.DefaultFrameLimit", holder: ofClient,
 		},
 		{
@@ -60,7 +60,7 @@ var clientArea = area{
 			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
 				"complete list",
 			full:   "names are kept without the rest, then nothing; a call of such a tool lists anew",
-			test:   "mcpclient.TestWhatThereIsNoRoomForIsListedAnew",
+			test:   "mcpclient.TestToolsWithoutRoomAreListedAgain",
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
@@ -69,7 +69,7 @@ var clientArea = area{
 			bound: "sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost the sizes of the tools whose names " +
 				"metrics tell apart, for each page",
 			full: "pages beyond are weighed each time",
-			test: "mcpclient.TestAListThatIsTheSameIsWeighedOnce",
+			test: "mcpclient.TestUnchangedListIsWeighedOnce",
 		},
 		{
 			what: "Calls in which a loop is looked for, with UseLoopDetection", where: []string{
@@ -111,7 +111,7 @@ var clientArea = area{
 				"internal/client/conn.progressBytes} of their texts, or the latest " +
 				"alone",
 			full: "the oldest give way, counted",
-			test: "internal/client/conn.TestTheLatestReportsOfProgressAreKept",
+			test: "internal/client/conn.TestLatestProgressReportsAreKept",
 		},
 		{
 			what: "Requests in one answer that asks for input", where: []string{"mcpclient.maxInputs"},
@@ -119,13 +119,13 @@ var clientArea = area{
 				"mcpclient.maxInputKey}; {mcpclient.Options.MaxInputRounds} rounds a call",
 			option: "mcpclient.Options.MaxInputRounds",
 			full:   "the call fails with a KindProtocol error",
-			test:   "mcpclient.TestWhatAServerAsksForAtOnceIsBounded",
+			test:   "mcpclient.TestInputRequestsInOneAnswerAreBounded",
 		},
 		{
 			what: "Inputs of a task that are answered", where: []string{"mcpclient.Task.answered", "mcpclient.Task.answers"},
 			bound: "{mcpclient.maxTaskInputs} a task, keys of {bytes mcpclient.maxInputKey}",
 			full:  "waiting for the task fails with a KindProtocol error",
-			test:  "mcpclient.TestWhatATaskAsksForInAllIsBounded",
+			test:  "mcpclient.TestInputRequestsOfATaskAreBounded",
 		},
 		{
 			what: "Visits to URLs whose end is waited for", where: []string{"mcpclient.urlVisits.visits"},
@@ -172,7 +172,7 @@ var clientArea = area{
 			what: "Transitions that wait for OnTransition", where: []string{"internal/client/conn.teller.records"},
 			bound: "{internal/client/conn.UntoldRecords}",
 			full:  "the oldest are left out; a log record says how many",
-			test:  "mcpclient.TestAnOnTransitionThatDoesNotReturnHoldsUpNothing",
+			test:  "mcpclient.TestBlockedOnTransitionDelaysNothing",
 		},
 		{
 			what: "Calls that wait for room in the transport", where: []string{"internal/client/conn.line.waiting"},

@@ -37,14 +37,14 @@ var transportArea = area{
 			bound:  "{bytes mcpclient/transport/chaos.leastRoom}, or SendQueue if it is more; a larger waits alone",
 			option: "mcpclient.Options.SendQueue",
 			full:   "the transport is busy; of the server's, no more are read",
-			test:   "mcpclient/transport/chaos.TestWhatIsLateIsBounded",
+			test:   "mcpclient/transport/chaos.TestDelayedMessagesAreBounded",
 		},
 		{
 			what:  "Requests whose answers a plan of faults may hit",
 			where: []string{"mcpclient/transport/chaos.conn.asked"},
 			bound: "{bytes mcpclient/transport/chaos.mostAsked} of names and overhead",
 			full:  "the answers to others meet no faults",
-			test:  "mcpclient/transport/chaos.TestWhatIsKeptOfRequestsIsBounded",
+			test:  "mcpclient/transport/chaos.TestKeptRequestsAreBounded",
 		},
 		{
 			what: "Messages in memory transports that wait", where: []string{"mcpclient/transport.lane.frames"},
@@ -63,7 +63,7 @@ var transportArea = area{
 			what: "Requests over HTTP in line for a place", where: []string{"mcpclient/transport.line.waiting"},
 			bound: "{bytes mcpclient/transport.lineSpace}, or one FrameLimit if that is more; {bytes " +
 				"mcpclient/transport.lineEach} more are counted for each",
-			full: "the transport is busy", test: "mcpclient/transport.TestHTTPIsBusyWhenTheSpaceOfTheLineIsGone",
+			full: "the transport is busy", test: "mcpclient/transport.TestHTTPIsBusyWhenTheLineIsFull",
 		},
 		{
 			what:   "Streams whose answer has come and that have not ended",
@@ -79,7 +79,7 @@ var transportArea = area{
 				"internal/grow.Kept} are kept for reuse",
 			option: "mcpclient.Options.FrameLimit",
 			full:   "its call fails",
-			test:   "mcpclient/transport.TestHTTPWhatIsAnnouncedIsNotAllocated",
+			test:   "mcpclient/transport.TestHTTPContentLengthAllocatesNothing",
 		},
 		{
 			what: "The header of an answer over HTTP", where: []string{"mcpclient/transport.maxHeader"},
@@ -107,7 +107,7 @@ var transportArea = area{
 			what: "Network connections to one origin", where: []string{"mcpclient/transport.origins.clients"},
 			bound: "{mcpclient/transport.idleConns} idle ones, shared by all clients of the origin",
 			full:  "more are closed when they become idle",
-			test:  "mcpclient/transport.TestHTTPConnectionsToOneOriginShareWhatWaits",
+			test:  "mcpclient/transport.TestHTTPConnectionsToOneOriginShareIdleConnections",
 		},
 		{
 			what: "Standard error of a server", where: []string{"mcpclient/transport.maxLine"},

@@ -10,11 +10,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
+// Answerer sends the answer to a request; a nil frame sends nothing. patient means that the calling goroutine may
+// wait.
 type Answerer func(frame []byte, patient bool) error
 
-// Answer sends an answer over the connection. The goroutine that reads must not wait for a server that may be waiting
-// for it, so what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
+// Answer sends an answer over the connection. The goroutine that reads must not wait for the server, which may be
+// waiting for that goroutine. So its answers are lost if the transport is busy; the goroutine of a handler is
+// patient.
 func (r *Reader) Answer(frame []byte, patient bool) error {
 	if frame == nil {
 		return nil
@@ -29,7 +31,7 @@ func (r *Reader) Answer(frame []byte, patient bool) error {
 	return r.c.send(r.Link.Ctx, r.Link, &o)
 }
 
-// PauseFor waits, and reports false if ctx ended first.
+// PauseFor waits for d, and reports false if ctx ended first.
 func PauseFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -41,11 +43,11 @@ func PauseFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// batchAnswer collects the answers to the requests of a batch, which go back as a batch when the last one is there.
+// batchAnswer collects the answers to the requests of a batch, and sends them as a batch when it has the last one.
 // (JSON-RPC 2.0, section 6; specification 2025-03-26)
 type batchAnswer struct {
 	mu      sync.Mutex
-	waiting int      // guarded by mu; requests without an answer, and one for the batch while it is being read
+	waiting int      // requests without an answer, plus one while the batch is being read; guarded by mu
 	frames  [][]byte // guarded by mu
 	send    Answerer
 }
@@ -56,7 +58,7 @@ func (b *batchAnswer) expect() {
 	b.waiting++
 }
 
-// answer takes one answer; nil for what needs none. The last one sends them all.
+// answer adds one answer, nil for none. The last call sends all answers.
 func (b *batchAnswer) answer(frame []byte, patient bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +80,7 @@ func (b *batchAnswer) answer(frame []byte, patient bool) error {
 
 func ErrorFrame(id jsonrpc.ID, e *mcp.Error) []byte {
 	frame, err := jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data})
-	if err != nil { // the data is no JSON
+	if err != nil { // the data is not valid JSON
 		frame, _ = jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message})
 	}
 	return frame

@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A connection has one goroutine after the other. That of run dials and negotiates, which takes a large stack. That of
-// read waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over
-// HTTP there is one only while something is on its way.
+// Two goroutines serve a connection, one after the other. The goroutine of run dials and negotiates, which takes a
+// large stack. The goroutine of read waits for the server nearly all its life, so it is a new goroutine with a
+// minimal stack; over HTTP it exists only while a request or a stream is open.
 
-// run opens a connection and negotiates. No second connection is opened before this one is closed.
+// run opens a connection and negotiates. It first waits until the previous connection is closed.
 func (l *openLink) run() {
 	c := l.core
 	if !c.acquire(l.ctx.Done()) {
@@ -36,16 +36,16 @@ func (l *openLink) run() {
 	l.negotiate(ctx, attempt)
 }
 
-// queued returns how many messages wait to be written.
+// queued returns the number of messages that wait to be written.
 func (l *openLink) queued() int { return l.core.infoOf(l.conn).Queued }
 
-// infoOf returns what a connection knows about itself.
+// infoOf returns the Info of a connection.
 func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
 	usercode.Run(func() { info = conn.Info() }, c.Failed(c.Base, "Conn.Info"))
 	return info
 }
 
-// open dials, and reports whether the connection is to negotiate.
+// open dials, and reports whether to negotiate.
 func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
 	trace := attempt.TraceContext()
@@ -80,7 +80,7 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	return true
 }
 
-// dial calls the transport's Dial. If that fails to return, it is an error like any other.
+// dial calls the transport's Dial. A panic in it becomes an error.
 func (l *openLink) dial(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
 	c := l.core
 	if failed := c.apart("Transport.Dial", func() { conn, err = c.Transport.Dial(ctx, cfg) }); failed != nil {
@@ -89,7 +89,7 @@ func (l *openLink) dial(ctx context.Context, cfg transport.Config) (conn transpo
 	return conn, err
 }
 
-// negotiate makes a session and has it read, or leaves the connection if it is of no use.
+// negotiate negotiates a session and starts to read it, or closes the connection if there is none.
 func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	for {
 		in, again := l.agree(ctx, attempt)
@@ -105,8 +105,8 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	}
 }
 
-// agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
-// negotiate anew, in the next epoch.
+// agree negotiates once, and ends the attempt. It returns the reader of the session; if there is none, again
+// reports whether to negotiate again, in the next epoch.
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
@@ -144,7 +144,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	return in, false
 }
 
-// handshake performs a handshake. If code of the transport's fails to return, that is an error like any other.
+// handshake performs a handshake. A panic of the transport becomes an error.
 func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Session, err error) {
 	h := &Handshake{c: l.core, link: lk, in: in, clock: &l.clock}
 	introduction := l.core.Settings.Introduction
@@ -155,20 +155,20 @@ func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Sess
 	return s, err
 }
 
-// read reads a session until it is over, or until there is nothing to read. Then no goroutine reads as long as that is
-// so.
+// read reads a session until it is over, or until there is nothing to read. In the second case it returns, and
+// wake starts it again.
 func (l *openLink) read(in *Reader) {
 	c := l.core
 	returned := false
 	defer func() {
-		if failure := usercode.Caught(recover(), returned); failure != nil { // here, for an idle client has all of this stack
+		if failure := usercode.Caught(recover(), returned); failure != nil { // inline: an idle client has this stack
 			c.goroutines.Go(func() { l.endSession(in.Link, failure) })
 			c.Failed(c.Base, "transport")(failure)
 		}
 	}()
 	var err error
 	if conn, rests := l.conn.(rester); rests {
-		wake := func() { l.core.goroutines.Go(func() { l.read(in) }) } // which Stop closes before it waits
+		wake := func() { l.core.goroutines.Go(func() { l.read(in) }) } // Stop closes the connection before it waits for these
 		err = in.runUntilRest(conn, wake)
 	} else {
 		err = in.run()
@@ -179,7 +179,7 @@ func (l *openLink) read(in *Reader) {
 	}
 }
 
-// endSession ends a session. If the connection is to negotiate anew then, it does so.
+// endSession ends a session, and negotiates again if the state machine demands it.
 func (l *openLink) endSession(lk *Link, err error) {
 	lk.end(err)
 	if !l.core.fail(lk.Epoch, failureOf(err, machine.TransportDown)) {
@@ -190,14 +190,14 @@ func (l *openLink) endSession(lk *Link, err error) {
 	l.negotiate(ctx, attempt)
 }
 
-// nextAttempt starts to negotiate anew over the same connection.
+// nextAttempt starts another negotiation over the same connection.
 func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 	l.renew()
 	return l.startAttempt()
 }
 
-// startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of
-// a trace of its own with a link to the one before.
+// startAttempt starts the span of an attempt. The first span is a child of the caller's span; each later one is
+// the root of its own trace with a link to the previous one.
 func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
 	c := l.core
 	c.mu.Lock()
@@ -213,7 +213,7 @@ func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
 	return ctx, attempt
 }
 
-// closeConn gives the connection its time to close.
+// closeConn closes the connection, within 80 % of CloseTimeout.
 func (l *openLink) closeConn() {
 	c := l.core
 	ctx, cancel := context.WithTimeout(context.Background(), c.Settings.CloseTimeout/10*8)
@@ -227,15 +227,15 @@ func (l *openLink) closeConn() {
 	}
 }
 
-// fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate
-// anew. An error that comes of the client's own hanging up tells it nothing.
+// fail reports the end of a connection or a session to the machine, and reports whether to negotiate again. The
+// machine ignores an error that the client's own hang-up has caused.
 func (c *Conn) fail(epoch uint64, f *failure) bool {
 	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait},
 		&fact{err: f.err, request: f.request, failed: f.failed})
 	return slices.Contains(effects, machine.Negotiate)
 }
 
-// dialFailure says whether another attempt may help.
+// dialFailure returns the failure for an error of Dial; its event decides whether another attempt follows.
 func (c *Conn) dialFailure(life context.Context, err error) *failure {
 	if life.Err() != nil {
 		err = context.Cause(life)
@@ -246,15 +246,15 @@ func (c *Conn) dialFailure(life context.Context, err error) *failure {
 	return &failure{event: machine.OpenFailed, err: err}
 }
 
-// heals reports whether no failed attempt to connect ends the client.
+// heals reports whether the client outlives every failed attempt to connect.
 func (c *Conn) heals() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.Settings.Heals && c.m.Session > 0
 }
 
-// authorize hears that a message of the connection waits for an authorization, or goes on. The handshake gets more time
-// as long as one does: there may be a person at work.
+// authorize records that a message of the connection starts or stops waiting for an authorization. While one
+// waits, the handshake gets more time, because a person may be involved.
 func (l *openLink) authorize(on bool) {
 	c := l.core
 	c.mu.Lock()
@@ -275,7 +275,7 @@ func (l *openLink) authorize(on bool) {
 	}
 }
 
-// isSilent reports whether the server is a process that is starting.
+// isSilent reports whether the server is a process that has sent no output yet.
 func (l *openLink) isSilent() bool {
 	m := &l.core.m
 	l.core.mu.Lock()
@@ -283,11 +283,11 @@ func (l *openLink) isSilent() bool {
 	return m.Silent && m.Epoch == l.epoch
 }
 
-// spoke hears that it has said something.
+// spoke reports the first output of the server process to the machine.
 func (c *Conn) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
 
-// lastWords are those of a process that was given all the time there is to start, and has said nothing. They come from
-// the transport, so mu must not be held.
+// lastWords returns the last line on the standard error of a server process whose time to start is over without
+// any output, "" in all other cases. It calls the transport, so mu must not be held.
 func (c *Conn) lastWords() string {
 	c.mu.Lock()
 	var conn transport.Conn
@@ -301,18 +301,18 @@ func (c *Conn) lastWords() string {
 	return c.infoOf(conn).LastWords
 }
 
-// note keeps err, why a message of the handshake could not be used, if it is the first. The client may go on, such as
-// with initialize, and fail for another reason: then the first one is the cause.
+// note keeps err, the reason why a message of the handshake is unusable, if it is the first one. If the client
+// continues, for example with initialize, and fails for another reason, the first error is the cause.
 func (c *Conn) note(link *Link, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.conn; l != nil && l.epoch == link.Epoch && l.trouble == nil {
 		l.trouble = err
-		c.lastErr = cmp.Or(c.lastErr, err) // for those that look while the attempt goes on
+		c.lastErr = cmp.Or(c.lastErr, err) // for code that inspects the client during the attempt
 	}
 }
 
-// troubled returns f, with the first message that could not be used unless f is about that.
+// troubled returns f together with the first unusable message, unless f is about that message.
 func (l *openLink) troubled(f *failure) *failure {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -324,7 +324,7 @@ func (l *openLink) troubled(f *failure) *failure {
 	return &with
 }
 
-// behind returns err with the trouble before it. core.mu is held.
+// behind returns err together with the trouble that preceded it. core.mu is held.
 func (l *openLink) behind(err error) error {
 	if l == nil || l.trouble == nil {
 		return err
@@ -332,15 +332,14 @@ func (l *openLink) behind(err error) error {
 	return fmt.Errorf("%w; before that, %w", err, l.trouble)
 }
 
-// late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu
-// held.
+// late returns the error for an attempt that took too long, nil if the state has no such deadline. mu is held.
 func (c *Conn) late(lastWords string) error {
 	if c.m.Silent {
 		if lastWords != "" {
 			lastWords = fmt.Sprintf("; its last words: %q", lastWords)
 		}
-		return fmt.Errorf("%w within %v: its process has written nothing to its standard output%s; Options.StartTimeout "+
-			"gives it longer", ErrSlow, max(c.Settings.StartTimeout, c.Settings.InitTimeout), lastWords)
+		return fmt.Errorf("%w within %v: its process has written nothing to its standard output%s; raise the limit "+
+			"with Options.StartTimeout", ErrSlow, max(c.Settings.StartTimeout, c.Settings.InitTimeout), lastWords)
 	}
 	if c.m.State != connstate.Starting && c.m.State != connstate.Initializing {
 		return nil
@@ -349,7 +348,7 @@ func (c *Conn) late(lastWords string) error {
 	if c.conn != nil && c.conn.authorizing > 0 {
 		patience, option = c.Settings.AuthTimeout, "AuthTimeout"
 	}
-	return c.conn.behind(fmt.Errorf("%w within %v; Options.%s gives it longer", ErrSlow, patience, option))
+	return c.conn.behind(fmt.Errorf("%w within %v; raise the limit with Options.%s", ErrSlow, patience, option))
 }
 
 var ErrSlow = errors.New("the server was not ready")

@@ -14,70 +14,71 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Conn keeps a server connected: the state machine, the connection and its session, the requests in flight. It knows no
-// tool, no list and no task. What it has to tell, beyond the outcome of a request, it tells [Features].
+// Conn keeps a server connected: the state machine, the connection and its session, the requests in flight. It has
+// no knowledge of tools, lists and tasks. It reports events beyond the outcome of a request to [Features].
 type Conn struct {
 	features  Features
-	Settings  *Settings // may be that of other clients, too
+	Settings  *Settings // several clients may share it
 	Transport transport.Transport
 	Telemetry *instrument.Client
-	pace      *pace // at which sessions lend their turn to read
+	pace      *pace // when sessions lend their turn to read
 
-	Base   context.Context // ends when the machine has; carries no span
+	Base   context.Context // ends with the machine; carries no span
 	cancel context.CancelFunc
 
 	mu sync.Mutex
-	// guarded by mu; sent when no connection is open any more
+	// guarded by mu; sent when the open connection has been closed
 	freed   broadcast.Signal
 	m       machine.Machine                      // guarded by mu
 	calls   *inflight.Table[*Request, headstone] // guarded by mu
-	lastID  int64                                // guarded by mu; the last request id given out
-	buried  int                                  // guarded by mu; tombstones that telemetry knows of
-	conn    *openLink                            // guarded by mu; what the present epoch opened, nil in backoff
-	session *Session                             // guarded by mu; not nil if and only if ready
+	lastID  int64                                // last request id; guarded by mu
+	buried  int                                  // tombstones that were reported to telemetry; guarded by mu
+	conn    *openLink                            // opened in the present epoch, nil in backoff; guarded by mu
+	session *Session                             // not nil if and only if ready; guarded by mu
 
-	parent *instrument.Ref // guarded by mu; the caller's span of Connect or New, until the first attempt is its child
+	parent *instrument.Ref // caller's span of Connect or New, until the first attempt uses it; guarded by mu
 
-	// What is small lies together, without gaps.
-	attempt   instrument.Ref // guarded by mu; the latest attempt, none before the first
-	open      bool           // guarded by mu; a connection is open, or being opened or closed
-	draining  bool           // guarded by mu; no operation begins any more
-	probeLost bool           // guarded by mu; the server died on the probe: do without it
-	knownEra  mcp.Era        // guarded by mu; what the server turned out to be, 0 if unknown
+	// Small fields are adjacent, without padding.
+	attempt   instrument.Ref // the latest attempt, zero before the first; guarded by mu
+	open      bool           // a connection is open, opening or closing; guarded by mu
+	draining  bool           // no operation may begin; guarded by mu
+	probeLost bool           // the server ended during the probe, so the next attempt has none; guarded by mu
+	knownEra  mcp.Era        // era of the server, 0 if unknown; guarded by mu
 
-	lastErr error       // guarded by mu; why the last attempt or connection failed
-	refusal error       // guarded by mu; why the client gave up for good
+	lastErr error       // why the last attempt or connection failed; guarded by mu
+	refusal error       // why the client has given up; guarded by mu
 	waiters []*waiter   // guarded by mu
 	timer   *time.Timer // guarded by mu; fires at armed
-	armed   time.Time   // guarded by mu; zero if the timer is not set
+	armed   time.Time   // when timer fires, zero if it is not set; guarded by mu
 
-	teller teller // of what has happened
+	teller teller // reports events in order
 
-	goroutines sync.WaitGroup // all that the client started, handlers included
+	goroutines sync.WaitGroup // all goroutines of the client, including handlers
 }
 
-// Features are what a client does beyond requests and their answers, as far as the core has to tell it of the
-// connection.
+// Features are the parts of a client beyond requests and their answers. The core reports events of the connection
+// to them.
 type Features interface {
-	// Negotiated hears that there is a session with what may be another server, before anything is sent in it.
+	// Negotiated is called when there is a session, possibly with another server, before anything is sent in it.
 	Negotiated()
-	// Began hears that a session has begun, before anything of it is read.
+	// Began is called when a session has begun, before any message of it is read.
 	Began(s *Session)
-	// Notified hears of a notification, in the goroutine that reads.
+	// Notified handles a notification, in the goroutine that reads.
 	Notified(r *Reader, m *jsonrpc.Message)
-	// Serve gets a request of the server, in the goroutine that reads.
+	// Serve handles a request of the server, in the goroutine that reads.
 	Serve(r *Reader, m *jsonrpc.Message, answer Answerer)
-	// Missed hears why messages of the server that answer no request may be lost: a Gap word of package names.
+	// Missed is called when notifications or requests of the server may be lost. cause is a Gap constant of
+	// package names.
 	Missed(cause string)
-	// Authorized hears that requests have another authorization from now on.
+	// Authorized is called when requests have new credentials from now on.
 	Authorized()
-	// AskForLife sends the server something to answer, and reports false if the session is over.
+	// AskForLife sends the server a request, and reports false if the session is over.
 	AskForLife(s *Session) bool
-	// Ended hears that the core has ended. It is called with the core's mutex held.
+	// Ended is called when the core has ended, with the core's mutex held.
 	Ended()
 }
 
-// Init makes c a core that has not been started.
+// Init initializes c without starting it.
 func (c *Conn) Init(cfg *Settings, t transport.Transport, tel *instrument.Client, parent instrument.Ref, f Features) {
 	c.features, c.Settings, c.Transport, c.Telemetry, c.pace = f, cfg, t, tel, &UsualPace
 	if parent != (instrument.Ref{}) {
@@ -88,20 +89,20 @@ func (c *Conn) Init(cfg *Settings, t transport.Transport, tel *instrument.Client
 	c.calls = inflight.New(cfg.Inflight(), headstoneOf)
 }
 
-// Discard ends a core that has not been started.
+// Discard ends a core that was never started.
 func (c *Conn) Discard() {
 	c.cancel()
 	c.Telemetry.Close()
 }
 
-// GaveUp returns why the core gave up, nil if it has not or if it was stopped.
+// GaveUp returns why the core gave up, nil if it runs or was stopped.
 func (c *Conn) GaveUp() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refusal
 }
 
-// Drain has the core refuse requests, but for those of operations that have begun.
+// Drain makes the core refuse requests, except those of operations that have begun.
 func (c *Conn) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +116,7 @@ func (c *Conn) Draining() bool {
 	return c.draining
 }
 
-// Stop ends the core. Then it waits for what the core has started, for a quarter of CloseTimeout at most, or until ctx
+// Stop ends the core. It then waits for the core's goroutines, at most for a quarter of CloseTimeout, or until ctx
 // ends.
 func (c *Conn) Stop(ctx context.Context) error {
 	c.step(machine.Input{Event: machine.Stop}, nil)
@@ -123,7 +124,7 @@ func (c *Conn) Stop(ctx context.Context) error {
 	case <-c.Base.Done():
 	case <-ctx.Done():
 		select {
-		case <-c.Base.Done(): // first, or at the same time
+		case <-c.Base.Done(): // ended first, or at the same time
 		default:
 			return context.Cause(ctx)
 		}
@@ -137,11 +138,11 @@ func (c *Conn) Stop(ctx context.Context) error {
 	defer handlers.Stop()
 	select {
 	case <-left:
-	case <-handlers.C: // a handler that ignores its context ends when it likes
+	case <-handlers.C: // a handler that ignores its context may run on
 	case <-ctx.Done():
 	}
 	return nil
 }
 
-// Spawn runs f in a goroutine that stop waits for. The core must not have ended.
+// Spawn runs f in a goroutine that Stop waits for. The core must not have ended.
 func (c *Conn) Spawn(f func()) { c.goroutines.Go(f) }

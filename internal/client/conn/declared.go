@@ -6,9 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// DeclaredIn returns what the client declares of c in the revision v: no more than that revision has. What the user has
-// declared beyond the protocol stays, extensions included: they came into use before the revision that has a place for
-// them.
+// DeclaredIn returns the part of c that the client may declare in revision v. Additions of the user beyond the
+// protocol stay, including extensions, which were in use before the revision that has a field for them.
 func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
 		roots := *c.Roots
@@ -34,7 +33,7 @@ func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities 
 	return c
 }
 
-// formsIn returns what a revision that knows forms only, or not even those, has of e.
+// formsIn returns the part of e for a revision without URL elicitation, nil for one without elicitation.
 func formsIn(v mcp.Version, e *mcp.ElicitationCapability) *mcp.ElicitationCapability {
 	if v < mcp.Version20250618 || e == nil || e.Form == nil && e.URL != nil {
 		return nil

@@ -13,35 +13,35 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// record is something that happened to the connection, to be told outside the mutex, in order: a transition, the end
-// of a session, or a change in the number of tombstones.
+// record is an event that is reported outside of the mutex, in order: a transition, the end of a session, or a
+// change in the number of tombstones.
 type record struct {
 	transition connstate.Transition
-	ref        instrument.Ref // of the attempt that made the connection
+	ref        instrument.Ref // attempt that made the connection
 	err        error
-	delay      time.Duration // until the next attempt, on a transition to backoff
+	delay      time.Duration // until the next attempt, for a transition to backoff
 
 	sessionEnd *Session
 	ended      time.Time
 
-	tombstones int // more, or fewer
+	tombstones int // change in their number
 }
 
-// UntoldRecords bounds what has happened and was not told yet: the user's function for transitions may not return.
+// UntoldRecords bounds the records that wait to be reported, because the user's OnTransition may not return.
 const UntoldRecords = 256
 
-// teller tells the telemetry and the user's function for transitions what has happened to the connection, in a
-// goroutine that is there as long as there is something to tell.
+// teller reports records to the telemetry and to the user's OnTransition, in a goroutine that exists only while
+// there are records.
 type teller struct {
 	core    *Conn
-	records []record      // guarded by core.mu; what has happened and not been told yet
-	untold  uint32        // guarded by core.mu; records that had no room there
-	running bool          // guarded by core.mu; the goroutine is there
-	done    chan struct{} // guarded by core.mu; closed when it has told everything; nil unless a goroutine waits for that
+	records []record      // records to report; guarded by core.mu
+	untold  uint32        // dropped records, not reported yet; guarded by core.mu
+	running bool          // the goroutine exists; guarded by core.mu
+	done    chan struct{} // closed when there are no more records; nil unless a goroutine waits for it; guarded by core.mu
 }
 
-// note adds to what is to be told. It is called with core.mu held. What happens while OnTransition is at work waits;
-// there are a few records per attempt to connect, and one for all the tombstones in between.
+// note adds a record. core.mu is held. Records wait while OnTransition runs; there are a few for each attempt to
+// connect, and one for all changes of tombstones in between.
 func (t *teller) note(r record) {
 	if last := len(t.records) - 1; last >= 0 && r.tombstones != 0 && t.records[last].tombstones != 0 {
 		t.records[last].tombstones += r.tombstones
@@ -54,12 +54,12 @@ func (t *teller) note(r record) {
 	if !t.running {
 		t.running = true
 		spawn := t.core.goroutines.Go
-		spawn(func() { usercode.Persist(spawn, t.run) }) // ends when there is nothing left to tell
+		spawn(func() { usercode.Persist(spawn, t.run) }) // ends when there are no more records
 	}
 }
 
-// omit makes room: the oldest record is not told, but for changes in the number of tombstones, which are one then. It
-// is called with core.mu held.
+// omit drops the oldest record to make room, except records of tombstones, which are merged instead. core.mu is
+// held.
 func (t *teller) omit() {
 	i := slices.IndexFunc(t.records, func(r record) bool { return r.tombstones == 0 })
 	if i > 0 && i+1 < len(t.records) && t.records[i+1].tombstones != 0 {
@@ -70,7 +70,7 @@ func (t *teller) omit() {
 	t.untold++
 }
 
-// run tells one record after the other. If code of the user's has ended the goroutine, another goes on behind it.
+// run reports the records in order. If user code ends the goroutine, another one continues with the next record.
 func (t *teller) run() {
 	for {
 		r, untold, ok := t.next()
@@ -84,7 +84,8 @@ func (t *teller) run() {
 	}
 }
 
-// next takes the oldest record, and how many before it had no room. It reports false if there is none.
+// next removes the oldest record, and returns how many records were dropped before it. It reports false if there
+// is none.
 func (t *teller) next() (r record, untold uint32, ok bool) {
 	t.core.mu.Lock()
 	defer t.core.mu.Unlock()
@@ -104,7 +105,7 @@ func (t *teller) next() (r record, untold uint32, ok bool) {
 	return r, untold, true
 }
 
-// wait waits until all has been told.
+// wait waits until all records were reported.
 func (t *teller) wait() {
 	t.core.mu.Lock()
 	defer t.core.mu.Unlock()
@@ -117,7 +118,7 @@ func (t *teller) wait() {
 	}
 }
 
-// tell tells one record.
+// tell reports one record.
 func (c *Conn) tell(r *record) {
 	if s := r.sessionEnd; s != nil {
 		if s.Era.Serves() { // modern versions have no sessions
@@ -138,7 +139,7 @@ func (c *Conn) tell(r *record) {
 	}
 }
 
-// errorType says how a session ended that err ended, empty if it ended in order.
+// errorType returns the error.type of a session that err ended, empty if it ended normally.
 func errorType(err error) string {
 	switch {
 	case err == nil:

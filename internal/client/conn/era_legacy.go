@@ -10,20 +10,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// LegacyEra is that of the revisions up to 2025-11-25: a session begins with initialize.
+// LegacyEra is the era of the revisions up to 2025-11-25: a session begins with initialize.
 type LegacyEra struct{}
 
 func (LegacyEra) requestMeta(*Settings, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
 
-// ResultType takes all for complete: legacy results have no type, and a member of that name is the server's own.
+// ResultType returns "complete": legacy results have no type, and a member of that name belongs to the server.
 func (LegacyEra) ResultType([]byte) (mcp.ResultType, error) { return mcp.ResultComplete, nil }
 
 func (LegacyEra) Serves() bool     { return true }
 func (LegacyEra) Asks() bool       { return false }
 func (LegacyEra) Subscribes() bool { return false }
 
-// initialize performs the handshake of the legacy era and returns the session. A discover result that arrives
-// meanwhile, from a modern server that was slow to start, is kept in h.held.
+// initialize performs the handshake of the legacy era and returns the session. If a discover result arrives in the
+// meantime, from a modern server that was slow to start, h.held keeps it.
 // (specification 2025-11-25, basic/lifecycle)
 func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
@@ -37,16 +37,16 @@ func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Sessi
 	return h.initializeAnswer(ctx)
 }
 
-// initializeAnswer waits for the answer to initialize. The answer to a probe that is still out may come as well, or
-// instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it.
-// A session by initialize is preferred, because the server has served it by now.
+// initializeAnswer waits for the answer to initialize. The answer to an earlier probe may arrive as well, or
+// instead: a modern server that was slow to start answers the probe and then refuses initialize, or ignores it. A
+// session by initialize is preferred, because the server has accepted it.
 func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
-	if h.in.silent { // it has been asked by the probe and by initialize, and reads neither before it has started
+	if h.in.silent { // the server reads neither the probe nor initialize before it has started
 		h.clock.hold(true)
 		h.in.spoken = func() { h.clock.hold(false) }
 		defer func() { h.in.spoken = nil }()
 	}
-	// After the quarter of the probe this leaves another for the backoff and an attempt that a server answers at once.
+	// The probe has used a quarter; this leaves a quarter for the backoff and another attempt.
 	patience, done := h.clock.within(ctx, h.c.Settings.InitTimeout/2)
 	defer done()
 	var refused error
@@ -77,7 +77,7 @@ func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 	}
 }
 
-// initialized checks the server's answer to initialize and tells it that the session begins.
+// initialized checks the server's answer to initialize and sends notifications/initialized.
 func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error) {
 	var r mcp.InitializeResult
 	if err := h.decode(a, &r); err != nil {
@@ -97,15 +97,15 @@ func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error
 	return s, h.notify(ctx, s, mcp.NotificationInitialized)
 }
 
-// refusing is what the server says to a request without which there is no connection.
+// refusing returns the error for a server that refuses a request of the handshake.
 func refusing(method string, err *mcp.Error) error {
 	return fmt.Errorf("the server refuses %s: %w", method, err)
 }
 
 var ErrNoCommonVersion = errors.New("no protocol version in common")
 
-// alternative returns the legacy version to try after the server refused one with err, from the list that servers of
-// several revisions send along; false if it names none that the client speaks and has not tried.
+// alternative returns the legacy version to try after the server refused one with err, from the list of versions
+// in that error; false if the list has no other version of the client.
 func (h *Handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool) {
 	serverErr, ok := errors.AsType[*mcp.Error](err)
 	if !ok {

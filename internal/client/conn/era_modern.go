@@ -14,7 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ModernEra is that of 2026-07-28 and later: no handshake, every request says who asks and in which version.
+// ModernEra is the era of 2026-07-28 and later: no handshake; every request carries the client's identity and
+// version.
 type ModernEra struct{}
 
 func (ModernEra) requestMeta(cfg *Settings, v mcp.Version) (*jsonrpc.Constant, error) {
@@ -36,7 +37,7 @@ func (ModernEra) requestMeta(cfg *Settings, v mcp.Version) (*jsonrpc.Constant, e
 	return meta, err
 }
 
-// usualMeta is what was made last: nearly all clients of a program say the same about themselves.
+// usualMeta is the latest result of requestMeta, because nearly all clients of a program have the same identity.
 var usualMeta atomic.Pointer[knownMeta]
 
 type knownMeta struct {
@@ -44,18 +45,19 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// ResultType reads the one member that tells. Servers write it first, which costs next to nothing; behind a large
-// content it costs one pass that only validates. There is no other way to know before the content is decoded in place.
+// ResultType reads the member resultType. It is cheap if servers write the member first; after a large content it
+// costs one pass that only validates. The type must be known before the content is decoded in place.
 func (ModernEra) ResultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
 func (ModernEra) Serves() bool     { return false }
 func (ModernEra) Asks() bool       { return true }
 func (ModernEra) Subscribes() bool { return true }
 
-// probe asks the server what it speaks. It returns the session if that is a modern version, and errLegacy if the answer
-// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names modern ones is
-// asked once more. (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio,
-// "Backward Compatibility")
+// probe asks the server for its versions. It returns the session for a modern version, and errLegacy if the answer
+// indicates, or silence suggests, a legacy server. If a server refuses the version and names other modern ones,
+// probe asks once more.
+// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward
+// Compatibility")
 func (h *Handshake) probe(ctx context.Context) (*Session, error) {
 	version := h.c.Settings.Modern[0]
 	for again := false; ; again = true {
@@ -91,8 +93,8 @@ func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe returns the version to ask for instead of the one that err, the answer to the probe, refuses, or an
-// error. A server that supports the refused version too, as it says, is asked for it again only if there is no other.
+// refusedProbe returns the version for a second probe after err, the answer to the first one, or an error. If a
+// server claims to support the refused version, that version is tried again only if there is no other.
 func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:
@@ -108,9 +110,9 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 		}
 		return h.choose(supported)
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
-		return "", refusing(mcp.MethodDiscover, err) // a modern server, with another complaint
+		return "", refusing(mcp.MethodDiscover, err) // a modern server with a different complaint
 	case mcp.CodeInternalError:
-		if len(h.c.Settings.Legacy) == 0 { // nothing to fall back on; a proxy says so while its server is away
+		if len(h.c.Settings.Legacy) == 0 { // without a fallback; a proxy answers like this while its server is away
 			return "", refusing(mcp.MethodDiscover, err)
 		}
 	}
@@ -119,8 +121,8 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 	return "", errLegacy
 }
 
-// supportedVersions returns the versions that a server names when it refuses one, none if it names none. Servers of the
-// legacy era do it with another code and in the same form.
+// supportedVersions returns the versions in a server's error, none if there are none. Servers of the legacy era
+// send them under another code in the same form.
 func supportedVersions(err *mcp.Error) []mcp.Version {
 	var data mcp.UnsupportedVersionData
 	if json.Unmarshal(err.Data, &data) != nil {
@@ -131,8 +133,8 @@ func supportedVersions(err *mcp.Error) []mcp.Version {
 
 var errLegacy = errors.New("the server speaks no revision from 2026-07-28 on")
 
-// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they
-// have only legacy ones, and a refusal if they have none.
+// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if
+// they have only legacy versions in common, and a refusal if they have none.
 func (h *Handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 	for _, v := range h.c.Settings.Modern {
 		if slices.Contains(supported, v) {
@@ -148,8 +150,8 @@ func (h *Handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 		excerpts(supported), slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
 }
 
-// discovered makes a session of the answer to the probe. A result without a modern version that the client speaks is
-// what legacy servers give that answer any method with success, or list their versions although they need initialize.
+// discovered makes a session from the answer to the probe. Some legacy servers answer every method with success,
+// or list their versions although they need initialize; their result names no modern version of the client.
 func (h *Handshake) discovered(a *answer) (*Session, error) {
 	var r mcp.DiscoverResult
 	if err := h.decode(a, &r); err != nil {
@@ -172,7 +174,7 @@ func (h *Handshake) discovered(a *answer) (*Session, error) {
 func (h *Handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*Session, error) {
 	var server mcp.Implementation
 	if _, err := r.Meta.Decode(mcp.MetaServerInfo, &server); err != nil {
-		server = mcp.Implementation{} // it is for display only
+		server = mcp.Implementation{} // for display only
 	}
 	h.c.DropIcons(mcp.MethodDiscover, &server)
 	return h.c.newSession(Session{

@@ -16,13 +16,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The reasons for which a request is given up, as the server is told.
+// Reasons for giving up a request, for the cancellation notice.
 const (
 	ByCaller  = "cancelled by the caller"
 	byTimeout = "timeout"
 )
 
-// await waits for the outcome of the request, which has been sent.
+// await waits for the outcome of a sent request.
 func (r *Request) await(ctx context.Context) (o Outcome) {
 	for !o.Decided() {
 		select {
@@ -41,8 +41,8 @@ func (r *Request) await(ctx context.Context) (o Outcome) {
 	return o
 }
 
-// send hands the request to the transport, again if that is busy. It returns an outcome if the call has one before the
-// request is accepted.
+// send passes the request to the transport, and retries if the transport is busy. It returns the outcome if the
+// request ends before the transport accepts it.
 func (r *Request) send(ctx context.Context) Outcome {
 	s := r.Session
 	o := outgoing{
@@ -64,8 +64,8 @@ func (r *Request) send(ctx context.Context) Outcome {
 	return r.unsent(ctx, err, nil)
 }
 
-// resend sends the request anew, as soon as the server may take it, which has refused it for now. It returns an outcome
-// if the request has one by then.
+// resend sends the request again after the server has refused it for now, as soon as the server may accept it. It
+// returns the outcome if the request ends before.
 func (r *Request) resend(ctx context.Context, why *transport.RequestError) Outcome {
 	r.Accepted = false
 	r.Seen = r.Seen || !why.Unsent
@@ -75,8 +75,8 @@ func (r *Request) resend(ctx context.Context, why *transport.RequestError) Outco
 	return r.send(ctx)
 }
 
-// unsent returns the outcome of a request that is not sent, because of err. why is what the server has said, nil if it
-// has not had the request.
+// unsent returns the outcome of a request that is not sent because of err. why is the server's refusal, nil if the
+// server has not seen the request.
 func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestError) Outcome {
 	switch {
 	case err == errDecided:
@@ -89,9 +89,9 @@ func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestE
 	return r.settled(&Fault{Kind: KindTransport, Op: r.Method, Unsent: true, Cause: err})
 }
 
-// later waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
-// nil, by the server; that is final unless the request had no effect or may have it twice. The error is
-// [transport.ErrBusy] if the request is not sent again, or says what has ended the wait.
+// later waits until it is time to retry a request that was refused for now: by the transport or, if why is not
+// nil, by the server. The refusal of a server is final unless the request had no effect or is idempotent. The
+// error is [transport.ErrBusy] for no retry, or the reason for the end of the wait.
 func (r *Request) later(ctx context.Context, why *transport.RequestError) error {
 	delay, again := r.busy()
 	reason := names.RetryBusy
@@ -107,7 +107,7 @@ func (r *Request) later(ctx context.Context, why *transport.RequestError) error 
 	return (&outgoing{request: r}).wait(ctx, r.Session.Link, nil, delay)
 }
 
-// fits reports whether delay is over before the call's deadline, zero for none, and that of ctx.
+// fits reports whether delay ends before the call's deadline, zero for none, and before the deadline of ctx.
 func fits(ctx context.Context, deadline time.Time, delay time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && (deadline.IsZero() || end.Before(deadline)) {
 		deadline = end
@@ -115,18 +115,19 @@ func fits(ctx context.Context, deadline time.Time, delay time.Duration) bool {
 	return deadline.IsZero() || delay < time.Until(deadline)
 }
 
-// busy asks whether the call may try again, and when.
+// busy reports whether the call may try again, and after which delay.
 func (r *Request) busy() (time.Duration, bool) {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	if effects, ok := r.core.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
-		return 0, true // the call has its outcome already, and finds it before it sends again
+		return 0, true // the call has its outcome, and sees it before it sends again
 	}
 	delay, again, ok := r.core.calls.Busy(r.ID, rand.Float64())
 	return delay, again || !ok
 }
 
-// settled takes the call out of flight because of err, unless it has its outcome already, and returns its outcome.
+// settled removes the call from the calls in flight because of err, unless it has ended already, and returns its
+// outcome.
 func (r *Request) settled(err *Fault) Outcome {
 	r.core.mu.Lock()
 	if _, mine := r.core.calls.Settle(r.ID); mine {
@@ -143,8 +144,8 @@ func (c *Conn) anyInFlight() bool {
 	return c.calls.Len() > 0
 }
 
-// abandon takes the call out of flight because its caller does not wait any more, and tells the server. It reports
-// false if the call has its outcome, of which the server knows.
+// abandon removes the call from the calls in flight because its caller no longer waits, and notifies the server.
+// It reports false if the call has its outcome already.
 func (r *Request) abandon(ctx context.Context) bool {
 	c := r.core
 	c.mu.Lock()
@@ -158,7 +159,7 @@ func (r *Request) abandon(ctx context.Context) bool {
 	return mine
 }
 
-// leave takes the request out of flight because its context has ended. An outcome that is already there is better.
+// leave gives up the request because its context has ended. An existing outcome takes precedence.
 func (r *Request) leave() {
 	c := r.core
 	c.mu.Lock()
@@ -170,14 +171,14 @@ func (r *Request) leave() {
 	c.settleUp()
 }
 
-// abandoned is leave for the goroutine that waits for the outcome, which it returns.
+// abandoned calls leave and returns the outcome, for the goroutine that waits for it.
 func (r *Request) abandoned() Outcome {
 	r.leave()
 	return <-r.Outcome
 }
 
-// Leave gives up a request that was opened by [Request.OpenIn], and tells the server. If it has its outcome, of which
-// the server knows, that is returned instead, and over is true.
+// Leave gives up a request of [Request.OpenIn], and notifies the server. If the request has its outcome already,
+// Leave returns that instead, and over is true.
 func (r *Request) Leave(ctx context.Context) (o Outcome, over bool) {
 	if r.abandon(ctx) {
 		return Outcome{}, false
@@ -185,8 +186,8 @@ func (r *Request) Leave(ctx context.Context) (o Outcome, over bool) {
 	return <-r.Outcome, true
 }
 
-// cancelUpstream tells the server that the answer to the request is not awaited any more. It does so in one try, unless
-// no goroutine waits for the request. A request that the transport has not accepted needs no cancelling.
+// cancelUpstream notifies the server that the answer to the request is no longer wanted. It does not retry, unless
+// no goroutine waits for the request. A request that the transport has not accepted needs no cancellation.
 func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	s := r.Session
 	if !r.Accepted {
@@ -196,7 +197,7 @@ func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	switch {
 	case !tell:
 		return
-	case s.OwnStreams: // the end of the stream says it
+	case s.OwnStreams: // the end of the stream is the cancellation
 		r.core.CloseStream(s, r.ID)
 		return
 	}

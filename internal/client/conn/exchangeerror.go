@@ -8,16 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// exchangeError says that one request of a connection gets no answer, and why.
+// exchangeError reports that one request of a connection gets no answer, and why.
 type exchangeError struct {
-	request int64 // 0 for what was no request
+	request int64 // 0 for a message other than a request
 	err     *transport.RequestError
 }
 
 func (e *exchangeError) Error() string { return e.err.Error() }
 func (e *exchangeError) Unwrap() error { return e.err }
 
-// inHandshake returns what the failure of a request of the handshake means for the attempt.
+// inHandshake returns the failure of the attempt that a failed request of the handshake causes.
 func (e *exchangeError) inHandshake() *failure {
 	f := &failure{event: machine.NegotiationFailed, err: e.err}
 	switch e.err.Reason {
@@ -34,8 +34,8 @@ func (e *exchangeError) inHandshake() *failure {
 	return f
 }
 
-// suggestsLegacy reports whether the failure of a probe is what HTTP servers do that do not know the method, each in
-// its way: a status, a page, nothing at all.
+// suggestsLegacy reports whether HTTP servers that do not know the probed method fail like this: with a status, a
+// page, or no answer at all.
 func (f *failure) suggestsLegacy() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	if !ok {
@@ -48,39 +48,38 @@ func (f *failure) suggestsLegacy() bool {
 	return true
 }
 
-// refused reports whether the server itself has said no: what else becomes of a probe may be chance.
+// refused reports whether the server itself has refused the probe. Other failures may be temporary.
 func (f *failure) refused() bool {
 	status := HTTPStatus(f.err)
 	return status >= 400 && status < 500
 }
 
-// unreachable reports whether nothing has been sent because no connection could be made, which tells nothing of the
-// server.
+// unreachable reports whether no connection could be made, which reveals nothing about the server.
 func (f *failure) unreachable() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	return ok && e.Reason == transport.Unreachable
 }
 
-// failed deals with the failure of one request, which leaves the connection alone, but for the session that a server
-// has forgotten. An error ends the reading.
+// failed handles the failure of one request. The connection stays open, unless the server has forgotten the
+// session. An error ends the reading.
 func (r *Reader) failed(e *exchangeError) error {
 	switch e.err.Reason {
 	case transport.Busy:
 		r.c.putOff(e.request, e.err)
 		return nil
 	case transport.Malformed:
-		if r.c.awaits(e.request) { // a server need not answer a call that its client has given up
+		if r.c.awaits(e.request) { // a server need not answer a request that was given up
 			r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
 		}
 	}
-	if e.err.Reason == transport.SessionGone { // when its caller hears of it, the session is over
+	if e.err.Reason == transport.SessionGone { // when the caller gets the error, the session is over
 		return &failure{event: machine.SessionGone, err: e.err, request: e.request, failed: e.err}
 	}
 	return r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
 }
 
-// awaits reports whether the request with this id is in flight. A failure that is about no request, with the id 0,
-// counts as one that is: no caller can have given it up.
+// awaits reports whether the request with this id is in flight. The id 0 is not a request and always counts,
+// because no caller can have given it up.
 func (c *Conn) awaits(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,14 +87,14 @@ func (c *Conn) awaits(id int64) bool {
 	return ok || id == 0
 }
 
-// putOff lets the call try again later, which a server has refused for now.
+// putOff makes a call retry later that the server has refused for now.
 func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cl, ok := c.calls.Find(id); ok {
 		select {
 		case cl.putOff <- e:
-		default: // it has been told
+		default: // it was notified before
 		}
 		if cl.pending != nil {
 			cl.resume()
@@ -103,8 +102,8 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	}
 }
 
-// adopt settles whose answer a response is that came on the stream of one request: that request's. Servers that cannot
-// tell which request an error is for give it the id null.
+// adopt assigns a response on the stream of one request to that request. Servers that cannot determine the request
+// of an error send the id null.
 func adopt(m *jsonrpc.Message, v *jsonrpc.Violation, request int64) *jsonrpc.Violation {
 	own := jsonrpc.IntID(request)
 	switch {

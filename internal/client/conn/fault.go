@@ -11,17 +11,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Fault is why the core could not do what it was asked to. Package mcpclient makes it an Error for its users.
+// Fault is an error of the core. Package mcpclient converts it to an Error for its users.
 type Fault struct {
 	Kind   FaultKind
-	Op     string // the method, or what was being done
+	Op     string // method, or name of the operation
 	Server *mcp.Error
 	Unsent bool // the server cannot have acted on it
 	Cause  error
 }
 
-// FaultKind says what went wrong, in the words of the published schema. Kind of package mcpclient says what
-// each means.
+// FaultKind classifies a fault, as the published schema does. Kind of package mcpclient describes the kinds.
 type FaultKind string
 
 const (
@@ -43,24 +42,24 @@ var (
 	ErrTimeout        = timeoutError{}
 	ErrShutdown       = errors.New("client is shut down")
 	ErrUnauthorized   = errors.New("not authorized")
-	errDraining       = fmt.Errorf("%w: Drain was called, which lets nothing begin", ErrShutdown)
+	errDraining       = fmt.Errorf("%w: Drain was called, so no operation may begin", ErrShutdown)
 )
 
-// Refusal is the cause of a fault of [KindState] by which a feature of the client did not let a request be sent.
+// Refusal is the cause of a fault of [KindState] if a feature of the client has refused to send a request.
 type Refusal struct {
-	Word string // of the telemetry, for error.type
+	Word string // value of error.type in the telemetry
 	Err  error
 }
 
 func (r *Refusal) Error() string { return r.Err.Error() }
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// timeoutError makes a timeout look like one in the ways of net and context.
+// timeoutError makes a timeout recognizable for packages net and context.
 type timeoutError struct{}
 
 func (timeoutError) Error() string        { return "no answer in time" }
 func (timeoutError) Timeout() bool        { return true }
-func (timeoutError) Temporary() bool      { return true } // without it, it is no net.Error
+func (timeoutError) Temporary() bool      { return true } // required by net.Error
 func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 func (f *Fault) Error() string {
@@ -69,7 +68,7 @@ func (f *Fault) Error() string {
 	case f.Server != nil:
 		text = "server error " + strconv.FormatInt(f.Server.Code, 10) + ": " + f.Server.Message
 	case f.Cause != nil:
-		text = f.Cause.Error() // which says more than the kind
+		text = f.Cause.Error() // more specific than the kind
 	}
 	if f.Op == "" || f.Op == opAwait {
 		return text
@@ -84,8 +83,8 @@ func (f *Fault) Unwrap() error {
 	return f.Cause
 }
 
-// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word
-// of a small closed set.
+// ErrorType returns the attribute error.type: the server's error code, the HTTP status if there was no JSON-RPC
+// answer, or a word of a small closed set.
 func (f *Fault) ErrorType() string {
 	if f.Server != nil {
 		return strconv.FormatInt(f.Server.Code, 10)
@@ -121,7 +120,7 @@ func HTTPStatus(err error) int {
 	return 0
 }
 
-// Result describes to the telemetry how an operation ended that came to f, nil for a success.
+// Result describes the end of an operation to the telemetry; f is nil for a success.
 func (f *Fault) Result() instrument.Result {
 	if f == nil {
 		return instrument.Result{}

@@ -17,22 +17,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Handshake finds out what the server speaks and agrees on a version: see [Introduction]. It runs in the goroutine of
-// its connection and reads the connection itself, so that nothing the server sends behind the last answer is read
-// before the client is ready for it. Its requests are not in the in-flight table: they have no timeout of their own and
-// are never cancelled, which the specification forbids for initialize.
+// Handshake negotiates a version with the server: see [Introduction]. It runs in the goroutine of its connection
+// and reads the connection itself, so no message after the last answer is read before the client is ready for it.
+// Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled, because
+// the specification forbids that for initialize.
 type Handshake struct {
 	c       *Conn
 	link    *Link
 	in      *Reader
 	clock   *stopwatch
 	waiting []exchange // requests without an answer: the probe, initialize, or both
-	held    *Session   // from a discover result that came after initialize was sent
-	guessed bool       // that the server is of the legacy era: the next attempt probes again
-	// fallsBack says that server/discover may fail: the client, or the peer in front of it, then goes on with initialize.
-	// If that fails too, its span and that of the attempt say so.
+	held    *Session   // from a discover result that arrived after initialize was sent
+	guessed bool       // the server only seems to be of the legacy era, so the next attempt probes again
+	// fallsBack means that a failure of server/discover is expected: the client, or the peer in front of it, falls
+	// back to initialize. If that fails too, its span and the attempt's span report the failure.
 	fallsBack bool
-	// early is offered what comes instead of an answer, and reports whether it has dealt with that; nil for nothing.
+	// early handles messages before the answer, and reports whether it has handled one; nil for none.
 	early func(*jsonrpc.Message) bool
 }
 
@@ -43,16 +43,16 @@ type exchange struct {
 	op     instrument.Op
 }
 
-// answer is the server's to one of them.
+// answer is the server's answer to an exchange.
 type answer struct {
 	method string
 	msg    jsonrpc.Message
 	err    *mcp.Error    // the server's error; nil for a result
 	failed *failure      // why there is no answer
-	op     instrument.Op // of the request; it has ended unless there is a result
+	op     instrument.Op // of the request; has ended unless there is a result
 }
 
-// probeFor probes within a part of the time there is, as long as a legacy version is left to fall back on.
+// probeFor probes within a quarter of InitTimeout, if there is a legacy version to fall back to.
 func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	limited := ctx
 	if len(h.c.Settings.Legacy) > 0 {
@@ -65,35 +65,35 @@ func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	case err == nil || errors.Is(err, errLegacy):
 		return s, err
 	case ctx.Err() == nil && limited.Err() != nil:
-		return nil, errLegacy // silence; should the answer still come, initialize keeps it
+		return nil, errLegacy // no answer yet; if it arrives later, initialize keeps it
 	case h.probeKilled(err):
 		return nil, &failure{event: machine.ProbeLost, err: err}
 	}
 	return s, err
 }
 
-// probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what
-// servers do that crash on a request before initialize.
+// probeKilled reports whether the server has ended the connection without sending anything. Some servers crash on
+// a request before initialize.
 func (h *Handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
 }
 
-// ended reports whether f is that the server, which could be reached, has ended the connection. It is not if the client
-// has, such as when its patience was over.
+// ended reports whether a reachable server has ended the connection, and not the client, for example after a
+// timeout.
 func (h *Handshake) ended(f *failure) bool {
 	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
 }
 
-// send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
-// what versions are agreed on with.
+// send sends a request of the handshake. v is the version for the HTTP header, empty for initialize, which
+// negotiates it.
 func (h *Handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
 	return h.sendEncoded(ctx, method, v, func(id int64, trace *traceContext) ([]byte, error) {
 		return encodeRequest(id, method, params, trace.meta(meta))
 	})
 }
 
-// sendEncoded is send for a request that encode encodes.
+// sendEncoded is send with a function that encodes the request.
 func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
 	encode func(id int64, trace *traceContext) ([]byte, error)) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
@@ -127,10 +127,10 @@ func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 	return nil
 }
 
-// Patience is how long a connection that takes nothing any more has to say why.
+// Patience is how long to wait for a closed connection to report the reason.
 const Patience = time.Second
 
-// gone returns why the connection ended, which the failure to send does not tell.
+// gone returns why the connection ended, which the error of Send does not include.
 func (h *Handshake) gone(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -147,7 +147,7 @@ func (h *Handshake) gone(ctx context.Context, err error) error {
 func (h *Handshake) notify(ctx context.Context, s *Session, method string) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(BrokenOff)
-	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // why, gone reads
+	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // without the reason, which gone reads
 	op.End(err.Result())
 	if err != nil {
 		return h.gone(ctx, err)
@@ -191,7 +191,7 @@ func (h *Handshake) await(ctx context.Context) (answer, error) {
 	}
 }
 
-// answerTo takes a request that has been answered off the list of those that wait.
+// answerTo removes the waiting request that this id answers.
 func (h *Handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
 	if i < 0 {
@@ -202,7 +202,8 @@ func (h *Handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 	return answer{method: x.method, op: x.op}, true
 }
 
-// settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
+// settle decodes an error answer and ends the request's operation. The operation of a result ends when the result
+// is decoded.
 func (h *Handshake) settle(a *answer) {
 	a.op.Received(a.msg.Size())
 	if a.msg.Kind != jsonrpc.Error {
@@ -221,7 +222,7 @@ func (h *Handshake) settle(a *answer) {
 	a.op.End(result)
 }
 
-// mayFail reports whether a request of the handshake is a probe that may fail.
+// mayFail reports whether the method is a probe that is expected to fail.
 func (h *Handshake) mayFail(method string) bool { return method == mcp.MethodDiscover && h.fallsBack }
 
 // decode decodes a result.
@@ -241,7 +242,7 @@ func (h *Handshake) decode(a *answer, to any) error {
 	return h.unusable(a, err)
 }
 
-// unusable counts a result that breaks the protocol and returns the error for the handshake.
+// unusable counts an invalid result and returns the error for the handshake.
 func (h *Handshake) unusable(a *answer, err error) error {
 	v := h.c.Refused(&a.msg, err)
 	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
@@ -252,19 +253,19 @@ func (h *Handshake) unusable(a *answer, err error) error {
 	return err
 }
 
-// keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
+// keepDiscovered keeps a usable answer to the probe in case initialize fails.
 func (h *Handshake) keepDiscovered(a answer) {
 	if a.err == nil && a.failed == nil && len(h.c.Settings.Modern) > 0 {
 		h.held, _ = h.discovered(&a)
 	}
 }
 
-// abandon ends the operations of requests whose answers it waits for no more.
+// abandon ends the operations of requests whose answers are no longer wanted.
 func (h *Handshake) abandon(err error) {
 	f, _ := errors.AsType[*failure](err)
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost // by initialize, here or on another connection
+		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost // initialize replaces it
 		x.op.End(instrument.Result{
 			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.mayFail(x.method), Told: true,
 		})
@@ -272,8 +273,8 @@ func (h *Handshake) abandon(err error) {
 	h.waiting = nil
 }
 
-// handshakeErrorType says how a request of the handshake ended that got no answer: with the connection, or because
-// another answer came first or time ran out.
+// handshakeErrorType returns the error.type of a request of the handshake without an answer: the connection was
+// lost, or another answer came first or time ran out.
 func handshakeErrorType(err error) string {
 	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
 		return failure.ErrorType()

@@ -38,15 +38,15 @@ const (
 	answered              // one is open, and its request has ended with result
 )
 
-// What has become of an operation that may be lent.
+// The states of an operation that may be lent.
 const (
 	atHome int32 = iota
 	lentOut
 	over
 )
 
-// Open begins the operation before there is a request. It returns the context with its span, for what the caller does
-// first. The caller calls [Request.Close].
+// Open begins the operation before there is a request. It returns the context with its span, for the caller's first
+// steps. The caller calls [Request.Close].
 func (r *Request) Open(ctx context.Context) context.Context {
 	r.held.kept, r.held.outer = true, trace.SpanFromContext(ctx)
 	r.held.ctx = r.begin(ctx, r.Content.About())

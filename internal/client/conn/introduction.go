@@ -7,13 +7,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What the client keeps of the handshake lasts as long as the session, or until the next attempt to connect.
+// The data that a client keeps from the handshake last as long as the session, or until the next attempt to
+// connect.
 
-// MaxIntroduction bounds what a server declares and says of itself, in bytes. It becomes many small values, which take
-// far more memory than the text. Its instructions are one string; they are as long as a frame can be.
+// MaxIntroduction bounds the capabilities and identity of a server, in bytes. They are decoded into many small
+// values, which take far more memory than the text. The instructions are a single string, and only bounded by the
+// frame limit.
 const MaxIntroduction = 64 << 10
 
-// checkIntroduction says whether there is too much of it in the result of a handshake, before that is decoded.
+// checkIntroduction returns an error if a result of the handshake exceeds MaxIntroduction, before it is decoded.
 func checkIntroduction(result []byte) error {
 	size := 0
 	o := jsonscan.ObjectAt(result, 0)
@@ -26,23 +28,23 @@ func checkIntroduction(result []byte) error {
 	if size > MaxIntroduction {
 		return &introductionError{size}
 	}
-	return nil // what is no JSON, its decoder says
+	return nil // the decoder reports invalid JSON
 }
 
-// introductionError is the error for a server that has too much to say of itself.
+// introductionError is the error for a server whose introduction is too large.
 type introductionError struct{ size int }
 
 func (e *introductionError) Error() string {
-	return fmt.Sprintf("the server introduces itself with %d bytes, the limit is %d", e.size, MaxIntroduction)
+	return fmt.Sprintf("the introduction of the server has %d bytes, above the limit of %d", e.size, MaxIntroduction)
 }
 
-// Bounds of an error of the server that is kept as the reason why there is no connection, in bytes.
+// Bounds, in bytes, of a server's error that is kept as the reason for a failed connection.
 const (
 	MaxReason     = 1 << 10
 	maxReasonData = 4 << 10
 )
 
-// brief returns e without what is too long to be kept.
+// brief returns e within these bounds.
 func brief(e *mcp.Error) *mcp.Error {
 	b := &mcp.Error{Code: e.Code, Message: Excerpt(e.Message, MaxReason)}
 	if len(e.Data) <= maxReasonData {
@@ -51,7 +53,7 @@ func brief(e *mcp.Error) *mcp.Error {
 	return b
 }
 
-// excerpts returns the beginnings of a few versions, for the text of an error.
+// excerpts returns the beginnings of the first versions, for the text of an error.
 func excerpts(versions []mcp.Version) (some []string) {
 	const few = 16
 	for _, v := range versions[:min(few, len(versions))] {

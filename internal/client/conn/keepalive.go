@@ -7,12 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 )
 
-// errSilent is why a connection is given up that hangs.
+// errSilent is the reason for closing a connection that does not respond.
 var errSilent = &failure{event: machine.TransportDown,
-	err: errors.New("the server says nothing, and does not answer a ping")}
+	err: errors.New("the server sends nothing and does not answer a ping")}
 
-// watchOver begins to look after the server of a session, if the options say so and the session has a connection:
-// without one, there is nothing between two requests that could hang.
+// watchOver starts the keep-alive of a session, if the options demand it. A session without a connection needs
+// none, because nothing between two requests can hang.
 func (c *Conn) watchOver(s *Session) *keepalive.Watch {
 	every := c.Settings.KeepAlive
 	if every == 0 || s.OwnStreams {

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// RoomEvery is how often the first in line looks whether there is room.
+// RoomEvery is the interval at which the first message in line tries to send.
 const RoomEvery = 10 * time.Millisecond
 
-// line is where the messages of a connection wait for room in a transport that is busy, first come, first served. Only
-// the first tries to send, even if its frame is the largest, so no other overtakes it. A transport says no more than
-// that it is busy, so the first looks again and again. Each place belongs to a goroutine, which brings the memory for
-// its frame.
+// line queues the messages of a connection while the transport is busy, first in first out. Only the first message
+// tries to send, even if its frame is the largest, so no other overtakes it. A transport only reports that it is
+// busy, so the first message polls. Each place belongs to a goroutine, which owns the memory of its frame.
 type line struct {
-	length atomic.Int32 // of waiting
+	length atomic.Int32 // number of waiting places
 
 	mu      sync.Mutex
 	waiting *list.List // guarded by mu; of *place; nil before the first
@@ -30,7 +29,7 @@ type place struct {
 // empty reports whether no message waits.
 func (l *line) empty() bool { return l.length.Load() == 0 }
 
-// enter takes the last place.
+// enter appends a place.
 func (l *line) enter() *place {
 	p := &place{first: make(chan struct{})}
 	l.mu.Lock()
@@ -46,7 +45,7 @@ func (l *line) enter() *place {
 	return p
 }
 
-// leave gives up a place, and tells the next if it was the first. A nil place is none.
+// leave removes a place and notifies the next one if it is now the first. p may be nil.
 func (l *line) leave(p *place) {
 	if p == nil {
 		return

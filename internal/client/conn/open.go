@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// awaitSession waits for a session until by, zero for no end, and, unless it is for a request of the client's own,
-// until the session is open to all.
+// awaitSession waits for a session until by, zero for no deadline. For a request that is not the client's own, it
+// also waits until the session is open to all requests.
 func (c *Conn) awaitSession(ctx context.Context, op string, by time.Time, own bool) *Fault {
 	if err := c.AwaitReady(ctx, op, by); err != nil || own {
 		return err
@@ -15,10 +15,10 @@ func (c *Conn) awaitSession(ctx context.Context, op string, by time.Time, own bo
 	return c.awaitOpen(ctx, op, by)
 }
 
-// errRestoring is why a request has to wait that is not the client's own.
-var errRestoring = fmt.Errorf("%w, it brings the server back to where the session before was lost", ErrNotReady)
+// errRestoring is why a request must wait that is not the client's own.
+var errRestoring = fmt.Errorf("%w, it is restoring the state of the lost session", ErrNotReady)
 
-// awaitOpen waits until the present session, if there is one, is open to all.
+// awaitOpen waits until the present session, if there is one, is open to all requests.
 func (c *Conn) awaitOpen(ctx context.Context, op string, by time.Time) *Fault {
 	s := c.Present()
 	if s.held == nil {
@@ -40,7 +40,7 @@ func (c *Conn) awaitOpen(ctx context.Context, op string, by time.Time) *Fault {
 	return nil
 }
 
-// admits reports whether others than the client's own requests may be made in s.
+// admits reports whether requests other than the client's own may be made in s.
 func (s *Session) admits() bool {
 	if s.held == nil {
 		return true
@@ -53,14 +53,14 @@ func (s *Session) admits() bool {
 	}
 }
 
-// Open lets all requests be made in s, once.
+// Open opens s to all requests. It is called once.
 func (s *Session) Open() {
 	if s.held != nil {
 		close(s.held)
 	}
 }
 
-// Open reports whether there is a session that is open to all.
+// Open reports whether there is a session that is open to all requests.
 func (c *Conn) Open() bool {
 	s := c.Present()
 	return s != NoSession && s.admits()

@@ -7,24 +7,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// openLink is a connection of the present epoch, from the dialling on. The epoch changes if it is negotiated anew.
+// openLink is a connection of the present epoch, from dialling on. The epoch changes if it negotiates again.
 type openLink struct {
 	core  *Conn
-	epoch uint64    // changed by the steps of the connection's own goroutine only
-	clock stopwatch // of the handshake
+	epoch uint64    // only the connection's own goroutine changes it
+	clock stopwatch // bounds the handshake
 
-	// Written by the connection's own goroutine, with core.mu held; others read it with that.
-	conn transport.Conn // nil before it is open
-	// of the present attempt or session, ends with it or when the client hangs up; carries no span
+	// Written by the connection's own goroutine with core.mu held; other goroutines read it with core.mu held.
+	conn transport.Conn // nil while dialling
+	// of the present attempt or session; ends with it or when the client hangs up; carries no span
 	ctx context.Context
-	end context.CancelCauseFunc // ends ctx, with why
+	end context.CancelCauseFunc // ends ctx, with the reason
 
 	authorizing int32          // guarded by core.mu; messages that wait for an authorization
-	hungUp      bool           // guarded by core.mu; the client has hung up
-	closing     bool           // guarded by core.mu; a goroutine closes conn
-	why         error          // guarded by core.mu; why the client has hung up
-	trouble     error          // guarded by core.mu; the first message of the handshake that could not be used
-	closed      sync.WaitGroup // waits for the goroutine that closes, unless it is the connection's own
+	hungUp      bool           // the client has hung up; guarded by core.mu
+	closing     bool           // a goroutine closes conn; guarded by core.mu
+	why         error          // why the client has hung up; guarded by core.mu
+	trouble     error          // error of the first unusable message of the handshake; guarded by core.mu
+	closed      sync.WaitGroup // the goroutine that closes conn, unless it is the connection's own
 }
 
 func newOpenLink(c *Conn, epoch uint64) *openLink {
@@ -33,7 +33,8 @@ func newOpenLink(c *Conn, epoch uint64) *openLink {
 	return l
 }
 
-// attach gives l its connection. If the client has hung up meanwhile, that is closed.
+// attach sets the connection of l. If the client has hung up in the meantime, attach starts to close the
+// connection.
 func (l *openLink) attach(conn transport.Conn) {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -42,8 +43,8 @@ func (l *openLink) attach(conn transport.Conn) {
 	}
 }
 
-// renew gives the connection a context for what comes next, an attempt or a session. A context that many others have
-// come of keeps a table of them for as long as it is there.
+// renew creates a context for the next attempt or session. A context that many others are derived from keeps a
+// table of them as long as it lives, so it is replaced.
 func (l *openLink) renew() {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -55,7 +56,7 @@ func (l *openLink) renew() {
 	}
 }
 
-// leave hangs up. The goroutine of the connection ends then. It is called with mu held.
+// leave hangs up, and the goroutine of the connection ends. mu is held.
 func (l *openLink) leave(why error) {
 	l.hungUp, l.why = true, why
 	l.end(why)
@@ -64,13 +65,13 @@ func (l *openLink) leave(why error) {
 	}
 }
 
-// beginClose has the connection closed in the background. It is called with mu held.
+// beginClose closes the connection in the background. mu is held.
 func (l *openLink) beginClose() {
 	l.closing = true
 	l.closed.Go(l.closeConn) // ends within CloseTimeout; close waits for it
 }
 
-// close closes the connection, if there is one, and lets the next be opened.
+// close closes the connection, if there is one, and allows the next to be opened.
 func (l *openLink) close() {
 	c := l.core
 	if l.conn != nil {
@@ -85,7 +86,7 @@ func (l *openLink) close() {
 	l.end(nil)
 }
 
-// mayClose reports whether the connection is not being closed yet. The caller does so then.
+// mayClose reports whether the caller must close the connection, because no goroutine is closing it.
 func (l *openLink) mayClose() bool {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()

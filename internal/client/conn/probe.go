@@ -9,21 +9,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Probe is for tests: it counts what a core holds, and makes happen at once what happens rarely.
+// Probe is for tests: it reads figures of a core, and triggers rare events.
 type Probe struct{ C *Conn }
 
-// Figures are how much a core holds.
+// Figures are counts in a core.
 type Figures struct {
-	LastID                        int64 // the last request id given out
+	LastID                        int64 // last request id
 	InFlight, Tombstones, Waiters int
-	Told                          int // tombstones that the telemetry knows of
-	Records, Untold               int // that wait to be told, and that had no room
+	Told                          int // tombstones that were reported to the telemetry
+	Records, Untold               int // records that wait to be reported, and dropped records
 	Telling                       bool
 	NextSweep                     time.Time // zero for none
 
-	Turn       int32  // the state of the present session's turn
-	OwnAnswers uint32 // that callers have read themselves in the present session
-	InLine     int32  // calls that wait for room in it
+	Turn       int32  // state of the present session's turn
+	OwnAnswers uint32 // answers that callers have read themselves in the present session
+	InLine     int32  // calls that wait for room
 }
 
 func (p Probe) Figures() Figures {
@@ -44,7 +44,7 @@ func (p Probe) Figures() Figures {
 	return f
 }
 
-// Add takes r into flight n times, under consecutive ids, and returns the first.
+// Add adds r to the requests in flight n times, under consecutive ids, and returns the first id.
 func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first int64) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -55,7 +55,7 @@ func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first 
 	return p.C.lastID - int64(n) + 1
 }
 
-// Settle takes n requests out of flight, without an outcome.
+// Settle removes n requests in flight without an outcome.
 func (p Probe) Settle(first int64, n int) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -64,7 +64,7 @@ func (p Probe) Settle(first int64, n int) {
 	}
 }
 
-// Open takes r into flight as one whose answer ends what has been acknowledged, and returns its id.
+// Open adds r to the requests in flight as an acknowledged subscription, and returns its id.
 func (p Probe) Open(r *Request) int64 {
 	r.open = true
 	r.ID = p.Add(r, 1, func(int64) time.Time { return time.Time{} })
@@ -74,7 +74,7 @@ func (p Probe) Open(r *Request) int64 {
 // Busy makes the server refuse a request for now.
 func (p Probe) Busy(id int64, why *transport.RequestError) { p.C.putOff(id, why) }
 
-// BusyAndLost is Busy, and the loss of the connection in the same moment.
+// BusyAndLost is Busy and the loss of the connection, atomically.
 func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -83,7 +83,7 @@ func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: p.C.m.Epoch}, &fact{err: err})
 }
 
-// OpenAndOver has a request acknowledged and answered in the same moment.
+// OpenAndOver acknowledges and answers a request atomically.
 func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -93,21 +93,21 @@ func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	r.finish(Outcome{Message: jsonrpc.Message{Kind: jsonrpc.Result}})
 }
 
-// End ends the present session as the loss of its connection does, but the machine does not know yet.
+// End ends the present session as the loss of its connection does, before the machine notices.
 func (p Probe) End(err error) {
 	p.C.Present().end(&failure{event: machine.TransportDown, err: err})
 }
 
-// AwaitLoss is what a failed send waits for.
+// AwaitLoss waits like a failed send.
 func (p Probe) AwaitLoss(ctx context.Context, err error) error {
 	return p.C.whyClosed(ctx, &outgoing{session: p.C.Present()}, err)
 }
 
-// Lose tells the machine that the present connection is lost.
+// Lose reports the loss of the present connection to the machine.
 func (p Probe) Lose(err error) { _ = p.C.lost(p.C.Present(), err) }
 
-// Pace sets when the turn is lent, before the core starts: how long it is, how soon answers have to follow each other,
-// and how many.
+// Pace configures, before the core starts, when the turn is lent: the tick, the maximum interval between answers,
+// and their number.
 func (p Probe) Pace(tick, soon time.Duration, enough int32) {
 	p.C.pace = &pace{Tick: tick, soon: soon, Enough: enough}
 }

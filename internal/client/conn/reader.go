@@ -21,14 +21,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// InvalidStreak is how many invalid frames in a row end the connection.
+// InvalidStreak is the number of consecutive invalid frames that ends the connection.
 const InvalidStreak = 1000
 
-// OwnStream reports whether the latest message has come on the stream of one request.
+// OwnStream reports whether the latest message arrived on the stream of a single request.
 func (r *Reader) OwnStream() bool { return r.request != 0 }
 
-// Request returns the content of the request on whose own stream the latest message has come, nil if there is none, or
-// if that is over.
+// Request returns the content of the request on whose stream the latest message arrived, nil if there is none or
+// it is over.
 func (r *Reader) Request() Content {
 	if r.request == 0 {
 		return nil
@@ -41,20 +41,20 @@ func (r *Reader) Request() Content {
 	return nil
 }
 
-// failure is why a connection ends, or an attempt to make one, as an event for the state machine.
+// failure is why a connection, or an attempt to connect, ends, as an event for the state machine.
 type failure struct {
 	event machine.Event
 	err   error
-	wait  time.Duration // how long the server asks to be left alone, 0 if it does not
+	wait  time.Duration // delay that the server asks for, 0 for none
 
-	request int64                   // that was answered so
-	failed  *transport.RequestError // what its caller is told; nil if it is as the others
+	request int64                   // id of the request that failed, 0 for none
+	failed  *transport.RequestError // error for the caller of that request; nil if it is the same as for the others
 }
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// ErrorType is the value of the attribute error.type of an attempt that f ended.
+// ErrorType returns the attribute error.type of an attempt that f ended.
 func (f *failure) ErrorType() string {
 	server, isServer := errors.AsType[*mcp.Error](f.err)
 	typed, isTyped := errors.AsType[interface {
@@ -80,8 +80,7 @@ func (f *failure) ErrorType() string {
 	return "_OTHER"
 }
 
-// failureOf returns the event for err, which ended a handshake or a connection: what err itself says it is, or
-// otherwise.
+// failureOf returns the failure in the chain of err, or a failure with the event otherwise.
 func failureOf(err error, otherwise machine.Event) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -89,27 +88,27 @@ func failureOf(err error, otherwise machine.Event) *failure {
 	return &failure{event: otherwise, err: err}
 }
 
-// Reader turns the frames of one connection into messages: it asks for a frame only when the one before has been dealt
-// with, refuses what is invalid, and takes batches apart. It is owned by the connection's goroutine, but for direct.
+// Reader parses the frames of one connection into messages: it asks for a frame only after it has handled the
+// previous one, refuses invalid frames, and splits batches. The connection's goroutine owns it, except for direct.
 type Reader struct {
 	c       *Conn
 	Link    *Link
 	Session *Session         // nil during the handshake
-	silent  bool             // the server is a process that is starting: nothing has arrived yet
+	silent  bool             // the server process has sent no output yet
 	heard   bool             // a valid message has arrived
-	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
-	spoken  func()           // called when silent is over; nil if nothing waits for it
+	invalid atomic.Int32     // consecutive invalid frames, including those of direct
+	spoken  func()           // called when silent ends; nil for none
 	alive   *keepalive.Watch // nil for none, and during the handshake
 	turn    *turn            // nil if only the connection's goroutine may read
-	request int64            // whose own stream has carried the latest frame, 0 for a shared one
+	request int64            // request on whose stream the latest frame arrived, 0 for a shared stream
 }
 
-// next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other
-// error, always a *failure unless ctx ended, means that the connection is over.
+// next returns the next message of the handshake. An *exchangeError means that one request gets no answer. Any
+// other error, which is a *failure unless ctx ended, means that the connection is over.
 func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.Link.Conn.Receive(ctx)
-		if errors.Is(err, seam.ErrInterrupted) { // for a caller that read in the session before
+		if errors.Is(err, seam.ErrInterrupted) { // meant for a caller that read in the previous session
 			continue
 		}
 		if err != nil && ctx.Err() != nil && r.Link.Ctx.Err() == nil {
@@ -128,16 +127,16 @@ func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	}
 }
 
-// looks says what there is in a frame.
+// looks classifies the content of a frame.
 type looks uint8
 
 const (
-	nothing  looks = iota // that has to be routed
-	aMessage              // a valid one
-	aBatch                // in a session whose version has them
+	nothing  looks = iota // nothing to route
+	aMessage              // a valid message
+	aBatch                // a batch, in a session whose version has batches
 )
 
-// look makes a message of what Receive has returned. Its errors are those of next.
+// look parses the result of Receive. Its errors are those of next.
 func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (looks, error) {
 	switch {
 	case err != nil:
@@ -165,7 +164,7 @@ func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (loo
 	return nothing, r.unanswered(v, &transport.RequestError{Reason: transport.Malformed, Err: v})
 }
 
-// unanswered returns the error for a request of the handshake whose answer cannot be used.
+// unanswered returns the error for a request of the handshake whose answer is invalid.
 func (r *Reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) error {
 	if id, ok := v.ID.Int(); ok && v.Response && r.Session == nil {
 		return &exchangeError{id, why}
@@ -173,10 +172,10 @@ func (r *Reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) e
 	return nil
 }
 
-// errHungUp ends a reader whose connection the client has given up.
+// errHungUp ends a reader whose connection the client has closed.
 var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client hung up")}
 
-// parse reads one message. On the stream of a request, a response is that request's or a violation.
+// parse parses one message. On the stream of a request, a response belongs to that request or is a violation.
 func (r *Reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	m, v := r.parseAny(data)
 	if r.request != 0 {
@@ -203,11 +202,11 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	return m, nil
 }
 
-// batches reports whether the session's version has them. (specification 2025-03-26, basic, "Batching")
+// batches reports whether the session's version has batches. (specification 2025-03-26, basic, "Batching")
 func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version == mcp.Version20250326 }
 
-// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What
-// it and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
+// run reads and routes messages until the connection is over, and returns the reason. Every idle client has the
+// stack of run and Receive, so the handling of a frame is in other functions.
 func (r *Reader) run() error {
 	answer := Answerer(r.Answer)
 	for {
@@ -215,7 +214,7 @@ func (r *Reader) run() error {
 		if r.turn.due() {
 			got = r.turn.lend(r.Link.Ctx.Done(), r.c.anyInFlight)
 		} else {
-			got.frame, got.err = r.Link.Conn.Receive(context.Background()) // the cheapest to wait with
+			got.frame, got.err = r.Link.Conn.Receive(context.Background()) // the cheapest wait
 		}
 		if errors.Is(got.err, seam.ErrInterrupted) {
 			continue
@@ -226,8 +225,9 @@ func (r *Reader) run() error {
 	}
 }
 
-// runUntilRest is run for a connection that says when there is nothing to read: then it returns [seam.ErrResting],
-// and wake is called when there is. Another goroutine may have the reader by then.
+// runUntilRest is run for a connection that knows when there is nothing to read. It then returns
+// [seam.ErrResting], and the connection calls wake when there is something to read. Another goroutine may own the
+// reader by then.
 func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	for {
 		frame, err := conn.ReceiveOrRest(wake)
@@ -240,17 +240,17 @@ func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	}
 }
 
-// messages are those that no reader uses now. Nothing that a reader calls may keep one.
+// messages is a pool of unused messages. No function that a reader calls may keep one.
 var messages = sync.Pool{New: func() any { return new(jsonrpc.Message) }}
 
 func newMessage() *jsonrpc.Message { return messages.Get().(*jsonrpc.Message) }
 
 func freeMessage(m *jsonrpc.Message) {
-	*m = jsonrpc.Message{} // with the frame
+	*m = jsonrpc.Message{} // including the frame
 	messages.Put(m)
 }
 
-// take routes what is in a frame. An error means that the connection is over.
+// take routes the content of a frame. An error means that the connection is over.
 func (r *Reader) take(frame transport.Frame, err error, answer Answerer) error {
 	if err == nil && (frame.Err == nil || frame.Err.Status != 0) {
 		r.alive.Heard()
@@ -269,7 +269,7 @@ func (r *Reader) take(frame transport.Frame, err error, answer Answerer) error {
 	return nil
 }
 
-// survive fails the request that err is about, if it is about one only.
+// survive fails the affected request, if err is about a single request.
 func (r *Reader) survive(err error) error {
 	if failed, ok := errors.AsType[*exchangeError](err); ok {
 		return r.failed(failed)
@@ -277,11 +277,12 @@ func (r *Reader) survive(err error) error {
 	return err
 }
 
-// direct takes a frame that is all of the answer to a request, if it is as it should be, in the goroutine that has it:
-// the connection's has nothing to do with it then. All else is for next.
+// direct routes a frame that is the complete, valid answer to a request, in the goroutine that has received it, so
+// that the connection's goroutine need not. It refuses any other frame; next or take handles those.
 func (r *Reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
 
-// own takes the frame that answers the request with this id, of the caller whose turn it is. All else is for take.
+// own routes the frame if it answers the request with this id, of the caller whose turn it is. take handles other
+// frames.
 func (r *Reader) own(f transport.Frame, id int64) bool {
 	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id)
 }
@@ -301,23 +302,23 @@ func (r *Reader) answers(frame []byte, id int64) bool {
 	return true
 }
 
-// MaxBatchRequests is how many requests a batch may have: their answers are kept until the last one is there.
+// MaxBatchRequests bounds the requests in a batch, because their answers are kept until the last one is complete.
 const MaxBatchRequests = 1024
 
 var errBatchRequests = fmt.Errorf("the batch has more than %d requests", MaxBatchRequests)
 
-// runBatch routes the messages of a batch. The answers to the requests among them go back together; requests beyond
-// maxBatchRequests are refused one by one.
+// runBatch routes the messages of a batch. The answers to its requests are sent together; requests above
+// MaxBatchRequests are refused one by one.
 func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	elements, err := jsonrpc.Batch(frame)
 	if err != nil {
 		return r.refused(jsonrpc.ViolationOf(nil, err), frame)
 	}
 	answers := &batchAnswer{waiting: 1, send: answer}
-	defer r.c.InBackground(r.Link, func() { answers.answer(nil, true) }) // sends, unless a handler is still at work
+	defer r.c.InBackground(r.Link, func() { answers.answer(nil, true) }) // sends the answers, unless a handler still runs
 	requests := 0
 	for element := range elements {
-		data := bytes.Clone(element) // a message that is kept does not keep the batch
+		data := bytes.Clone(element) // a copy, so that a message that is kept does not keep the batch
 		m, v := r.parse(data)
 		if v == nil && m.Kind == jsonrpc.Request {
 			if requests++; requests > MaxBatchRequests {
@@ -340,8 +341,8 @@ func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	return nil
 }
 
-// refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant to
-// answer fails: no other answer will come.
+// refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant
+// to answer fails, because no other answer will come.
 func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	streak := r.invalid.Add(1)
 	r.c.Violation(v, frame, len(frame), 0)
@@ -356,7 +357,7 @@ func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	return r.proceed(machine.FrameInvalid, &fact{violation: v})
 }
 
-// answerInvalid answers a request that cannot be served, of a server that may ask, if it can be told which it is.
+// answerInvalid answers an invalid request of a server that may send requests, if its id is known.
 func (r *Reader) answerInvalid(v *jsonrpc.Violation) {
 	if v.ID.IsZero() || v.Method == "" || v.Response || r.Session == nil || !r.Session.Era.Serves() {
 		return
@@ -364,7 +365,7 @@ func (r *Reader) answerInvalid(v *jsonrpc.Violation) {
 	_ = r.Answer(ErrorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
-// skipped counts a frame over the limit that was skipped.
+// skipped counts a skipped frame above the limit.
 func (r *Reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
 	v := jsonrpc.TooLarge(f.Err.Head, f.Err.Tail)
 	v.Cause = f.Err
@@ -375,7 +376,7 @@ func (r *Reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
 	return v, r.proceed(machine.FrameSkipped, &fact{violation: v})
 }
 
-// proceed tells the machine about a frame and returns an error unless the next one may be asked for.
+// proceed reports a frame to the machine and returns an error unless the next frame may be read.
 func (r *Reader) proceed(event machine.Event, f *fact) error {
 	effects, _ := r.c.step(machine.Input{Event: event, Epoch: r.Link.Epoch}, f)
 	if !slices.Contains(effects, machine.Pull) {
@@ -384,7 +385,7 @@ func (r *Reader) proceed(event machine.Event, f *fact) error {
 	return nil
 }
 
-// over tells why the connection is over.
+// over returns why the connection is over.
 func (r *Reader) over(err error) *failure {
 	if r.Link.Ctx.Err() != nil { // the client hung up
 		return &failure{event: machine.TransportDown, err: context.Cause(r.Link.Ctx)}

@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The bounds of the reports that wait for a caller who is busy with one.
+// Bounds of the progress notifications that wait for a caller.
 const (
 	ProgressKept  = 16
-	progressBytes = 1 << 20 // unless the latest alone has more
+	progressBytes = 1 << 20 // unless the latest alone is larger
 )
 
-// progressQueue holds the reports that a caller has not taken yet, in order; the oldest give way. It is guarded by the
-// client's mutex.
+// progressQueue holds the progress notifications that the caller has not received yet, in order; the oldest are
+// dropped. Guarded by the client's mutex.
 type progressQueue struct {
 	reports []*mcp.ProgressParams
 	size    int // in bytes
 }
 
-// push adds a report and returns how many others were lost for it.
+// push adds a notification and returns how many others were dropped for it.
 func (q *progressQueue) push(p *mcp.ProgressParams) (lost int) {
 	q.size += progressSize(p)
 	for ; lost < len(q.reports) && (len(q.reports)-lost == ProgressKept || q.size > progressBytes); lost++ {
@@ -34,7 +34,7 @@ func (q *progressQueue) push(p *mcp.ProgressParams) (lost int) {
 	return lost
 }
 
-// progressSize is what a report keeps in memory beside itself: texts of the server's.
+// progressSize returns the memory of a notification's texts.
 func progressSize(p *mcp.ProgressParams) int {
 	token, _ := p.ProgressToken.Text()
 	return len(p.Message) + len(p.Meta) + len(token)
@@ -47,16 +47,16 @@ func (q *progressQueue) take() []*mcp.ProgressParams {
 	return all
 }
 
-// longTotal is how many timeouts a request may take that progress prolongs, and a list of many pages, unless told
-// otherwise.
+// longTotal is the default maximum, in timeouts, for a request whose timeout progress restarts, and for a list of
+// many pages.
 const longTotal = 10
 
-// Longer returns the time for what may take so many timeouts, zero or less for no limit.
+// Longer returns the time for an operation that may take longTotal timeouts, zero or less for no limit.
 func Longer(timeout time.Duration) time.Duration {
 	return min(timeout, math.MaxInt64/longTotal) * longTotal
 }
 
-// allow gives the request its time, none or below for no limit.
+// allow starts the timeout of the request; zero or less means no limit.
 func (r *Request) allow(timeout time.Duration) {
 	now := time.Now()
 	r.Begun = now
@@ -77,7 +77,7 @@ func (r *Request) allow(timeout time.Duration) {
 	}
 }
 
-// sooner returns the deadline t, zero for none, or the latest one that r can have if that comes first.
+// sooner returns the earlier of t, zero for none, and the latest possible deadline of r.
 func (r *Request) sooner(t time.Time) time.Time {
 	if !r.latest.IsZero() && (t.IsZero() || r.latest.Before(t)) {
 		return r.latest
@@ -85,7 +85,7 @@ func (r *Request) sooner(t time.Time) time.Time {
 	return t
 }
 
-// deliverProgress hands the waiting reports to the caller.
+// deliverProgress passes the waiting notifications to the caller.
 func (r *Request) deliverProgress(ctx context.Context) {
 	if r.OnProgress == nil {
 		return
@@ -103,7 +103,7 @@ func (r *Request) deliverProgress(ctx context.Context) {
 	})
 }
 
-// Progress gives a report to the call that asked for it, whose id is the token.
+// Progress passes a progress notification to the call whose id is its token.
 func (c *Conn) Progress(p *mcp.ProgressParams) {
 	id, ok := p.ProgressToken.Int()
 	if !ok {
@@ -114,7 +114,7 @@ func (c *Conn) Progress(p *mcp.ProgressParams) {
 	}
 }
 
-// progressTo returns how many older reports were lost.
+// progressTo returns how many older notifications were dropped.
 func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	if !ok || r.Progressed == nil {
 		return 0
 	}
-	if r.patience > 0 { // the timer, if it was set to the deadline before, finds that there is time
+	if r.patience > 0 { // the timer, if set to the earlier deadline, finds that there is time
 		c.calls.Postpone(id, r.sooner(time.Now().Add(r.patience)))
 	}
 	if r.OnProgress == nil {
@@ -131,7 +131,7 @@ func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	lost = r.progress.push(p)
 	select {
 	case r.Progressed <- struct{}{}:
-	default: // it has been told and will take this one too
+	default: // already signalled; the caller takes this one too
 	}
 	return lost
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTheLatestReportsOfProgressAreKept(t *testing.T) {
+func TestLatestProgressReportsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q progressQueue
 		between := rapid.SliceOfN(rapid.IntRange(0, 3*progressBytes/2), 0, 3*ProgressKept)

@@ -130,34 +130,34 @@ func (r *Request) TraceContext() *instrument.TraceContext {
 	return &r.trace.TraceContext
 }
 
-// headstone is what a tombstone remembers of a request, for what its late answer leads to.
+// headstone is the data of a request that its tombstone keeps for a late answer.
 type headstone struct {
 	method string
 	ref    instrument.Ref
-	open   bool // what it opened was open
+	open   bool // it was an open subscription
 	late   LateAnswer
 }
 
-// LateAnswer hears of the answer to a request that has been given up, in the goroutine that reads, and must not wait.
+// LateAnswer handles the answer to a request that was given up, in the goroutine that reads, and must not wait.
 type LateAnswer func(r *Reader, m *jsonrpc.Message)
 
 func headstoneOf(r *Request) headstone {
 	return headstone{method: r.Method, ref: r.Ref, open: r.open, late: r.Content.Late()}
 }
 
-// Outcome is how a call ended: with a message, or because of a cause.
+// Outcome is how a call ended: with a message, or with a cause.
 type Outcome struct {
 	Message jsonrpc.Message
 	Cause   inflight.Cause
 	err     error                   // more about the cause
-	failed  *transport.RequestError // the cause is this call's alone
-	fault   *Fault                  // the call has not been sent, or is not sent again
+	failed  *transport.RequestError // the cause affects only this call
+	fault   *Fault                  // the call was not sent, or is not sent again
 }
 
-// Decided reports whether o is an outcome at all.
+// Decided reports whether o is an outcome, and not the zero value.
 func (o *Outcome) Decided() bool { return o.Message.Kind != 0 || o.Cause != 0 || o.fault != nil }
 
-// settlePutOff forgets a refusal that came behind the outcome of the request.
+// settlePutOff discards a refusal that arrived after the outcome of the request.
 func (r *Request) settlePutOff() {
 	select {
 	case <-r.putOff:
@@ -165,21 +165,21 @@ func (r *Request) settlePutOff() {
 	}
 }
 
-// finish gives the call its outcome, whichever way it was made. It is called once, with the core's mutex held, by what
-// took the request out of flight. If the outcome is not the answer, the caller may still wait for it.
+// finish sets the outcome of the call. The code that removes the request from the table calls it once, with the
+// core's mutex held. If the outcome is not the answer, finish interrupts a caller that reads.
 func (r *Request) finish(o Outcome) {
 	end := r.interruptReceive
 	if r.pending != nil {
 		r.decide(o)
-		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // not the frame
+		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // without the frame
 	}
-	r.Outcome <- o // and the call is its caller's again
+	r.Outcome <- o // from now on the call belongs to its caller
 	if o.Message.Kind == 0 && end != nil {
 		end()
 	}
 }
 
-// waitsIn hears that the caller's goroutine waits for the answer in the transport, until end is called.
+// waitsIn records that the caller's goroutine waits in the transport for the answer; end interrupts that.
 func (r *Request) waitsIn(end func()) {
 	r.core.mu.Lock()
 	r.interruptReceive = end
@@ -190,17 +190,17 @@ func (r *Request) waitsIn(end func()) {
 	}
 }
 
-// waitsNoMore forgets how to end what r waited in.
+// waitsNoMore removes the function of waitsIn.
 func (r *Request) waitsNoMore() {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	r.interruptReceive = nil
 }
 
-// left is the error of a call whose context ended.
+// left returns the error of a call whose context ended.
 func (r *Request) left(ctx context.Context) *Fault { return Outlived(ctx, r.Method, !r.Accepted) }
 
-// Outlived is the error of an operation whose context ended.
+// Outlived returns the error of an operation whose context ended.
 func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 	cause := ctx.Err()
 	if why := context.Cause(ctx); why != cause {
@@ -210,11 +210,11 @@ func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 		cause = tell(ErrTimeout, "no answer before the caller's context ended: %w", cause)
 		return &Fault{Kind: KindTimeout, Op: op, Unsent: unsent, Cause: cause}
 	}
-	return &Fault{Kind: KindCancelled, Op: op, Unsent: unsent, Cause: fmt.Errorf("the caller has left: %w", cause)}
+	return &Fault{Kind: KindCancelled, Op: op, Unsent: unsent, Cause: fmt.Errorf("cancelled by the caller: %w", cause)}
 }
 
-// backpressure is the error of a call for which there was never room: in the transport, or at the server, which said
-// why.
+// backpressure returns the error of a call for which the transport, or the server, never had room. why is the
+// server's refusal, nil for none.
 func (r *Request) backpressure(why *transport.RequestError) *Fault {
 	err := busyAfter(r.attempts)
 	if why != nil {
@@ -223,13 +223,13 @@ func (r *Request) backpressure(why *transport.RequestError) *Fault {
 	return &Fault{Kind: KindTransport, Op: r.Method, Unsent: why == nil || why.Unsent, Cause: err}
 }
 
-// busyAfter is an [ErrBackpressure] that says how often something was to be sent.
+// busyAfter returns an [ErrBackpressure] with the number of attempts.
 func busyAfter(attempts int) error {
-	return tell(ErrBackpressure, "the server does not take what it is sent, tried %s; WaitForRoom() waits until it does",
+	return tell(ErrBackpressure, "the send queue is full, tried %s; WaitForRoom() waits for room",
 		times(attempts))
 }
 
-// times says how often.
+// times formats a number of attempts.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -237,21 +237,22 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// late is the error of a call whose time is over.
+// late returns the error of a call that timed out.
 func (r *Request) late() error {
 	switch allowed := r.deadline.Sub(r.Begun); {
 	case r.patience > 0:
-		return tell(ErrTimeout, "no answer and no progress within %v, or not done in the time for the whole; WithTimeout "+
-			"and ResetTimeoutOnProgress give it longer", r.patience)
-	case !r.By.IsZero() && r.deadline.Equal(r.By): // what is left of it is no time that the caller knows
-		return tell(ErrTimeout, "no answer in the time for the whole; WithTimeout or Options.RequestTimeout gives it longer")
+		return tell(ErrTimeout, "no answer and no progress within %v, or the time for the whole operation is over; "+
+			"raise the limits with WithTimeout and ResetTimeoutOnProgress", r.patience)
+	case !r.By.IsZero() && r.deadline.Equal(r.By): // the caller does not know the remaining time
+		return tell(ErrTimeout, "no answer in the time for the whole operation; raise the limit with WithTimeout or "+
+			"Options.RequestTimeout")
 	case allowed > 0:
-		return tell(ErrTimeout, "no answer within %v; WithTimeout or Options.RequestTimeout gives it longer", allowed)
+		return tell(ErrTimeout, "no answer within %v; raise the limit with WithTimeout or Options.RequestTimeout", allowed)
 	}
 	return ErrTimeout
 }
 
-// Failed is the error of a call that was taken out of flight without an answer.
+// Failed returns the error of a call that ended without an answer.
 func (r *Request) Failed(o Outcome) *Fault {
 	if o.fault != nil {
 		return o.fault
@@ -276,7 +277,7 @@ func (r *Request) Failed(o Outcome) *Fault {
 	return e
 }
 
-// unanswered is the error of a call that gets no answer, while the connection goes on.
+// unanswered returns the error of a call that gets no answer, while the connection stays open.
 func (r *Request) unanswered(why *transport.RequestError) *Fault {
 	e := &Fault{Kind: KindTransport, Op: r.Method, Unsent: why.Unsent, Cause: why}
 	switch why.Reason {

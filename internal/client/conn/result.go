@@ -9,23 +9,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ResultTypeError is the error for a result of a type that the client has not negotiated.
+// ResultTypeError is the error for a result whose type was not negotiated.
 type ResultTypeError struct{ Kind mcp.ResultType }
 
-// ErrorType is the value of the attribute error.type of an operation that ends with e.
+// ErrorType returns the attribute error.type of an operation that ends with e.
 func (e *ResultTypeError) ErrorType() string { return names.ErrorViolation }
 
 func (e *ResultTypeError) Error() string {
 	return fmt.Sprintf("result type %q was not negotiated", string(e.Kind))
 }
 
-// DecodeResult decodes the result of m, of which nothing can be read afterwards. Every byte has been validated when it
-// returns nil.
+// DecodeResult decodes the result of m, and consumes m. When it returns nil, every byte has been validated.
 func DecodeResult(m *jsonrpc.Message, result any) error {
 	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
 }
 
-// DropIcons takes out of a result the icons that a user must not load.
+// DropIcons removes the icons from a result that a user must not load.
 // (specification 2026-07-28, basic/index, "icons"; the same in 2025-11-25)
 func (c *Conn) DropIcons(method string, result any) {
 	if n, first := given.DropIcons(result); n > 0 {

@@ -90,7 +90,7 @@ func (c *Conn) send(ctx context.Context, l *Link, o *outgoing) error {
 	}
 }
 
-// sending notes a try.
+// sending records an attempt.
 func (o *outgoing) sending() {
 	if o.op != nil {
 		o.op.Sending()
@@ -100,7 +100,8 @@ func (o *outgoing) sending() {
 	}
 }
 
-// hand hands the message over: a request by way of the connection's seam if it has one.
+// hand passes the message to the transport, a request through the optional interface of the connection if it has
+// one.
 func (o *outgoing) hand(ctx context.Context, conn transport.Conn) error {
 	switch {
 	case o.cancels != 0:
@@ -112,7 +113,7 @@ func (o *outgoing) hand(ctx context.Context, conn transport.Conn) error {
 	return conn.Send(ctx, o.Message)
 }
 
-// wait waits until first is closed or, if that is nil, for d. An error says what has ended the wait.
+// wait waits until first is closed or, if first is nil, for d. An error is the reason for an early end.
 func (o *outgoing) wait(ctx context.Context, l *Link, first <-chan struct{}, d time.Duration) error {
 	var after <-chan time.Time
 	if first == nil {
@@ -139,8 +140,7 @@ func (o *outgoing) wait(ctx context.Context, l *Link, first <-chan struct{}, d t
 	return nil
 }
 
-// whyClosed returns why the connection takes nothing any more, which the goroutine that reads it knows, and mostly is
-// about to say.
+// whyClosed returns why the connection is closed. The goroutine that reads usually reports the reason soon.
 func (c *Conn) whyClosed(ctx context.Context, o *outgoing, err error) error {
 	if ended := o.wait(ctx, o.session.Link, nil, Patience); ended != nil && o.request != nil {
 		return ended
@@ -148,8 +148,8 @@ func (c *Conn) whyClosed(ctx context.Context, o *outgoing, err error) error {
 	return c.lost(o.session, err)
 }
 
-// CloseStream tells the connection that the answer to the request with this id is not awaited any more. If the request
-// has a stream of its own, the stream is closed; the server is told nothing else.
+// CloseStream reports to the connection that the answer to the request is no longer wanted. If the request has a
+// stream of its own, the transport closes it; the server gets no notification.
 func (c *Conn) CloseStream(s *Session, id int64) {
 	_ = c.send(s.Ctx, s.Link, &outgoing{cancels: id})
 }

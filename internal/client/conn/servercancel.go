@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// CancelledByServer says that the server has cancelled a request: one of its own, a subscription of the client's, or
-// another of the client's, which it must not. The reason is the server's, empty if it gave none.
+// CancelledByServer reports that the server has cancelled a request: one of its own, a subscription of the client,
+// or, in violation of the protocol, another request of the client. Reason is the server's, empty if it gave none.
 type CancelledByServer struct{ Reason string }
 
 func (e *CancelledByServer) Error() string {
@@ -19,7 +19,7 @@ func (e *CancelledByServer) Error() string {
 	return "the server has cancelled it: " + e.Reason
 }
 
-// cancelledUpstream reports whether the server has cancelled the request that came to this outcome.
+// cancelledUpstream reports whether the server's cancellation caused this outcome.
 func cancelledUpstream(o Outcome) bool {
 	why := o.err
 	if o.failed != nil {
@@ -29,10 +29,10 @@ func cancelledUpstream(o Outcome) bool {
 	return cancelled
 }
 
-// Cancelled ends the request of the client that a server has cancelled, for its answer will not come. What a request
-// has opened is the server's to end, and may be opened anew. No other request is the server's to cancel in any
-// revision, so the call fails with [KindProtocol]; an answer that comes none the less is late. (specification
-// 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
+// Cancelled ends a request of the client that the server has cancelled, because no answer will come. A server may
+// end a subscription, which may be opened again. It must not cancel any other request in any revision, so such a
+// call fails with [KindProtocol]; an answer that arrives anyway is late.
+// (specification 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
 func (c *Conn) Cancelled(l *Link, request jsonrpc.ID, why *CancelledByServer) {
 	id, _ := request.Int()
 	c.mu.Lock()

@@ -15,43 +15,42 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Session is what was agreed on with the server over one connection. Nearly all of it is immutable once the client is
-// ready; a call takes the pointer once and keeps to it, so that a call belongs to one session, even if the client
-// reconnects meanwhile.
+// Session is the result of a negotiation over one connection. Nearly all of it is immutable once the client is
+// ready. A call keeps the pointer, so it belongs to one session even if the client reconnects in the meantime.
 type Session struct {
 	*Link
 	Era     Era
 	Version mcp.Version
 	*Said
-	meta  *jsonrpc.Constant // goes into the _meta of every request
+	meta  *jsonrpc.Constant // in the _meta of every request
 	Peer  *instrument.Peer
 	since time.Time
 
-	// What is small lies together, without gaps.
-	First      bool // of the client
-	guessed    bool // the era is: a modern server may have had an accident
-	OwnStreams bool // each message is on its own: modern versions over HTTP
-	OverHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
+	// Small fields are adjacent, without padding.
+	First      bool // the first session of the client
+	guessed    bool // the era is a guess: a modern server may have failed temporarily
+	OwnStreams bool // each message has its own stream: modern versions over HTTP
+	OverHTTP   bool // answers have streams that can be closed, except for HTTP+SSE
 
-	held chan struct{} // closed when others than the client's own requests may be made; nil for from the start
+	held chan struct{} // closed when requests of the user are admitted; nil if they always are
 
 	in     *Reader
-	sender sender                     // the connection, nil if it has no more than Send
-	direct func(transport.Frame) bool // takes answers past the reader; nil as sender
+	sender sender                     // the connection, nil if it has only Send
+	direct func(transport.Frame) bool // handles answers in place of the reader; nil like sender
 }
 
-// Said is what a server has said of itself. It does not change, and many sessions may share it.
+// Said is a server's description of itself. It is immutable, and many sessions may share it.
 type Said struct {
 	Server       mcp.Implementation
 	Capabilities mcp.ServerCapabilities
 	Instructions string
 }
 
-// usuallySaid is what many sessions have in common: a program may well have a thousand with one server, and what it
-// says takes more memory than the rest of them.
+// usuallySaid shares equal values of Said: a program may have a thousand sessions with one server, and the
+// description takes more memory than the rest of a session.
 var usuallySaid Usual[Said]
 
-// What some connections have beyond transport.Conn, see package seam.
+// Optional interfaces of a transport.Conn, see package seam.
 type (
 	sender = seam.Sender[transport.Message, transport.Frame]
 	rester = seam.Rester[transport.Frame]
@@ -63,31 +62,31 @@ func (s *Session) Has(method string) bool {
 	return ok
 }
 
-// Link is one open connection and the time it is used in.
+// Link is one open connection with its lifetime.
 type Link struct {
 	Epoch uint64
 	Conn  transport.Conn
 	Ctx   context.Context         // ends when the client hangs up; carries no span
-	end   context.CancelCauseFunc // ends ctx, with why
+	end   context.CancelCauseFunc // ends Ctx, with the reason
 	line  line
 }
 
-// Era is what differs between the two eras of the protocol after the handshake. The handshakes themselves are in
+// Era is the difference between the two eras of the protocol after the handshake. The handshakes are in
 // era_modern.go and era_legacy.go.
 type Era interface {
-	// requestMeta returns the members that every request's _meta has, nil for none.
+	// requestMeta returns the members of every request's _meta, nil for none.
 	requestMeta(*Settings, mcp.Version) (*jsonrpc.Constant, error)
-	// ResultType returns the type of a result, of which nothing has been decoded yet.
+	// ResultType returns the type of a result that has not been decoded yet.
 	ResultType(result []byte) (mcp.ResultType, error)
 	// Serves reports whether the server may send requests.
 	Serves() bool
-	// Asks reports whether the server may ask for input by a result.
+	// Asks reports whether the server may ask for input with a result.
 	Asks() bool
-	// Subscribes reports whether the server tells of changes only to those who subscribe.
+	// Subscribes reports whether the server reports changes only to subscribers.
 	Subscribes() bool
 }
 
-// newSession completes s with what follows from the agreed version.
+// newSession completes s with the values that depend on the negotiated version.
 func (c *Conn) newSession(s Session) (*Session, error) {
 	s.Era = LegacyEra{}
 	if s.Version.Era() == mcp.Modern {
@@ -101,14 +100,14 @@ func (c *Conn) newSession(s Session) (*Session, error) {
 	return c.completed(s), nil
 }
 
-// peerAt returns what telemetry says of the server at the other end of the link, which speaks the version.
+// peerAt returns the telemetry description of the server at the other end of the link, for version v.
 func (c *Conn) peerAt(l *Link, v mcp.Version) *instrument.Peer {
 	network, info := instrument.Network(c.Transport.Network()), l.Conn.Info()
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	return c.Telemetry.Peer(instrument.Facts{Network: network, MCPVersion: string(v)}, info.SessionID)
 }
 
-// completed completes s with what follows from its version and its connection.
+// completed completes s with the values that depend on its version and its connection.
 func (c *Conn) completed(s Session) *Session {
 	s.OverHTTP = c.Transport.Network().Protocol == "http"
 	s.OwnStreams = s.OverHTTP && s.Era.Subscribes()
@@ -118,8 +117,8 @@ func (c *Conn) completed(s Session) *Session {
 	return &s
 }
 
-// noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it
-// is.
+// noticeMeta returns the members of every notification's _meta. A notification with a stream of its own must
+// identify its sender.
 func (s *Session) noticeMeta() *jsonrpc.Constant {
 	if s.OwnStreams {
 		return s.meta
@@ -127,7 +126,7 @@ func (s *Session) noticeMeta() *jsonrpc.Constant {
 	return nil
 }
 
-// cancelNotice returns the notification that tells the server to stop working on request id.
+// cancelNotice returns the notification that cancels request id at the server.
 // (specification 2026-07-28, basic/patterns/cancellation)
 func (s *Session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) transport.Message {
 	frame, err := encodeNotification(mcp.NotificationCancelled,
@@ -140,7 +139,7 @@ func (s *Session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) tran
 	}
 }
 
-// Over is the fault of an operation that was waiting for something in the session when that ended.
+// Over returns the fault of an operation that waited for something in the session when the session ended.
 func (s *Session) Over(op string) *Fault {
 	o := Outcome{Cause: inflight.Lost, err: context.Cause(s.Ctx)}
 	if errors.Is(o.err, ErrShutdown) {

@@ -10,9 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Settings are the options that the core has to know, with every default filled in. Options of package mcpclient
-// say what they mean.
-// A core does not change them, and many may share them.
+// Settings are the options of the core, with all defaults filled in. The options of package mcpclient describe
+// them. A core does not modify them, so cores may share them.
 type Settings struct {
 	Modern, Legacy []mcp.Version // newest first
 	ClientInfo     mcp.Implementation
@@ -25,15 +24,15 @@ type Settings struct {
 	SkipOversize          bool
 	WaitForRoom           bool
 	OnTransition          func(connstate.Transition)
-	Introduction          Introduction // nil for that of the eras
+	Introduction          Introduction // nil for the handshakes of the two eras
 
-	Heals       bool // once there was a session, the client connects anew at once, and no failed attempt ends it
-	AnyRequests bool // a server may send requests in each revision
+	Heals       bool // after the first session the client reconnects at once, and no failed attempt ends it
+	AnyRequests bool // a server may send requests in any revision
 
-	machine machine.Policy // what follows of them; see complete
+	machine machine.Policy // derived from the other fields; see Complete
 }
 
-// Complete checks the settings, which do not change any more then, and notes what follows of them.
+// Complete validates the settings and derives further values. The settings must not change afterwards.
 func (s *Settings) Complete() error {
 	if s.Introduction == nil {
 		s.Introduction = eras{}
@@ -42,7 +41,7 @@ func (s *Settings) Complete() error {
 	return s.machine.Validate()
 }
 
-// Policy returns the state machine's numbers.
+// Policy returns the policy of the state machine.
 func (s *Settings) Policy() machine.Policy {
 	p := machine.Defaults()
 	p.InitTimeout, p.StartTimeout = s.InitTimeout, s.StartTimeout
@@ -53,25 +52,25 @@ func (s *Settings) Policy() machine.Policy {
 	return p
 }
 
-// Declarable says why the client's capabilities, or what it says of itself, cannot be sent.
+// Declarable returns an error if the client's capabilities or identity cannot be encoded.
 func (s *Settings) Declarable() error {
 	_, err := ModernEra{}.requestMeta(s, s.Newest())
 	return err
 }
 
-// Inflight returns the numbers of the in-flight table. A tombstone outlives all that can delay an answer: the timeout
-// of its call, as configured for all calls, and a reconnection.
+// Inflight returns the configuration of the in-flight table. A tombstone outlives every possible delay of an
+// answer: the default timeout of calls, and a reconnection.
 func (s *Settings) Inflight() inflight.Config {
 	const margin = 5 * time.Second
 	t := inflight.Defaults()
 	t.TTL = margin
 	for _, d := range []time.Duration{max(0, s.RequestTimeout), s.InitTimeout, s.BackoffMax} {
-		t.TTL += min(d, math.MaxInt64-t.TTL) // which may be for ever
+		t.TTL += min(d, math.MaxInt64-t.TTL) // the timeout may be infinite
 	}
 	return t
 }
 
-// Newest returns the newest version the client may speak.
+// Newest returns the newest version that the client supports.
 func (s *Settings) Newest() mcp.Version {
 	if len(s.Modern) > 0 {
 		return s.Modern[0]

@@ -50,7 +50,7 @@ func (r *Request) Start(ctx context.Context, to Completion) {
 	if !o.Decided() {
 		r.pending.stop = context.AfterFunc(ctx, r.leave)
 		if !r.Session.OverHTTP && !r.Content.Harmless() {
-			r.Frame = nil // it is not sent again
+			r.Frame = nil // it is never sent again
 		}
 	}
 	r.attended()
@@ -61,7 +61,7 @@ func (r *Request) Start(ctx context.Context, to Completion) {
 func (r *Request) attempt(send func() Outcome) (o Outcome) {
 	usercode.Run(func() { o = send() }, func(f *usercode.Failure) {
 		lost := fmt.Errorf("%w: %w", ErrConnectionLost, f)
-		r.Accepted = true // perhaps
+		r.Accepted = true // possibly
 		r.core.transportFailed(r.Session.Epoch, f)
 		o = r.settled(&Fault{Kind: KindTransport, Op: r.Method, Cause: lost})
 	})
@@ -94,7 +94,7 @@ func (r *Request) sent(o Outcome) {
 // sendAgain sends the request again when the server may accept it.
 func (r *Request) sendAgain() Outcome {
 	why := <-r.putOff
-	if r.Frame == nil { // only HTTP was to refuse anything
+	if r.Frame == nil { // only HTTP refuses requests
 		return r.settled(r.backpressure(why))
 	}
 	return r.resend(r.pending.ctx, why)

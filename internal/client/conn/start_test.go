@@ -52,7 +52,7 @@ func started(ctx context.Context, f *tide, place string) (q *tideRequest, end en
 	return q, end, sent
 }
 
-func TestAStartedRequestEndsOnceWhicheverComesFirst(t *testing.T) {
+func TestStartedRequestEndsOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		place string
 		held  bool
@@ -110,7 +110,7 @@ func TestAStartedRequestEndsOnceWhicheverComesFirst(t *testing.T) {
 	}
 }
 
-func TestAStartedRequestEndsWithItsContextOrTheClient(t *testing.T) {
+func TestStartedRequestEndsWithItsContextOrTheClient(t *testing.T) {
 	cancelled := make(chan string, 1)
 	mute := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		for {

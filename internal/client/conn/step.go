@@ -13,17 +13,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// fact is what an event is about, beyond what the machine needs to know. A nil fact knows nothing.
+// fact holds the data of an event that the machine does not need. A nil fact is empty.
 type fact struct {
 	err       error              // why a connection failed
-	session   *Session           // what was negotiated
-	call      *Request           // that a response is for
+	session   *Session           // the negotiated session
+	call      *Request           // request that a response answers
 	message   *jsonrpc.Message   // the response
-	violation *jsonrpc.Violation // what is wrong with a frame
+	violation *jsonrpc.Violation // violation in a frame
 
-	request   int64                   // that has failed by itself, and
-	failed    *transport.RequestError // why, or
-	cancelled *CancelledByServer      // that
+	request   int64                   // request that has failed by itself, with failed or cancelled as the cause
+	failed    *transport.RequestError // cause of request
+	cancelled *CancelledByServer      // cause of request
 }
 
 // Start takes the machine's first step.
@@ -39,10 +39,11 @@ func (c *Conn) Start() {
 	c.arm()
 }
 
-// step feeds the machine, carries out what it says, and reports whether the event meant anything in the present state.
-// It is the only way the state changes. All effects are carried out under the mutex and none of them waits, so all
-// that an event does to the state, to the calls in flight and to the waiters is one moment. Effects that talk to users,
-// to the telemetry or to the connection are not for step; it returns the list to a caller that carries them out.
+// step passes an event to the machine, carries out its effects, and reports whether the event has a meaning in the
+// present state. The state changes only here. All effects are carried out under the mutex and none of them waits,
+// so the changes of the state, of the calls in flight and of the waiters are atomic. step does not carry out
+// effects that call user code, telemetry or the connection; it returns the list of effects to its caller, which
+// carries these out.
 func (c *Conn) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +74,7 @@ func (c *Conn) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	return effects, true
 }
 
-// apply carries out one effect; those of a frame or a call are left to their goroutine.
+// apply carries out one effect. The effects of a frame or a call are left to their goroutine.
 func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 	switch e {
 	case machine.Dial:
@@ -112,24 +113,25 @@ func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 
 	case machine.Negotiate:
 		c.conn.epoch = c.m.Epoch
-	case machine.ReleaseWaiters: // moved has told them
+	case machine.ReleaseWaiters: // moved has notified them
 	case machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve, machine.Resubscribe:
-		// by the goroutine of the connection
+		// carried out by the goroutine of the connection
 	case machine.Admit, machine.RefuseOrWait, machine.RefuseShutdown, machine.RetrySend, machine.Abandon,
 		machine.CancelUpstream, machine.ReplyCause:
-		// by the goroutine of the caller
+		// carried out by the goroutine of the caller
 	default:
 		panic("mcpclient: no one carries out the effect " + e.String())
 	}
 }
 
-// failAll fails every call in flight. No frame is looked at before the last one has failed, for that takes the mutex.
+// failAll fails every call in flight. No frame is routed before the last one has failed, because routing takes the
+// mutex.
 func (c *Conn) failAll(cause inflight.Cause, now time.Time) {
 	err := c.lastErr
 	c.calls.FailAll(now, cause, func(_ int64, r *Request) { r.finish(Outcome{Cause: cause, err: err}) })
 }
 
-// failOwn fails the call that an unusable frame was the answer to, or that gets none.
+// failOwn fails the call whose answer is an unusable frame, or that gets no answer.
 func (c *Conn) failOwn(f *fact, now time.Time) {
 	o := Outcome{Cause: inflight.Lost, failed: f.failed}
 	id := f.request
@@ -154,8 +156,8 @@ func (c *Conn) dial() {
 	c.goroutines.Go(func() { l.run() })
 }
 
-// hangUp lets the goroutine of the connection close it. When the client is closing, Stop waits until nothing is open
-// any more.
+// hangUp makes the goroutine of the connection close it. If the client is closing, a goroutine waits until no
+// connection is open, and reports that to the machine.
 func (c *Conn) hangUp(why error) {
 	closing := c.m.State == connstate.Closing
 	if why == nil && closing {
@@ -176,7 +178,7 @@ func (c *Conn) hangUp(why error) {
 	})
 }
 
-// acquire waits until no connection is open, and reports false if giveUp is closed before.
+// acquire waits until no connection is open, and reports false if giveUp is closed first.
 func (c *Conn) acquire(giveUp <-chan struct{}) bool {
 	for {
 		freed, ok := c.tryAcquire(giveUp)
@@ -190,8 +192,9 @@ func (c *Conn) acquire(giveUp <-chan struct{}) bool {
 	}
 }
 
-// tryAcquire acquires if no connection is open, unless giveUp is closed. If one is, it returns a channel that is closed
-// when it is worth another try. hangUp holds the mutex, too, so that a connection that is given up acquires nothing.
+// tryAcquire acquires if no connection is open and giveUp is not closed. If a connection is open, it returns a
+// channel that is closed when a retry may succeed. hangUp holds the mutex too, so a connection that was given up
+// acquires nothing.
 func (c *Conn) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +226,7 @@ func (c *Conn) end() {
 	c.cancel()
 }
 
-// closeTelemetry waits for what is still to be told, by the connection too if that has taken too long to close.
+// closeTelemetry waits until all records were reported, including those of a connection that is slow to close.
 func (c *Conn) closeTelemetry() {
 	c.acquire(nil)
 	c.release()
@@ -231,7 +234,7 @@ func (c *Conn) closeTelemetry() {
 	c.Telemetry.Close()
 }
 
-// moved notes a transition and lets those go on who wait for it.
+// moved records a transition and notifies its waiters.
 func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 	if err != nil {
 		c.lastErr = err
@@ -246,8 +249,8 @@ func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool { return w.hear(t.To) })
 }
 
-// learn draws conclusions about the server from a transition: one that died on the probe is not probed in the next
-// attempt, and what is known of its era is forgotten when an attempt on that assumption fails.
+// learn draws conclusions about the server from a transition: a server that ended during the probe is not probed
+// in the next attempt, and the known era is forgotten when an attempt fails that relied on it.
 func (c *Conn) learn(t connstate.Transition) {
 	switch {
 	case t.Reason == connstate.ProbeLost:
@@ -257,7 +260,7 @@ func (c *Conn) learn(t connstate.Transition) {
 	}
 }
 
-// settleUp brings everything that follows from the calls in flight up to date, after they have changed.
+// settleUp updates the state that depends on the calls in flight, after they have changed.
 func (c *Conn) settleUp() {
 	if n := c.calls.Tombstones(); n != c.buried {
 		c.teller.note(record{tombstones: n - c.buried})
@@ -266,9 +269,9 @@ func (c *Conn) settleUp() {
 	c.arm()
 }
 
-// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones. One that is set
-// to an earlier time is left so: the tick finds nothing to do, and arms anew. Calls that are soon answered set it only
-// once.
+// arm sets the timer to the next due time: the machine's deadline, a call's deadline, or the sweep of tombstones.
+// A timer that is set to an earlier time stays: tick then finds nothing to do, and arms it again. So calls that
+// are answered soon set it only once.
 func (c *Conn) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {
@@ -285,7 +288,7 @@ func (c *Conn) arm() {
 	c.armed = next
 }
 
-// tick is called by the timer.
+// tick is the function of the timer.
 func (c *Conn) tick() {
 	words := c.lastWords()
 	c.mu.Lock()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// stopwatch bounds parts of a handshake, one after the other. It stands still while the handshake waits for an
-// authorization, and then begins anew.
+// stopwatch bounds the parts of a handshake, one after the other. It pauses while the handshake waits for an
+// authorization, and then restarts.
 type stopwatch struct {
 	mu    sync.Mutex
 	held  bool          // guarded by mu
-	limit time.Duration // guarded by mu; of the present part
-	timer *time.Timer   // guarded by mu; nil between parts
+	limit time.Duration // limit of the present part; guarded by mu
+	timer *time.Timer   // nil between parts; guarded by mu
 }
 
-// within returns a context that ends with ctx, or when the part that begins now has taken longer than limit. The part
-// ends with the call of done.
+// within starts a part. It returns a context that ends with ctx, or when the part has taken longer than limit. The
+// part ends with the call of done.
 func (s *stopwatch) within(ctx context.Context, limit time.Duration) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
@@ -34,7 +34,7 @@ func (s *stopwatch) within(ctx context.Context, limit time.Duration) (_ context.
 	}
 }
 
-// hold stops the watch, or lets it go on.
+// hold pauses the watch, or restarts it.
 func (s *stopwatch) hold(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,11 +2,11 @@ package conn
 
 import "fmt"
 
-// told is a condition, such as [ErrTimeout], in the words of what came about: callers test for the condition, people
-// read what happened, and what to do.
+// told is a condition, such as [ErrTimeout], with a specific text: callers test for the condition, people read
+// what happened and what to do.
 type told struct{ condition, what error }
 
-// tell returns a condition in these words; the chains of errors that are formatted with %w are kept.
+// tell returns a condition with a specific text, which is formatted like by fmt.Errorf.
 func tell(condition error, format string, args ...any) error {
 	return &told{condition, fmt.Errorf(format, args...)}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// traceContext says whose trace a message belongs to. It is asked for once for each message, which has it twice over
-// HTTP: each time it is written anew.
+// traceContext is the trace context of a message. It is determined once for each message, and encoded twice over
+// HTTP.
 type traceContext struct{ instrument.TraceContext }
 
 func traceOf(op *instrument.Op) traceContext { return traceContext{op.TraceContext()} }
@@ -18,7 +18,7 @@ func (t *traceContext) meta(constant *jsonrpc.Constant) jsonrpc.Meta {
 		Propagated: t.Others, Declared: t.Declared()}
 }
 
-// tell gives it to the transport, which may have headers for it.
+// tell copies the trace context to the transport's message, for HTTP headers.
 func (t *traceContext) tell(m *transport.Message) {
 	m.Traceparent, m.Tracestate, m.Baggage = t.Traceparent, t.Tracestate, t.Baggage
 	m.Propagated = t.Headers()

@@ -11,58 +11,58 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// turn says whose turn it is to read a session's frames. It is that of the connection's goroutine, for nothing that the
-// server says may be missed. But an answer has to be handed from there to its caller's goroutine, which costs more than
-// all else that a small call does. So while a user makes one call after the other, that goroutine lends the turn, and
-// the caller reads the answer. All else that comes instead, the end of the wait included, the caller hands over, and
-// the connection's goroutine reads again.
+// turn determines the goroutine that reads a session's frames. It is the connection's goroutine, because no
+// message of the server may be missed. But passing an answer from there to its caller's goroutine costs more than
+// the rest of a small call. So while a user makes one call after the other, the connection's goroutine lends the
+// turn, and the caller reads its own answer. If the caller receives anything else, or the end of the wait, it
+// hands that and the turn back to the connection's goroutine.
 //
-// Between two such calls no goroutine reads. That lasts for two ticks of the pace at most.
+// Between two such calls no goroutine reads, for at most two ticks of the pace.
 //
-// A caller whose call is in flight and who does not read calls attend, which wakes a reader. A goroutine that stops
-// reading looks behind that whether a call is in flight; so one of the two sees the other.
+// A caller that has a call in flight and does not read calls attend, which wakes a reader. A goroutine checks for
+// calls in flight after it stops reading. So at least one of the two notices the other.
 //
-// A nil turn is that of the connection's goroutine for good.
+// A nil turn always belongs to the connection's goroutine.
 type turn struct {
 	*pace
-	interrupt func() // ends a Receive that waits
+	interrupt func() // interrupts a waiting Receive
 
 	state  atomic.Int32
-	own    atomic.Uint32 // answers that their callers have read
-	handed chan received // of one element; made before the turn is lent
+	own    atomic.Uint32 // count of answers that callers have read themselves
+	handed chan received // capacity 1; created before the turn is lent
 
 	mu     sync.Mutex
-	caller context.Context // guarded by mu; of the call whose caller has the turn, nil if none has
+	caller context.Context // context of the call whose caller has the turn, nil for none; guarded by mu
 
-	// Of the one whose turn it is.
-	// answers in a row, each to the only call in flight and soon after the one before; less while loans do not pay
+	// The fields below are owned by the goroutine whose turn it is. lonely counts answers in a row, each to the
+	// only call in flight and soon after the previous one; it is negative after useless loans.
 	lonely int32
-	wait   int32     // so many more answers there must be before the next loan
-	latest time.Time // answer
+	wait   int32     // answers until the next loan
+	latest time.Time // time of the latest answer
 }
 
 // The states of a turn.
 const (
-	TurnAttended int32 = iota // it is that of the connection's goroutine
-	TurnLent                  // the next caller's
-	TurnTaken                 // a caller's
-	TurnKept                  // a caller's for a while now; the connection's goroutine has it next
+	TurnAttended int32 = iota // the connection's goroutine has it
+	TurnLent                  // the next caller may take it
+	TurnTaken                 // a caller has it
+	TurnKept                  // a caller has had it for long; the connection's goroutine is next
 )
 
-// pace says when the turn is lent, and for how long.
+// pace configures when the turn is lent, and for how long.
 type pace struct {
-	Tick   time.Duration // between looks at whether the loan pays
-	few    uint32        // answers within one are too few
-	soon   time.Duration // a call that is answered within that of another follows it
-	Enough int32         // so many in a row say that there will be more
+	Tick   time.Duration // interval for checks whether the loan is useful
+	few    uint32        // maximum of answers in a tick that make the loan useless
+	soon   time.Duration // maximum time between two answers in a row
+	Enough int32         // number of answers in a row after which the turn is lent
 }
 
 var UsualPace = pace{Tick: time.Millisecond, few: 3, soon: 200 * time.Microsecond, Enough: 8}
 
-// mostWait bounds the wait behind loans that did not pay.
+// mostWait bounds the wait after useless loans.
 const mostWait = 1024
 
-// received is what a Receive has returned. An error that is [seam.ErrInterrupted] says to go on reading.
+// received is a result of Receive. The error [seam.ErrInterrupted] means to continue reading.
 type received struct {
 	frame transport.Frame
 	err   error
@@ -70,7 +70,7 @@ type received struct {
 
 var goOn = received{err: seam.ErrInterrupted}
 
-// answered notes that a call got its answer now. alone says that no other is in flight.
+// answered records that a call got its answer at now. alone means that no other call is in flight.
 func (t *turn) answered(now time.Time, alone bool) {
 	if alone && now.Sub(t.latest) < t.soon {
 		t.lonely++
@@ -83,8 +83,8 @@ func (t *turn) answered(now time.Time, alone bool) {
 // due reports whether the connection's goroutine should lend the turn.
 func (t *turn) due() bool { return t != nil && t.lonely >= t.Enough }
 
-// lend lends the turn until a caller hands over, or few read, or the session is over. It returns what the caller has
-// handed over. busy reports whether a call is in flight.
+// lend lends the turn until a caller hands it back, few callers read, or the session is over. It returns the frame
+// that the caller has handed back. busy reports whether a call is in flight.
 func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	if t.handed == nil {
 		t.handed = make(chan received, 1)
@@ -98,7 +98,7 @@ func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	return r
 }
 
-// watch waits until the turn is back, and takes it back if it is of little use.
+// watch waits until the turn is back, and takes it back if the loan is useless.
 func (t *turn) watch(over <-chan struct{}) received {
 	ticker := time.NewTicker(t.Tick)
 	defer ticker.Stop()
@@ -125,8 +125,9 @@ func (t *turn) watch(over <-chan struct{}) received {
 	}
 }
 
-// await waits for a caller that keeps the turn, and ends its wait with its context. No caller watches its context
-// itself: [context.AfterFunc] for each call would take two or three allocations, and a tenth of a tiny call.
+// await waits for a caller that keeps the turn, and interrupts it when its context ends. Callers do not watch
+// their contexts themselves: [context.AfterFunc] for each call would take two or three allocations, and a tenth of
+// the time of a tiny call.
 func (t *turn) await() received {
 	select {
 	case r := <-t.handed:
@@ -137,14 +138,14 @@ func (t *turn) await() received {
 	}
 }
 
-// reader returns the context of the call whose caller has the turn, one without end if none has.
+// reader returns the context of the call whose caller has the turn, context.Background if none has.
 func (t *turn) reader() context.Context {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return cmp.Or(t.caller, context.Background())
 }
 
-// settle says how long to wait for the next loan, behind one in which callers have read so many answers.
+// settle sets the wait until the next loan, after a loan in which callers have read own answers.
 func (t *turn) settle(own int32) {
 	if own >= t.Enough {
 		t.wait = 0
@@ -168,14 +169,14 @@ func (t *turn) take(ctx context.Context) bool {
 	return true
 }
 
-// done forgets the context of the call. It is called before the turn goes on.
+// done removes the context of the call. It is called before the turn changes hands.
 func (t *turn) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.caller = nil
 }
 
-// leave leaves the turn to the next caller, or the connection's goroutine.
+// leave leaves the turn to the next caller, or to the connection's goroutine.
 func (t *turn) leave(busy func() bool) {
 	t.done()
 	t.own.Add(1)
@@ -186,27 +187,27 @@ func (t *turn) leave(busy func() bool) {
 	}
 }
 
-// handOver gives the turn, and what the caller has received, to the connection's goroutine.
+// handOver gives the turn, and the caller's received frame, to the connection's goroutine.
 func (t *turn) handOver(r received) {
 	t.done()
 	t.state.Store(TurnAttended)
 	t.handed <- r
 }
 
-// attend gives the turn to the connection's goroutine if it is lent.
+// attend gives a lent turn back to the connection's goroutine.
 func (t *turn) attend() {
 	if t != nil && t.state.Load() == TurnLent && t.state.CompareAndSwap(TurnLent, TurnAttended) {
 		t.handed <- goOn
 	}
 }
 
-// readAnswer reads the answer to the call in the caller's goroutine, if that may. Otherwise the connection's goroutine
-// reads. In both cases the outcome comes to where it always does.
+// readAnswer reads the answer to the call in the caller's goroutine, if it gets the turn. Otherwise the
+// connection's goroutine reads. Both deliver the outcome in the same way.
 func (r *Request) readAnswer(ctx context.Context) {
 	s := r.Session
 	t := s.in.turn
 	switch {
-	case len(r.Outcome) > 0: // the answer was there sooner
+	case len(r.Outcome) > 0: // the answer has arrived already
 		return
 	case r.Progressed != nil || !t.take(ctx):
 		t.attend()
@@ -218,7 +219,7 @@ func (r *Request) readAnswer(ctx context.Context) {
 			t.leave(r.core.anyInFlight)
 			return
 		}
-		r.waitsNoMore() // the next to wait may be another caller
+		r.waitsNoMore() // the next one to wait may be another caller
 		t.handOver(got)
 	}()
 	r.waitsIn(t.interrupt)

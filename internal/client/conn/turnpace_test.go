@@ -37,7 +37,7 @@ func TestWhenTheTurnIsLent(t *testing.T) {
 	}
 }
 
-func TestLoansThatDoNotPayBecomeRare(t *testing.T) {
+func TestUselessLoansBecomeRare(t *testing.T) {
 	turn := turn{pace: &pace{soon: time.Second, Enough: 4}}
 	now := time.Now()
 	due := func() (after int) {

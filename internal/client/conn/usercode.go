@@ -9,18 +9,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The client calls code of the user's as package usercode has it: handlers, callbacks, the transport. Whatever that
-// does, the client goes on and can be stopped.
+// The client calls user code (handlers, callbacks, the transport) through package usercode. Whatever user code
+// does, the client continues to work and can be stopped.
 
-// BrokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
+// BrokenOff is the result of an operation in which user code has failed, for a defer; it has no effect after
+// another End.
 var BrokenOff = instrument.Result{ErrorType: names.ErrorPanic}
 
-// Failed returns what tells telemetry that the code of this name has failed.
+// Failed returns a function that reports the failure of the named code to telemetry.
 func (c *Conn) Failed(ctx context.Context, name string) func(*usercode.Failure) {
 	return func(f *usercode.Failure) { c.Telemetry.HandlerPanic(ctx, name, f.Value, f.Stack) }
 }
 
-// apart calls f, a part of the transport's, in a goroutine of its own. The error is a failure of that code.
+// apart calls f, code of the transport, in a goroutine of its own. It returns an error if f panics or ends its
+// goroutine.
 func (c *Conn) apart(name string, f func()) error {
 	if failure := usercode.Apart(f); failure != nil {
 		c.Failed(c.Base, name)(failure)
@@ -29,14 +31,14 @@ func (c *Conn) apart(name string, f func()) error {
 	return nil
 }
 
-// InBackground runs f in a goroutine that Stop waits for. If the transport fails in it, so has the connection.
+// InBackground runs f in a goroutine that Stop waits for. If the transport panics in it, the connection fails.
 func (c *Conn) InBackground(l *Link, f func()) {
 	c.goroutines.Go(func() {
 		usercode.Run(f, func(failure *usercode.Failure) { c.transportFailed(l.Epoch, failure) })
 	})
 }
 
-// transportFailed gives up a connection whose transport has failed, which its reader need not notice.
+// transportFailed closes a connection whose transport has panicked, because its reader may not notice.
 func (c *Conn) transportFailed(epoch uint64, failure *usercode.Failure) *usercode.Failure {
 	defer c.fail(epoch, failureOf(failure, machine.TransportDown))
 	c.Failed(c.Base, "transport")(failure)

@@ -13,7 +13,7 @@ func saidBy(name string) *Said { return &Said{Server: mcp.Implementation{Name: n
 
 func same(a, b *Said) bool { return reflect.DeepEqual(a, b) }
 
-func TestSessionsShareWhatTheirServersSayIfItIsTheSame(t *testing.T) {
+func TestSessionsShareEqualServerInfo(t *testing.T) {
 	var u Usual[Said]
 	first := u.Of(saidBy("a"), same)
 	if u.Of(saidBy("a"), same) != first {
@@ -30,7 +30,7 @@ func TestSessionsShareWhatTheirServersSayIfItIsTheSame(t *testing.T) {
 	runtime.KeepAlive(other)
 }
 
-func TestWhatNoSessionUsesIsNotKept(t *testing.T) {
+func TestUnusedServerInfoIsNotKept(t *testing.T) {
 	var u Usual[Said]
 	u.Of(saidBy("a"), same)
 	runtime.GC()
@@ -40,7 +40,7 @@ func TestWhatNoSessionUsesIsNotKept(t *testing.T) {
 	}
 }
 
-func TestManySessionsMayShareAtOnce(t *testing.T) {
+func TestSessionsShareConcurrently(t *testing.T) {
 	var u Usual[Said]
 	var all sync.WaitGroup
 	for i := range 64 {

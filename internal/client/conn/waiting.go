@@ -9,17 +9,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Status is the state of a core with what is known about it.
+// Status is the state of a core with its circumstances.
 type Status struct {
 	State   connstate.State
 	Reason  connstate.Reason // why this state was entered
-	Since   time.Time        // when
+	Since   time.Time        // when this state was entered
 	Epoch   uint64           // numbers the connections, from 1
 	Attempt int              // attempts to connect since the client was last ready
 	Err     error            // why the last attempt or connection failed; nil when ready
 }
 
-// Status returns the state with what is known about it.
+// Status returns the state with its circumstances.
 func (c *Conn) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *Conn) Status() Status {
 	}
 }
 
-// WaitFor waits until the core is in state s. It fails when s cannot come any more.
+// WaitFor waits until the core is in state s. It fails when s can no longer be reached.
 func (c *Conn) WaitFor(ctx context.Context, s connstate.State) *Fault {
 	c.mu.Lock()
 	if c.m.State == s {
@@ -70,14 +70,14 @@ func (c *Conn) awaitedLocked(got, want connstate.State) *Fault {
 	return c.shutdownError(opAwait)
 }
 
-// opAwait is what waits for a state does. Its name says nothing to people, and is left out of texts.
+// opAwait is the Op of waiting for a state. It is omitted from texts because people do not know it.
 const opAwait = "await"
 
-// impatient returns the error for a ctx that ended before the state came.
+// impatient returns the error for a ctx that ended before the state was reached.
 func (c *Conn) impatient(ctx context.Context) *Fault {
 	why := context.Cause(ctx)
 	condition, late := fmt.Errorf("%w: %w", ErrNotReady, why), "in time"
-	if why != ErrTimeout { // it is the caller's own
+	if why != ErrTimeout { // the cause is the caller's own
 		late = "before the caller's context ended (" + why.Error() + ")"
 	}
 	err := tell(condition, "client is not ready %s, it is still %s", late, doing(c.m.State))
@@ -87,7 +87,7 @@ func (c *Conn) impatient(ctx context.Context) *Fault {
 	return &Fault{Kind: KindState, Op: opAwait, Unsent: true, Cause: err}
 }
 
-// doing says what a client does in a state that is not ready.
+// doing describes the client's activity in a state that is not ready.
 func doing(s connstate.State) string {
 	switch s {
 	case connstate.Starting:
@@ -100,31 +100,31 @@ func doing(s connstate.State) string {
 	return s.String()
 }
 
-// shutdownError returns the error for what a closing client cannot do any more. It is called with mu held.
+// shutdownError returns the error for an operation of a closing client. mu is held.
 func (c *Conn) shutdownError(op string) *Fault {
 	err := error(ErrShutdown)
 	switch {
 	case c.refusal != nil && op == opAwait:
-		err = tell(ErrShutdown, "%w", c.refusal) // what a caller of Connect waited for
+		err = tell(ErrShutdown, "%w", c.refusal) // the caller of Connect waited for this reason
 	case c.refusal != nil:
 		err = &gaveUpError{c.refusal}
 	}
 	return &Fault{Kind: KindShutdown, Op: op, Unsent: true, Cause: err}
 }
 
-// gaveUpError is [ErrShutdown] of a client that has stopped by itself.
+// gaveUpError is the [ErrShutdown] of a client that has given up.
 type gaveUpError struct{ why error }
 
 func (e *gaveUpError) Error() string   { return e.why.Error() + "; the client has given up" }
 func (e *gaveUpError) Unwrap() []error { return []error{ErrShutdown, e.why} }
 
-// waiter waits for a state. The client hears it under its mutex, so that it misses none.
+// waiter waits for a state. The client notifies it under its mutex, so it misses no state.
 type waiter struct {
 	want  connstate.State
-	heard chan connstate.State // of one element, filled once
+	heard chan connstate.State // capacity 1, filled once
 }
 
-// hear tells w the state that has been entered, and reports whether that was all it waited for.
+// hear passes the entered state to w, and reports whether w is done.
 func (w *waiter) hear(s connstate.State) bool {
 	if s != w.want && s != connstate.Closing {
 		return false
@@ -135,7 +135,7 @@ func (w *waiter) hear(s connstate.State) bool {
 
 var NoSession = &Session{Said: &Said{}}
 
-// Present returns the present session, an empty one if the client is not ready.
+// Present returns the present session, NoSession if the client is not ready.
 func (c *Conn) Present() *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()

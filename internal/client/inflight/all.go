@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Flight is a call in flight, as [Table.All] shows it.
+// Flight is a call in flight, as returned by [Table.All].
 type Flight[T any] struct {
 	ID       int64
 	Deadline time.Time // zero means never
-	Retries  int       // of sending its request
+	Retries  int       // attempts to send its request that met a busy transport
 	Value    T
 }
 
-// All returns the calls in flight, in no order. The table must not change meanwhile.
+// All returns the calls in flight, in no particular order. The table must not change during the iteration.
 func (t *Table[T, N]) All() iter.Seq[Flight[T]] {
 	return func(yield func(Flight[T]) bool) {
 		for _, c := range t.deadlines {

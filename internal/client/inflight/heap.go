@@ -2,18 +2,18 @@ package inflight
 
 import "time"
 
-// call is the entry of a call in flight.
+// call is a call in flight.
 type call[T any] struct {
 	id       int64
-	deadline time.Time // zero: never
-	retries  int32     // to send the request that met a busy transport
-	place    int32     // in the heap
+	deadline time.Time // zero means never
+	retries  int32     // attempts to send the request that met a busy transport
+	place    int32     // index in the heap
 	value    T
 }
 
 func (c *call[T]) due(now time.Time) bool { return !c.deadline.IsZero() && !c.deadline.After(now) }
 
-// before orders calls by deadline, those without one last, and by id.
+// before orders calls by deadline, then by id. Calls without a deadline come last.
 func (c *call[T]) before(d *call[T]) bool {
 	switch {
 	case c.deadline.Equal(d.deadline):
@@ -25,7 +25,7 @@ func (c *call[T]) before(d *call[T]) bool {
 	}
 }
 
-// heap is a binary heap of calls, the first to expire on top. A call knows its place in it.
+// heap is a binary heap of calls, the next to expire on top. Each call stores its index.
 type heap[T any] []*call[T]
 
 func (h *heap[T]) push(c *call[T]) {
@@ -47,13 +47,13 @@ func (h *heap[T]) remove(c *call[T]) {
 	}
 }
 
-// fix puts c where its deadline belongs, which has changed.
+// fix restores the order after the deadline of c has changed.
 func (h heap[T]) fix(c *call[T]) {
 	h.up(c, int(c.place))
 	h.down(c, int(c.place))
 }
 
-// up puts c at place or above.
+// up moves c to place or above.
 func (h heap[T]) up(c *call[T], place int) {
 	for place > 0 {
 		above := (place - 1) / 2
@@ -66,7 +66,7 @@ func (h heap[T]) up(c *call[T], place int) {
 	h.set(place, c)
 }
 
-// down puts c at place or below.
+// down moves c to place or below.
 func (h heap[T]) down(c *call[T], place int) {
 	for {
 		below := 2*place + 1

@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// few is up to how many things a list is as good as a map, which would take more memory than all else of an idle table.
+// few is the size up to which a list is as fast as a map. A map would take more memory than the rest of an idle
+// table.
 const few = 8
 
-// index finds things by id. Beyond few it is a map that shrinks: Go's never gives memory back. The zero index is empty.
+// index finds values by id. Above few entries it is a map that can shrink, unlike Go's. The zero index is empty.
 type index[V any] struct {
-	list []pair[V] // as long as there is no big
-	big  *big[V]   // nil until there were more than few
+	list []pair[V] // used while big is nil
+	big  *big[V]   // nil until there are more than few entries
 }
 
 type big[V any] struct {
 	m    map[int64]V
-	peak int // the most that m held since it was made
+	peak int // maximum of len(m) since m was made
 }
 
 type pair[V any] struct {
@@ -35,7 +36,7 @@ func (x *index[V]) get(id int64) (v V, ok bool) {
 	return v, false
 }
 
-// place returns where in the list id is, -1 for nowhere.
+// place returns the index of id in the list, -1 if absent.
 func (x *index[V]) place(id int64) int {
 	for i := range x.list {
 		if x.list[i].id == id {
@@ -45,7 +46,7 @@ func (x *index[V]) place(id int64) int {
 	return -1
 }
 
-// put adds something under an id that there is nothing under.
+// put adds a value under an id that is not in the index.
 func (x *index[V]) put(id int64, v V) {
 	switch {
 	case x.big != nil:

@@ -66,7 +66,7 @@ func TestStormOfTimeoutsStaysWithinBounds(t *testing.T) {
 }
 
 // Shrinking loses nothing: while a large table empties, whatever it should still hold can be found.
-func TestShrinkingKeepsWhatIsHeld(t *testing.T) {
+func TestShrinkingKeepsTheEntries(t *testing.T) {
 	const n = 20_000
 	table := newStorm()
 	for id := int64(1); id <= n; id++ {
@@ -126,7 +126,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 }
 
 // A table holds values only of calls in flight, and notes only of tombstones: what left can be collected.
-func TestWhatLeftCanBeCollected(t *testing.T) {
+func TestRemovedCallsCanBeCollected(t *testing.T) {
 	type value struct{ note, _ *[64]byte }
 	table := New(Defaults(), func(v *value) *[64]byte { return v.note })
 	values, notes := map[int64]weak.Pointer[value]{}, map[int64]weak.Pointer[[64]byte]{}

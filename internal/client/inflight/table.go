@@ -6,30 +6,30 @@ import (
 	"unique"
 )
 
-// keep is the number of calls, and of tombstones, for which a table keeps the room it once had however few it holds.
+// keep is the number of calls, and of tombstones, below which a table does not shrink.
 const keep = 1024
 
-// Config holds a table's numbers. Start from [Defaults].
+// Config configures a table. Start from [Defaults].
 type Config struct {
-	// TTL is how long a tombstone is remembered.
+	// TTL is the lifetime of a tombstone.
 	TTL time.Duration
 
-	// MaxTombstones bounds the tombstones; the oldest one makes room.
+	// MaxTombstones bounds the tombstones; above it the oldest is evicted.
 	MaxTombstones int
 
-	// SweepInterval is the time from the first tombstone to the sweep, and from sweep to sweep.
+	// SweepInterval is the time from the first tombstone to the sweep, and between sweeps.
 	SweepInterval time.Duration
 
-	// Attempts is how often, in all, sending a request is tried.
+	// Attempts is the maximum of attempts to send a request.
 	Attempts int
 
-	// RetryDelay is the time between two of them, and RetryJitter, from 0 to 1, the part of it by which chance makes
-	// it shorter or longer.
+	// RetryDelay is the time between two attempts. RetryJitter, from 0 to 1, is the fraction by which it varies at
+	// random.
 	RetryDelay  time.Duration
 	RetryJitter float64
 }
 
-// Defaults returns the configuration of a client whose user asked for nothing else.
+// Defaults returns the default configuration of a client.
 func Defaults() Config {
 	return Config{
 		TTL:           75 * time.Second,
@@ -41,25 +41,25 @@ func Defaults() Config {
 	}
 }
 
-// Table holds the calls in flight, each with a value T, and the tombstones of calls that left without an answer, each
-// with a note N made of the call's value.
+// Table holds the calls in flight, each with a value T, and the tombstones of calls that left without an answer,
+// each with a note N derived from the call's value.
 //
-// Operations on one call take O(log n) time. A table is not safe for concurrent use: its owner guards it, and decides
-// by that what happens in one moment. Make one with [New].
+// Operations on one call take O(log n) time. A table is not safe for concurrent use: its owner guards it, and so
+// decides which operations are atomic together. Create one with [New].
 type Table[T, N any] struct {
-	cfg    unique.Handle[Config] // many tables have the same
+	cfg    unique.Handle[Config] // shared by tables with equal configurations
 	note   func(T) N
-	issued int64 // the highest id that was added
+	issued int64 // the highest id so far
 
 	calls     index[*call[T]]
 	deadlines heap[T]
 	spare     []*call[T] // for reuse; at most keep
 
-	*graves[N] // nil before the first tombstone: most clients that wait have never had one
+	*graves[N] // nil before the first tombstone, which most idle clients never have
 }
 
-// New returns an empty table. When a call leaves a tombstone, note makes of the call's value what the tombstone keeps;
-// it is called while the table changes and must not use it. New panics if cfg leaves no room or no time for tombstones.
+// New returns an empty table. When a call leaves a tombstone, note derives the tombstone's note from the call's
+// value; note must not use the table. New panics if cfg allows no tombstones.
 func New[T, N any](cfg Config, note func(T) N) *Table[T, N] {
 	if cfg.TTL <= 0 || cfg.SweepInterval <= 0 || cfg.MaxTombstones <= 0 {
 		panic(fmt.Sprintf("inflight: unusable configuration %+v", cfg))
@@ -67,8 +67,8 @@ func New[T, N any](cfg Config, note func(T) N) *Table[T, N] {
 	return &Table[T, N]{cfg: unique.Make(cfg), note: note}
 }
 
-// Add takes a call into flight. Its deadline is when Expire removes it; zero means never. Ids are positive and each is
-// higher than the one before, so that none is used twice; Add panics otherwise.
+// Add adds a call. Expire removes it at its deadline; zero means never. Ids are positive and increase, so none is
+// used twice; Add panics otherwise.
 func (t *Table[T, N]) Add(id int64, deadline time.Time, v T) {
 	if id <= t.issued {
 		panic(fmt.Sprintf("inflight: id %d is not above %d", id, t.issued))
@@ -91,8 +91,7 @@ func (t *Table[T, N]) Find(id int64) (v T, ok bool) {
 	return v, false
 }
 
-// Classify says what the table knows of id at now. The value is that of an [InFlight] call; what is known of a [Late]
-// one is told by Tombstone.
+// Classify classifies id at now. It returns the value of an [InFlight] call; for a [Late] call see Tombstone.
 func (t *Table[T, N]) Classify(id int64, now time.Time) (v T, class Class) {
 	if v, ok := t.Find(id); ok {
 		return v, InFlight
@@ -107,8 +106,8 @@ func (t *Table[T, N]) Classify(id int64, now time.Time) (v T, class Class) {
 	}
 }
 
-// Settle removes the call that was answered, or whose request was never sent, and returns its value. It leaves no
-// tombstone. When the call is not in flight ok is false.
+// Settle removes a call that was answered, or whose request was not sent, and returns its value. It leaves no
+// tombstone. If the call is not in flight, ok is false.
 func (t *Table[T, N]) Settle(id int64) (v T, ok bool) {
 	c, ok := t.calls.get(id)
 	if !ok {
@@ -117,8 +116,8 @@ func (t *Table[T, N]) Settle(id int64) (v T, ok bool) {
 	return t.remove(c), true
 }
 
-// Abandon removes the call that will have no answer, leaves a tombstone, and returns its value. When the call is not in
-// flight, for instance because it was abandoned before, ok is false and nothing changes.
+// Abandon removes a call that gets no answer, leaves a tombstone, and returns the call's value. If the call is not
+// in flight, for instance because it was abandoned before, ok is false and nothing changes.
 func (t *Table[T, N]) Abandon(id int64, now time.Time, why Cause) (v T, ok bool) {
 	c, ok := t.calls.get(id)
 	if !ok {
@@ -127,24 +126,24 @@ func (t *Table[T, N]) Abandon(id int64, now time.Time, why Cause) (v T, ok bool)
 	return t.retire(c, now, why), true
 }
 
-// Expire abandons every call whose deadline is not after now, with [Timeout], and passes each to left, in the order of
-// their deadlines. It must not use the table.
+// Expire abandons every call whose deadline is not after now, with [Timeout], and passes each to left, in the
+// order of their deadlines. left must not use the table.
 func (t *Table[T, N]) Expire(now time.Time, left func(id int64, v T)) {
 	for t.Len() > 0 && t.deadlines[0].due(now) {
 		t.abandonFirst(now, Timeout, left)
 	}
 }
 
-// FailAll abandons every call with the cause given and passes each to left, in the order of their deadlines. It must
-// not use the table.
+// FailAll abandons every call with the given cause and passes each to left, in the order of their deadlines. left
+// must not use the table.
 func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)) {
 	for t.Len() > 0 {
 		t.abandonFirst(now, why, left)
 	}
 }
 
-// Postpone gives a call in flight another deadline, later or sooner than the one it had; zero means never. When the
-// call is not in flight ok is false.
+// Postpone changes the deadline of a call in flight, to a later or earlier one; zero means never. If the call is
+// not in flight, ok is false.
 func (t *Table[T, N]) Postpone(id int64, deadline time.Time) (ok bool) {
 	c, ok := t.calls.get(id)
 	if ok {
@@ -154,9 +153,9 @@ func (t *Table[T, N]) Postpone(id int64, deadline time.Time) (ok bool) {
 	return ok
 }
 
-// Busy notes that an attempt to send the request of a call met a busy transport; r is uniform in [0,1). If again is
-// true the next attempt is due after delay. If it is false there were enough attempts and the call, which is still in
-// flight, is for the caller to settle. When the call is not in flight ok is false.
+// Busy records that an attempt to send a request met a busy transport; r is uniform in [0,1). If again is true,
+// the next attempt is due after delay. If again is false, there were enough attempts, and the caller must settle
+// the call, which is still in flight. If the call is not in flight, ok is false.
 func (t *Table[T, N]) Busy(id int64, r float64) (delay time.Duration, again, ok bool) {
 	c, ok := t.calls.get(id)
 	if !ok {
@@ -170,7 +169,7 @@ func (t *Table[T, N]) Busy(id int64, r float64) (delay time.Duration, again, ok 
 	return time.Duration(float64(cfg.RetryDelay) * (1 + (r-0.5)*2*cfg.RetryJitter)), true, true
 }
 
-// NextDeadline returns when the next call expires; ok is false if none does.
+// NextDeadline returns when the next call expires; ok is false if no call has a deadline.
 func (t *Table[T, N]) NextDeadline() (due time.Time, ok bool) {
 	if t.Len() == 0 {
 		return time.Time{}, false
@@ -187,7 +186,7 @@ func (t *Table[T, N]) NextSweep() (due time.Time, ok bool) {
 	return t.nextSweep, !t.nextSweep.IsZero()
 }
 
-// Next returns the earlier of NextDeadline and NextSweep; ok is false if nothing will be due.
+// Next returns the earlier of NextDeadline and NextSweep; ok is false if neither is due.
 func (t *Table[T, N]) Next() (due time.Time, ok bool) {
 	due, ok = t.NextDeadline()
 	if sweep, sweeps := t.NextSweep(); sweeps && (!ok || sweep.Before(due)) {
@@ -196,7 +195,7 @@ func (t *Table[T, N]) Next() (due time.Time, ok bool) {
 	return due, ok
 }
 
-// remove takes c out of flight and returns its value. The entry may be reused: c must not be looked at again.
+// remove removes c and returns its value. c may be reused: it must not be accessed afterwards.
 func (t *Table[T, N]) remove(c *call[T]) T {
 	v := c.value
 	t.calls.remove(c.id)

@@ -139,7 +139,7 @@ func TestCallsExpireAtTheirDeadlines(t *testing.T) {
 	}
 }
 
-func TestAPostponedCallExpiresAtItsNewDeadline(t *testing.T) {
+func TestPostponedCallExpiresAtItsNewDeadline(t *testing.T) {
 	table := newTable(inflight.Defaults())
 	for id, seconds := range []int{1, 2, 3} {
 		table.Add(int64(id+1), at(time.Duration(seconds)*time.Second), fmt.Sprint(seconds))
@@ -266,7 +266,7 @@ func TestOldestTombstoneMakesRoom(t *testing.T) {
 	wantClass(t, table, 3, epoch, inflight.Late, inflight.Cancelled)
 }
 
-func TestClassesHaveWords(t *testing.T) {
+func TestClassNames(t *testing.T) {
 	classes := []inflight.Class{inflight.Unknown, inflight.InFlight, inflight.Late, inflight.Duplicate}
 	if got, want := fmt.Sprint(classes), "[unknown in flight late duplicate]"; got != want {
 		t.Errorf("classes: got %s, want %s", got, want)

@@ -2,15 +2,14 @@ package inflight
 
 import "time"
 
-// Tombstone is what is known of a call that left without an answer.
+// Tombstone describes a call that left without an answer.
 type Tombstone[N any] struct {
-	Cause Cause         // why it left
-	Age   time.Duration // how long ago
-	Note  N             // what was made of its value
+	Cause Cause         // why the call left
+	Age   time.Duration // time since it left
+	Note  N             // derived from the value of the call
 }
 
-// Tombstone returns what is known of a call that left without an answer. When there is no tombstone, or it is older
-// than its TTL, ok is false.
+// Tombstone returns the tombstone of a call. If there is none, or it is older than TTL, ok is false.
 func (t *Table[T, N]) Tombstone(id int64, now time.Time) (stone Tombstone[N], ok bool) {
 	s := t.remembered(id, now)
 	if s == nil {
@@ -19,7 +18,7 @@ func (t *Table[T, N]) Tombstone(id int64, now time.Time) (stone Tombstone[N], ok
 	return Tombstone[N]{Cause: s.cause, Age: now.Sub(s.since), Note: s.note}, true
 }
 
-// Tombstones returns the number of tombstones held, expired or not.
+// Tombstones returns the number of tombstones, expired or not.
 func (t *Table[T, N]) Tombstones() int {
 	if t.graves == nil {
 		return 0
@@ -27,7 +26,7 @@ func (t *Table[T, N]) Tombstones() int {
 	return t.stones.n
 }
 
-// Sweep forgets the tombstones that are older than their TTL and returns how many those were.
+// Sweep removes the tombstones that are older than TTL and returns their number.
 func (t *Table[T, N]) Sweep(now time.Time) int {
 	if t.graves == nil {
 		return 0
@@ -43,7 +42,7 @@ func (t *Table[T, N]) Sweep(now time.Time) int {
 	return before - t.stones.n
 }
 
-// retire takes c out of flight, leaves a tombstone, and returns the value of c.
+// retire removes c, leaves a tombstone, and returns the value of c.
 func (t *Table[T, N]) retire(c *call[T], now time.Time, why Cause) T {
 	id := c.id
 	v := t.remove(c)
@@ -86,14 +85,14 @@ func (t *Table[T, N]) forget() {
 	t.stones.pop()
 }
 
-// graves are the tombstones of a table. They belong to it, and are guarded like that.
+// graves holds the tombstones of a table. Its owner guards it with the table.
 type graves[N any] struct {
-	stonesByID index[uint64] // places in stones
+	stonesByID index[uint64] // ids to places in stones
 	stones     tombstones[N]
-	nextSweep  time.Time // zero when there is no tombstone
+	nextSweep  time.Time // zero if there are no tombstones
 }
 
-// kept is a tombstone as the table keeps it.
+// kept is a stored tombstone.
 type kept[N any] struct {
 	id    int64
 	since time.Time
@@ -101,12 +100,12 @@ type kept[N any] struct {
 	note  N
 }
 
-// tombstones is a queue, for tombstones expire in the order in which they were set up. Its slots are a ring whose size
-// is a power of two. A tombstone keeps its place, a number that only grows, when the ring is resized. The queue belongs
-// to its Table, and is guarded like that.
+// tombstones is a queue, because tombstones expire in the order of their creation. Its slots are a ring whose size
+// is a power of two. A tombstone keeps its place, a number that only grows, when the ring is resized. The owner of
+// the table guards the queue.
 type tombstones[N any] struct {
 	slots []kept[N]
-	first uint64 // place of the oldest
+	first uint64 // place of the oldest tombstone
 	n     int
 }
 

@@ -1,12 +1,12 @@
 package inflight
 
-// Cause is why a call left flight without an answer.
+// Cause is why a call left without an answer.
 type Cause uint8
 
 const (
-	// Timeout means that its deadline passed.
+	// Timeout means that the call's deadline passed.
 	Timeout Cause = iota + 1
-	// Cancelled means that its caller left.
+	// Cancelled means that the caller no longer waits.
 	Cancelled
 	// Lost means that the connection ended.
 	Lost
@@ -27,7 +27,7 @@ var causeWords = [...]string{
 // String returns the cause in one lower-case word; it is empty for the zero Cause.
 func (c Cause) String() string { return causeWords[c] }
 
-// Class says what a table knows of the id in an answer.
+// Class classifies the id of an answer.
 type Class uint8
 
 const (
@@ -35,10 +35,9 @@ const (
 	Unknown Class = iota
 	// InFlight means that a call awaits the answer.
 	InFlight
-	// Late means that the call has left flight without an answer and has a tombstone.
+	// Late means that the call left without an answer and has a tombstone.
 	Late
-	// Duplicate means that the id was passed before, but its call was answered, or left so long ago that its tombstone
-	// is gone.
+	// Duplicate means that a call had the id, but was answered before, or its tombstone has expired.
 	Duplicate
 )
 

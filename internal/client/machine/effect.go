@@ -1,67 +1,69 @@
 package machine
 
-// Effect is one thing to do after a step. Effects are carried out in the order given, and none of them waits.
+// Effect is one action after a step. Effects are carried out in the given order, and none of them waits.
 //
-// Effects that concern a connection mean the one of an epoch: HangUp the epoch before the step, Dial, Negotiate and
-// Pull the epoch after it.
+// Effects on a connection apply to one epoch: HangUp to the epoch before the step, Dial, Negotiate and Pull to the
+// epoch after it.
 type Effect uint8
 
 const (
-	// Dial opens a new connection. It is answered with TransportUp, OpenFailed or Refused.
+	// Dial opens a new connection. The resulting event is TransportUp, OpenFailed or Refused.
 	Dial Effect = iota
-	// Negotiate sends the first message of the handshake. It is answered with Negotiated, NegotiationFailed, ProbeLost
-	// or Refused.
+	// Negotiate sends the first message of the handshake. The resulting event is Negotiated, NegotiationFailed,
+	// ProbeLost or Refused.
 	Negotiate
-	// Pull asks for the next frame. Nothing else permits a frame to be delivered.
+	// Pull asks for the next frame. A frame is delivered only after a Pull.
 	Pull
-	// HangUp cancels what the connection is busy with and closes it, if one is open. In closing it is answered with
-	// TransportClosed once nothing is open any more.
+	// HangUp cancels the work of the connection and closes it, if it is open. In closing, TransportClosed follows
+	// once everything is closed.
 	HangUp
-	// StoreSession keeps what was negotiated, under the new session number.
+	// StoreSession stores the result of the negotiation, under the new session number.
 	StoreSession
-	// Resubscribe asks again for what the user is subscribed to.
+	// Resubscribe renews the user's subscriptions.
 	Resubscribe
-	// ReleaseWaiters lets callers go on that wait for the connection to be ready.
+	// ReleaseWaiters resumes callers that wait for the connection to be ready.
 	ReleaseWaiters
-	// ReportCause tells those who wait for the connection, and the user of the client, why there will be none.
+	// ReportCause reports to callers that wait for the connection, and to the user, why there will be none.
 	ReportCause
 	// ReportViolation reports that the server broke the protocol.
 	ReportViolation
-	// Drop throws the frame away and counts it under what it was.
+	// Drop discards the frame and counts it by its class.
 	Drop
-	// Deliver hands a response to its call, which has its outcome with that; its timeout is cancelled.
+	// Deliver passes a response to its call and cancels the call's timeout; the response is the outcome of the
+	// call.
 	Deliver
-	// Enqueue puts a notification into the queue of the handlers.
+	// Enqueue queues a notification for the handlers.
 	Enqueue
-	// Serve hands a request to its handler; without one it is answered with "method not found".
+	// Serve passes a request to its handler; without a handler the answer is "method not found".
 	Serve
-	// Admit takes a call into flight and sends its request.
+	// Admit adds a call to the calls in flight and sends its request.
 	Admit
-	// RefuseOrWait fails a call with a state error, or lets it wait if it was made to wait for the connection.
+	// RefuseOrWait fails a call with a state error, or lets it wait if it may wait for the connection.
 	RefuseOrWait
 	// RefuseShutdown fails a call because the client is stopped.
 	RefuseShutdown
-	// RetrySend tries to send the request again after a short delay, or fails the call with backpressure after the last
-	// attempt. A call that waits for room in line does so by itself.
+	// RetrySend sends the request again after a short delay, or fails the call with backpressure after the last
+	// attempt. A call that waits for room in line does not need it.
 	RetrySend
-	// Abandon removes a call from flight and leaves a tombstone.
+	// Abandon removes a call from the calls in flight and leaves a tombstone.
 	Abandon
-	// CancelUpstream tells the server, in one try, that the answer is no longer wanted.
+	// CancelUpstream notifies the server once, without a retry, that the answer is no longer wanted.
 	CancelUpstream
 	// ReplyTimeout fails a call because its deadline passed.
 	ReplyTimeout
 	// ReplyCause fails a call with the cause of its context.
 	ReplyCause
-	// FailOwn fails the call that an unusable frame would have answered, if the frame tells which.
+	// FailOwn fails the call that an unusable frame would have answered, if the frame identifies the call.
 	FailOwn
-	// FailLost fails every call in flight because the connection was lost; each leaves a tombstone and its send retries
-	// end.
+	// FailLost fails every call in flight because the connection was lost. Each call leaves a tombstone and is no
+	// longer retried.
 	FailLost
-	// FailProtocol is FailLost because the server broke the protocol.
+	// FailProtocol is like FailLost, because the server broke the protocol.
 	FailProtocol
-	// FailShutdown is FailLost because the client was stopped; those who wait for the connection fail as well.
+	// FailShutdown is like FailLost, because the client was stopped; callers that wait for the connection fail as
+	// well.
 	FailShutdown
-	// Sweep forgets the tombstones that have expired.
+	// Sweep removes expired tombstones.
 	Sweep
 	// End marks the client as done. It is the last effect.
 	End

@@ -2,63 +2,64 @@ package machine
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
-// Event is what happened. Events from TransportUp to Request are those of one connection and carry its epoch; the
-// others come from callers, the clock and the user and carry none.
+// Event is something that happened. Events from TransportUp to Request belong to one connection and carry its
+// epoch; the others come from callers, the clock and the user and carry none.
 type Event uint8
 
 const (
-	// TransportUp: the transport opened the connection that Dial asked for.
+	// TransportUp: the transport opened the connection that Dial requested.
 	TransportUp Event = iota
 	// OpenFailed: the transport could not open it; another attempt may succeed.
 	OpenFailed
-	// Refused: opening or negotiating met a failure that no further attempt can change.
+	// Refused: opening or negotiating failed permanently.
 	Refused
 	// Negotiated: the handshake succeeded; version and capabilities are valid.
 	Negotiated
-	// NegotiationFailed: the handshake was answered with an error or with something unusable.
+	// NegotiationFailed: the server answered the handshake with an error or an unusable result.
 	NegotiationFailed
-	// ProbeLost: the connection ended on the modern era's probe; the same server may answer the legacy handshake.
+	// ProbeLost: the connection ended during the probe for the modern era; the server may support the legacy
+	// handshake.
 	ProbeLost
 	// TransportDown: the connection ended.
 	TransportDown
-	// SessionGone: the server no longer knows the session; the transport itself still works.
+	// SessionGone: the server no longer knows the session; the transport still works.
 	SessionGone
 	// FrameInvalid: a frame is not valid JSON, or not a valid message.
 	FrameInvalid
-	// InvalidStreak: the frame is invalid and so were too many before it, without a valid one between.
+	// InvalidStreak: the frame is invalid, after too many consecutive invalid frames.
 	InvalidStreak
 	// FrameTooLarge: a frame exceeds the limit; the rest of it was not read.
 	FrameTooLarge
-	// FrameSkipped: a frame exceeds the limit and was skipped to its end, as the user asked for.
+	// FrameSkipped: a frame exceeds the limit and was skipped to its end, as configured.
 	FrameSkipped
-	// RequestFailed: one request gets no answer, as its transport can tell, and the connection goes on.
+	// RequestFailed: the transport reports that one request gets no answer; the connection still works.
 	RequestFailed
-	// Held: the handshake waits for an authorization, for which a person may need minutes.
+	// Held: the handshake waits for an authorization, which may take a person minutes.
 	Held
-	// Resumed: the handshake goes on after an authorization.
+	// Resumed: the handshake continues after an authorization.
 	Resumed
-	// Spoke: the server, which is a process, has said something for the first time.
+	// Spoke: the server process has sent its first output.
 	Spoke
-	// ResponseInFlight: a response to a call that is in flight.
+	// ResponseInFlight: a response to a call in flight.
 	ResponseInFlight
-	// ResponseOwn: a response to a call that is in flight and that the client makes by itself whenever a session begins.
+	// ResponseOwn: a response to a call in flight that the client itself makes at the beginning of a session.
 	ResponseOwn
-	// ResponseLate: a response to a call that has already had its outcome and is remembered.
+	// ResponseLate: a response to a call that already has its outcome and left a tombstone.
 	ResponseLate
-	// ResponseUnknown: a response to no call that is in flight or remembered.
+	// ResponseUnknown: a response to neither a call in flight nor a tombstone.
 	ResponseUnknown
-	// Notification: the server notified.
+	// Notification: a notification of the server.
 	Notification
-	// Request: the server asked for something, as it may in the legacy era.
+	// Request: a request of the server, which is possible in the legacy era.
 	Request
 
-	// CallTimeout: the deadline of a call that is in flight passed.
+	// CallTimeout: the deadline of a call in flight passed.
 	CallTimeout
-	// CallerLeft: the context of a call that is in flight ended.
+	// CallerLeft: the context of a call in flight ended.
 	CallerLeft
 	// SendBusy: the transport had no room for the request of a call.
 	SendBusy
-	// SweepDue: it is time to look for tombstones that have expired.
+	// SweepDue: it is time to remove expired tombstones.
 	SweepDue
 	// UserCall: the user makes a call.
 	UserCall
@@ -66,15 +67,15 @@ const (
 	Elapsed
 	// Stop: the user stops the client.
 	Stop
-	// TransportClosed: the client is closing and nothing is open any more.
+	// TransportClosed: the client is closing and everything is closed.
 	TransportClosed
 )
 
 // eventCount is one more than the last event.
 const eventCount = TransportClosed + 1
 
-// events gives each event its name and, where it can move the machine, the public word for that. What Elapsed means
-// depends on the state it ends.
+// events defines the name of each event and, if the event can change the state, the public reason. The reason for
+// Elapsed depends on the state.
 var events = [eventCount]struct {
 	name string
 	why  connstate.Reason
@@ -113,10 +114,10 @@ var events = [eventCount]struct {
 
 func (e Event) String() string { return events[e].name }
 
-// ofConnection reports whether e carries the epoch of the connection it came from.
+// ofConnection reports whether e carries the epoch of its connection.
 func (e Event) ofConnection() bool { return e <= Request }
 
-// reason returns the public word for leaving state from because of e.
+// reason returns the public reason for leaving state from because of e.
 func (e Event) reason(from connstate.State) connstate.Reason {
 	switch {
 	case e != Elapsed:

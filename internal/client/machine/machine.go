@@ -10,68 +10,68 @@ import (
 type Machine struct {
 	State connstate.State
 
-	// Ended means that the client is done. State stays Closing, and only UserCall and Stop still mean something.
+	// Ended means that the client is done. State stays Closing, and only UserCall and Stop still have effects.
 	Ended bool
 
 	// Reason is why State was entered or, once Ended, why the client ended. It is Other at the start.
 	Reason connstate.Reason
 
-	// Probed means that this attempt has lost a connection to the probe. It may do so once.
+	// Probed means that this attempt has lost one connection to the probe; a second loss counts as TransportDown.
 	Probed bool
 
-	// Silent means that the server is a process which was started in the first attempt and has not said anything yet.
+	// Silent means that the server process was started in the first attempt and has sent no output yet.
 	Silent bool
 
-	// Renegotiated means that this connection has negotiated anew after its session had gone, and has had no answer to a
-	// call since. It may do so once.
+	// Renegotiated means that this connection has negotiated again because its session was gone, and has received
+	// no answer to a call since. A second lost session counts as TransportDown.
 	Renegotiated bool
 
 	// Since is when State was entered or, once Ended, when the client ended.
 	Since time.Time
 
-	// Deadline is when Elapsed is due. It is zero, and Elapsed never due, in ready and after the end.
+	// Deadline is when Elapsed is due. It is zero in ready and after the end, when Elapsed is never due.
 	Deadline time.Time
 
-	// Epoch numbers what was dialled or negotiated anew. Answers of other epochs are stale.
+	// Epoch is increased by each new connection and by each new negotiation. Events of other epochs are stale.
 	Epoch uint64
 
-	// Session numbers the successful negotiations; 0 before the first.
+	// Session counts successful negotiations; 0 before the first.
 	Session uint64
 
-	// Attempt numbers the attempts to connect since the connection was last ready: 1 is the first. In ready it is the
-	// one that succeeded, in backoff the one that failed, or 0 if it was a ready connection that was lost. Dialling
+	// Attempt counts the attempts to connect since the connection was last ready, from 1. In ready it is the
+	// successful attempt; in backoff it is the failed attempt, or 0 after a ready connection was lost. Dialling
 	// again after a lost probe belongs to the same attempt.
 	Attempt int
 
-	// Delay is what the next backoff will wait, before jitter. Each backoff doubles it. A session brings it back to the
-	// minimum by an answer to a call, or by having lasted; that a handshake succeeds is not enough.
+	// Delay is the length of the next backoff, before jitter. Each backoff doubles it. An answer to a call, or a
+	// session that has lasted, resets it to the minimum; a successful handshake does not.
 	Delay time.Duration
 }
 
-// Input is one event and what a step needs to know of the world.
+// Input is one event with its circumstances.
 type Input struct {
 	Event Event
 
-	// Epoch is the epoch an event of a connection comes from. Other events leave it zero.
+	// Epoch is the epoch of an event of a connection, zero for other events.
 	Epoch uint64
 
 	Now time.Time
 
-	// Jitter is uniform in [0,1), drawn anew for each input.
+	// Jitter is uniform in [0,1), a new number for each input.
 	Jitter float64
 
-	// Launched means that the connection is to a process that the transport has started. It comes with TransportUp.
+	// Launched means that the transport has started the server process. It is set with TransportUp.
 	Launched bool
 
-	// Wait is how long the server has asked to be left alone, if the event is a failure that says so. It makes the
-	// backoff that follows longer, never shorter.
+	// Wait is the delay that the server asked for in a failure, zero if none. It can only lengthen the following
+	// backoff.
 	Wait time.Duration
 }
 
-// initial is what a new machine is to do.
+// initial holds the first effects of a new machine.
 var initial = do(Dial)
 
-// Start returns a machine that starts its first attempt at now, and what to do for it.
+// Start returns a machine that starts its first attempt at now, with its first effects.
 func (p Policy) Start(now time.Time) (Machine, []Effect) {
 	return Machine{
 		State:    starting,
@@ -83,10 +83,10 @@ func (p Policy) Start(now time.Time) (Machine, []Effect) {
 	}, initial
 }
 
-// Step returns the machine after in, and what to do. The effects belong to the table and must not be changed.
+// Step returns the machine after in, and the effects. The effects belong to the table and must not be modified.
 //
-// When in means nothing to m, because it comes from a stale epoch, because the deadline has not passed, or because the
-// client is done, ok is false and next is m. Everything else is defined, if only to do nothing. Step does not allocate.
+// If in has no meaning for m, because its epoch is stale, the deadline has not passed, or the client is done, ok
+// is false and next is m. Every other event is defined, possibly without an effect. Step does not allocate.
 func (p Policy) Step(m Machine, in Input) (next Machine, effects []Effect, ok bool) {
 	if m.foreign(in) {
 		return m, nil, false
@@ -104,7 +104,7 @@ func (p Policy) Step(m Machine, in Input) (next Machine, effects []Effect, ok bo
 	}
 }
 
-// Transition returns the record of the move from m to next, a step apart; ok is false if there was none.
+// Transition describes the move from m to next, one step later; ok is false if the state did not change.
 func (m Machine) Transition(next Machine) (t connstate.Transition, ok bool) {
 	if next.State == m.State && next.Ended == m.Ended {
 		return connstate.Transition{}, false
@@ -119,7 +119,7 @@ func (m Machine) Transition(next Machine) (t connstate.Transition, ok bool) {
 	}, true
 }
 
-// foreign reports whether in means nothing to m.
+// foreign reports whether in has no meaning for m.
 func (m Machine) foreign(in Input) bool {
 	switch {
 	case m.Ended:
@@ -131,7 +131,8 @@ func (m Machine) foreign(in Input) bool {
 	}
 }
 
-// judge returns the event as which e counts: what may happen once is an ended connection the second time.
+// judge returns the event as which e counts: a second lost probe, or a second lost session, counts as
+// TransportDown.
 func (m Machine) judge(e Event) Event {
 	if e == ProbeLost && m.Probed || e == SessionGone && m.Renegotiated {
 		return TransportDown
@@ -139,12 +140,12 @@ func (m Machine) judge(e Event) Event {
 	return e
 }
 
-// spent reports whether no further attempt is allowed after the one that fails.
+// spent reports whether the failing attempt was the last one allowed.
 func (p Policy) spent(m Machine) bool {
 	return m.Session == 0 && p.InitialAttempts > 0 && m.Attempt >= p.InitialAttempts
 }
 
-// stay returns m after an event that leaves it in its state.
+// stay returns m after an event that does not change its state.
 func (p Policy) stay(m Machine, in Input) Machine {
 	negotiating := m.State == starting || m.State == initializing
 	switch {
@@ -208,7 +209,7 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 	return m
 }
 
-// end returns m done.
+// end returns m with Ended set.
 func (m Machine) end(in Input) Machine {
 	m.Ended, m.Reason, m.Since, m.Deadline = true, in.Event.reason(m.State), in.Now, time.Time{}
 	return m

@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// Policy holds the numbers a machine goes by. It must be valid; see [Policy.Validate].
+// Policy holds the parameters of a machine. It must be valid; see [Policy.Validate].
 type Policy struct {
-	// InitTimeout bounds the opening of a connection, and once more its negotiation.
+	// InitTimeout bounds the opening of a connection, and separately its negotiation.
 	InitTimeout time.Duration
 
-	// StartTimeout takes the place of InitTimeout in the first attempt as long as the server is a process that has not
-	// said anything yet: it is starting. What follows has InitTimeout.
+	// StartTimeout replaces InitTimeout in the first attempt until the server process has sent its first output.
+	// Afterwards InitTimeout applies.
 	StartTimeout time.Duration
 
-	// AuthTimeout takes the place of InitTimeout while the handshake waits for an authorization; what follows has
-	// InitTimeout again.
+	// AuthTimeout replaces InitTimeout while the handshake waits for an authorization. Afterwards InitTimeout
+	// applies again.
 	AuthTimeout time.Duration
 
-	// WaitMax is the longest backoff that a server can ask for.
+	// WaitMax is the longest backoff that a server can demand.
 	WaitMax time.Duration
 
-	// BackoffMin is the delay before the second attempt to connect. Each further one waits twice as long as the one
-	// before it, up to BackoffMax. A session brings the delay back to BackoffMin when it answers a call of the user, or
-	// has lasted for BackoffMax.
+	// BackoffMin is the delay before the second attempt to connect. Each further delay is twice as long, up to
+	// BackoffMax. The delay returns to BackoffMin when a session answers a call of the user, or has lasted for
+	// BackoffMax.
 	BackoffMin, BackoffMax time.Duration
 
-	// BackoffJitter is the part of a delay, from 0 to 1, by which chance makes it shorter or longer.
+	// BackoffJitter, from 0 to 1, is the fraction by which a delay varies at random.
 	BackoffJitter float64
 
-	// AtOnce lets the first attempt to connect follow the loss of a session without a delay, unless the session before
-	// was lost like that and none has proved itself since.
+	// AtOnce allows the first attempt to connect to follow the loss of a session without a delay, unless the
+	// previous session was lost like that and no session has proved itself since.
 	AtOnce bool
 
-	// CloseTimeout bounds the time a stop takes.
+	// CloseTimeout bounds the duration of a stop.
 	CloseTimeout time.Duration
 
-	// InitialAttempts is the number of attempts after which a client that was never ready gives up. Zero means that it
-	// never does.
+	// InitialAttempts is the number of attempts after which a client that was never ready gives up. Zero means
+	// never.
 	InitialAttempts int
 }
 
-// Defaults returns the policy of a client whose user asked for nothing else.
+// Defaults returns the default policy of a client.
 func Defaults() Policy {
 	return Policy{
 		InitTimeout:   10 * time.Second,
@@ -57,10 +57,10 @@ func Defaults() Policy {
 	}
 }
 
-// longest is the longest delay that can be doubled, by jitter, without overflow.
+// longest is the longest delay that jitter can double without overflow.
 const longest = time.Duration(math.MaxInt64 / 2)
 
-// Validate returns what is wrong with p, all of it, or nil, in the names of the client's options.
+// Validate returns all errors in p, or nil, under the names of the client's options.
 func (p Policy) Validate() error {
 	return errors.Join(
 		positive("InitTimeout", p.InitTimeout),
@@ -87,24 +87,24 @@ func check(ok bool, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// spread returns d made shorter or longer by chance; r is uniform in [0,1).
+// spread varies d at random; r is uniform in [0,1).
 func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
 }
 
-// wait returns how long a backoff lasts: as long as its turn and chance say, and as long as the server asks, if that is
-// longer. What a server asks it asks all its clients: so that they do not come back at once, each waits longer by
-// chance, by up to the jitter of what was asked or of BackoffMax, whichever is less.
+// wait returns the length of a backoff: delay with jitter, or the delay that the server asked for, if that is
+// longer. All clients of a server get the same delay, so each adds a random part: up to the jitter of asked or of
+// BackoffMax, whichever is less. Otherwise all clients would return at once.
 func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
 	asked = min(asked, p.WaitMax)
 	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r
 	return max(p.spread(delay, r), min(asked+time.Duration(later), p.WaitMax))
 }
 
-// lasted reports whether a session that was ready for so long has proved itself without an answer.
+// lasted reports whether a session that was ready for d has proved itself without an answer.
 func (p Policy) lasted(d time.Duration) bool { return d >= p.BackoffMax }
 
-// longer returns the delay that follows d.
+// longer returns the delay after d.
 func (p Policy) longer(d time.Duration) time.Duration {
 	if d > p.BackoffMax-d {
 		return p.BackoffMax

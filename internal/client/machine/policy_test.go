@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
+func TestDefaultPolicy(t *testing.T) {
 	want := Policy{
 		InitTimeout:   10 * time.Second,
 		StartTimeout:  time.Minute,
@@ -91,7 +91,7 @@ func TestDelaysStayWithinTheLimits(t *testing.T) {
 }
 
 // A session that is lost is followed by an attempt at once, if it has proved itself, or is the first.
-func TestTheFirstAttemptBehindALossMayComeAtOnce(t *testing.T) {
+func TestFirstAttemptAfterALossMayHaveNoDelay(t *testing.T) {
 	p := Defaults()
 	p.AtOnce = true
 	now := time.Unix(0, 0)

@@ -158,7 +158,7 @@ func TestCancellingIsIdempotent(t *testing.T) {
 }
 
 // All calls of a connection fail in one moment: no answer is looked at between, and none is delivered later.
-func TestLosingTheConnectionIsOneMoment(t *testing.T) {
+func TestLostConnectionFailsAllCallsAtOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClient(t.Fatalf)
 		n := rapid.IntRange(1, most).Draw(t, "how many")

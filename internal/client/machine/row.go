@@ -19,7 +19,7 @@ type (
 	eventSet uint32
 )
 
-// nothing is the effect of an event that needs no answer.
+// nothing is the effect of an event that is ignored.
 var nothing []Effect
 
 func in(states ...connstate.State) (set stateSet) {
@@ -44,16 +44,16 @@ func (set stateSet) has(s connstate.State) bool { return set>>s&1 != 0 }
 
 func (set eventSet) has(e Event) bool { return set>>e&1 != 0 }
 
-// cell is what a row says for one state and one event.
+// cell is the entry of the table for one state and one event.
 type cell struct {
 	do []Effect
 	to connstate.State
 
-	// givingUp replaces do where the row leads to backoff but no further attempt is allowed.
+	// givingUp replaces do if the row leads to backoff but no further attempt is allowed.
 	givingUp []Effect
 }
 
-// cells is the table by state and event.
+// cells indexes the table by state and event.
 var cells = compile(table)
 
 func compile(rows []row) (cells [closing + 1][eventCount]cell) {

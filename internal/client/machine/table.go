@@ -2,7 +2,7 @@ package machine
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
-// The states, as the table writes them.
+// Short names of the states for the table.
 const (
 	starting     = connstate.Starting
 	initializing = connstate.Initializing
@@ -10,25 +10,25 @@ const (
 	backoff      = connstate.Backoff
 	closing      = connstate.Closing
 
-	done connstate.State = 0xfe // no state follows
+	done connstate.State = 0xfe // there is no next state
 	same connstate.State = 0xff // the state does not change
 )
 
-// table is the whole machine: in each of these states, on each of these events, do this, then be in that state. Every
-// pair of a state and an event is in exactly one row, also where nothing is to be done.
+// table is the complete machine: in each of these states, on each of these events, carry out these effects, then
+// enter that state. Every pair of a state and an event is in exactly one row, even if it has no effect.
 //
-// What entering a state means for the deadline, the counters and the backoff is in Policy.enter, and what little
-// changes within a state in Policy.stay: an answer to a call brings the backoff back to its minimum there. Before the
-// first session, a row that leads to backoff leads to closing instead, and reports the cause, if no further attempt is
-// allowed.
+// Policy.enter applies the consequences of a state for the deadline, the counters and the backoff. Policy.stay
+// applies the few changes within a state: for example, an answer to a call resets the backoff to its minimum.
+// Before the first session, a row that leads to backoff leads to closing instead, and reports the cause, if no
+// further attempt is allowed.
 var table = []row{
-	// A connection is opened.
+	// The connection is opened.
 	{in(starting), on(TransportUp), do(Negotiate, Pull), initializing},
 	{in(starting), on(OpenFailed), do(HangUp), backoff},
 	{in(starting, initializing), on(Elapsed), do(HangUp), backoff},
 	{in(starting, initializing), on(Refused), do(HangUp, ReportCause), closing},
 
-	// It is negotiated. No call is in flight yet: whatever comes is not an answer to one.
+	// The connection is negotiated. No call is in flight yet, so no response answers one.
 	{in(initializing), on(Negotiated), do(StoreSession, Pull, Resubscribe, ReleaseWaiters), ready},
 	{in(initializing), on(NegotiationFailed, TransportDown, SessionGone), do(HangUp), backoff},
 	{in(initializing), on(ProbeLost), do(HangUp, Dial), starting},
@@ -44,17 +44,17 @@ var table = []row{
 	{in(initializing), on(FrameSkipped), do(ReportViolation, Pull), same},
 	{in(ready), on(FrameSkipped), do(ReportViolation, FailOwn, Pull), same},
 
-	// A request fails by itself.
+	// A single request fails.
 	{in(initializing), on(RequestFailed), do(Drop, Pull), same},
 	{in(ready), on(RequestFailed), do(FailOwn, Pull), same},
 
-	// The server speaks.
+	// The server sends messages.
 	{in(ready), on(ResponseInFlight, ResponseOwn), do(Deliver, Pull), same},
 	{in(ready), on(ResponseLate, ResponseUnknown), do(Drop, Pull), same},
 	{in(ready), on(Notification), do(Enqueue, Pull), same},
 	{in(ready), on(Request), do(Serve, Pull), same},
 
-	// A call is made, and goes wrong.
+	// Calls, and their failures.
 	{in(ready), on(UserCall), do(Admit), same},
 	{in(starting, initializing, backoff), on(UserCall), do(RefuseOrWait), same},
 	{in(ready), on(CallTimeout), do(Abandon, CancelUpstream, ReplyTimeout), same},
@@ -62,7 +62,7 @@ var table = []row{
 	{in(ready), on(SendBusy), do(RetrySend), same},
 	{in(starting, initializing, ready, backoff), on(SweepDue), do(Sweep), same},
 
-	// The connection is lost, and found again.
+	// The connection is lost, and restored.
 	{in(ready), on(TransportDown), do(FailLost, HangUp), backoff},
 	{in(ready), on(SessionGone), do(FailLost, Negotiate, Pull), initializing},
 	{in(backoff), on(Elapsed), do(Dial), starting},
@@ -74,14 +74,14 @@ var table = []row{
 	{in(closing), on(Stop), nothing, same},
 	{in(closing), otherThan(TransportClosed, Elapsed, UserCall, Stop), nothing, same},
 
-	// What a connection still says that is not open yet, or no longer, is ignored.
+	// Events of a connection that is not open yet, or no longer, are ignored.
 	{in(starting, backoff), on(TransportDown, SessionGone), nothing, same},
 	{in(starting, backoff), on(FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped, RequestFailed), nothing, same},
 	{in(starting, backoff), on(ResponseInFlight, ResponseOwn, ResponseLate, ResponseUnknown), nothing, same},
 	{in(starting, backoff), on(Notification, Request), nothing, same},
 	{in(starting, initializing, backoff), on(CallTimeout, CallerLeft, SendBusy), nothing, same},
 
-	// What answers no question of this state changes nothing.
+	// Results that this state has not asked for are ignored.
 	{in(initializing, ready, backoff), on(TransportUp, OpenFailed), nothing, same},
 	{in(starting, ready, backoff), on(Negotiated, NegotiationFailed, ProbeLost), nothing, same},
 	{in(ready, backoff), on(Refused, Held, Resumed), nothing, same},

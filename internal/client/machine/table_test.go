@@ -17,7 +17,7 @@ func TestEveryPairIsInExactlyOneRow(t *testing.T) {
 	}
 }
 
-func TestRowsLeadSomewhere(t *testing.T) {
+func TestRowsLeadToStates(t *testing.T) {
 	for i, r := range table {
 		if r.in == 0 || r.on == 0 {
 			t.Errorf("row %d: covers nothing", i)
@@ -40,7 +40,7 @@ func TestEveryEffectIsInTheTable(t *testing.T) {
 }
 
 // The reasons are published. Each but Other is the word for some move.
-func TestEveryMoveHasItsReason(t *testing.T) {
+func TestEveryTransitionHasAReason(t *testing.T) {
 	used := map[connstate.Reason]bool{connstate.Other: true}
 	for i, r := range table {
 		if r.to == same {
@@ -63,7 +63,7 @@ func TestEveryMoveHasItsReason(t *testing.T) {
 	}
 }
 
-func TestNamesAreThoseOfTheConstants(t *testing.T) {
+func TestNamesMatchTheConstants(t *testing.T) {
 	consts := constants(t)
 	var got []string
 	for e := range eventCount {

@@ -125,7 +125,7 @@ func TestClientGivesUpAfterItsInitialAttempts(t *testing.T) {
 	}
 }
 
-func TestEachWayToFailUsesUpTheLastAttempt(t *testing.T) {
+func TestEachFailureUsesUpTheLastAttempt(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 1
 	for _, c := range []struct{ script, want string }{

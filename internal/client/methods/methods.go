@@ -1,4 +1,4 @@
-// Package methods has what both kinds of clients, [mcpclient.Client] and the relay, know of the methods of MCP.
+// Package methods has facts about the methods of MCP that both [mcpclient.Client] and the relay need.
 //
 // [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
 package methods
@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// harmless are the methods with which a server may do twice what it is asked once: they read, or set what stays set.
+// harmless lists the idempotent methods: they only read, or set a value to the same value again.
 var harmless = map[string]bool{
 	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true,
 	mcp.MethodListTools: true, mcp.MethodListPrompts: true, mcp.MethodGetPrompt: true, mcp.MethodComplete: true,
@@ -18,10 +18,10 @@ var harmless = map[string]bool{
 	mcp.MethodGetTask: true, mcp.MethodTaskResult: true, mcp.MethodListTasks: true, mcp.MethodCancelTask: true,
 }
 
-// Harmless reports whether the server may do twice what a request of this method asks for once.
+// Harmless reports whether a request of this method is idempotent: the server may execute it twice.
 func Harmless(method string) bool { return harmless[method] }
 
-// ChangesOf returns the methods of the notifications that f is about, with the URIs of resources.
+// ChangesOf returns the notifications that f selects: their methods, and the URIs of resources.
 func ChangesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
 	return func(yield func(method, uri string) bool) {
 		if f.ToolsListChanged && !yield(mcp.NotificationToolListChanged, "") ||
@@ -37,7 +37,7 @@ func ChangesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
 	}
 }
 
-// UpdateOf returns the params of a notification that a resource has changed.
+// UpdateOf returns the params of the notification that a resource has changed.
 func UpdateOf(uri string) []byte {
 	params, err := mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: uri})
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package seam is what the core asks of a connection beyond transport.Conn, and what only makes it faster or smaller: a
-// connection without any of it works the same. Each file has one interface, which connections of package transport
-// implement and package conn looks for, the reason for it, its states and its figure.
-//
-// A transport that is written elsewhere, or wraps one of ours, has none of these methods, and no promise to keep for
+// Package seam defines optional interfaces of connections that the core uses beyond transport.Conn. They only make
+// a connection faster or smaller: a connection without them works the same. Each file has one interface, its
+// purpose, its states and its figure. Connections of package transport implement them, and package conn looks for
 // them.
+//
+// A transport from another module, or one that wraps ours, has none of these methods and need not follow their
+// rules.
 package seam

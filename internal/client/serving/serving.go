@@ -1,5 +1,5 @@
-// Package serving has what both kinds of clients need to answer requests of a server: [mcpclient.Client], which has
-// handlers, and the relay, which passes the requests on.
+// Package serving answers requests of a server, for both kinds of clients: [mcpclient.Client], which has handlers,
+// and the relay, which passes the requests on.
 //
 // [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
 package serving
@@ -17,16 +17,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Requests holds the requests of a server that are being answered. Requests that wait for a person take long, so their
-// frames are bounded in bytes as well as in number. The zero value holds none; it is safe for concurrent use.
+// Requests holds the requests of a server that are being answered. A request that waits for a person takes long,
+// so the frames are bounded in bytes as well as in number. The zero value is empty; it is safe for concurrent use.
 type Requests struct {
 	mu      sync.Mutex
-	taken   int             // guarded by mu; places
-	size    int             // guarded by mu; of the frames of the requests that have places, in bytes
+	taken   int             // places in use; guarded by mu
+	size    int             // bytes of the frames of requests that have places; guarded by mu
 	running map[ID]*Request // guarded by mu
 }
 
-// ID names a request of a server: its ids begin anew with each connection.
+// ID identifies a request of a server. Ids of requests are unique only within one connection.
 type ID struct {
 	Link *conn.Link
 	ID   jsonrpc.ID
@@ -36,14 +36,15 @@ type ID struct {
 type Request struct {
 	id        ID
 	cancel    context.CancelCauseFunc
-	cancelled *conn.CancelledByServer // guarded by Requests.mu; by the server, which wants no answer; nil if not
+	cancelled *conn.CancelledByServer // set once the server has cancelled the request; guarded by Requests.mu
 }
 
-// ID returns the id that the server has given the request.
+// ID returns the request's JSON-RPC id.
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
-// Enter takes a place for a request in a frame of this size, and reports false if there is none: at most so many
-// requests have places, with at most room bytes. The caller gives the place back by [Requests.Leave].
+// Enter takes a place for a request with a frame of size bytes, and reports false if there is no place: at most
+// most requests have places, with at most room bytes in all. The caller must release the place with
+// [Requests.Leave].
 func (s *Requests) Enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +56,7 @@ func (s *Requests) Enter(size, most, room int) bool {
 	return true
 }
 
-// Leave gives back the place of a request in a frame of this size.
+// Leave releases the place of a request with a frame of size bytes.
 func (s *Requests) Leave(size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +64,7 @@ func (s *Requests) Leave(size int) {
 	s.size -= size
 }
 
-// Begin notes that a request is being answered and returns the context of its handler.
+// Begin registers a request that is being answered and returns the context for its handler.
 func (s *Requests) Begin(ctx context.Context, id ID) (context.Context, *Request) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &Request{id: id, cancel: cancel}
@@ -76,7 +77,7 @@ func (s *Requests) Begin(ctx context.Context, id ID) (context.Context, *Request)
 	return ctx, r
 }
 
-// Cancel ends the context of the handler of one request, with cause.
+// Cancel cancels the context of a request's handler, with cause.
 func (s *Requests) Cancel(id ID, why *conn.CancelledByServer, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +87,8 @@ func (s *Requests) Cancel(id ID, why *conn.CancelledByServer, cause error) {
 	}
 }
 
-// End notes that the handler of r has returned. It returns why the server has cancelled the request, nil if it has not.
+// End unregisters r after its handler has returned. It returns the server's cancellation of the request, nil if
+// none.
 func (s *Requests) End(r *Request) *conn.CancelledByServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,14 +99,14 @@ func (s *Requests) End(r *Request) *conn.CancelledByServer {
 	return r.cancelled
 }
 
-// Len returns how many requests are being answered.
+// Len returns the number of requests that are being answered.
 func (s *Requests) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.running)
 }
 
-// Incoming describes a message of the server for telemetry; in has what the caller knows besides.
+// Incoming describes a message of the server for telemetry. in holds the attributes that the caller sets.
 func Incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
 	in instrument.Incoming) instrument.Incoming {
 	in.Method, in.Peer, in.Size = method, peer, size
@@ -115,8 +117,8 @@ func Incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
 	return in
 }
 
-// Reply sends the answer to a request, which carries err unless that is nil, and ends the operation: as lost if the
-// answer is lost.
+// Reply sends the answer to a request and ends the operation: with err, which may be nil, or as lost if the answer
+// could not be sent.
 func Reply(op *instrument.Op, method string, frame []byte, err error, answer conn.Answerer, patient bool) {
 	defer op.End(conn.BrokenOff)
 	op.Sending()
@@ -127,11 +129,11 @@ func Reply(op *instrument.Op, method string, frame []byte, err error, answer con
 	}
 	op.Sent(len(frame))
 	result := FaultOf(method, err).Result()
-	result.Err = err // the server sees a neutral text, the log the error itself
+	result.Err = err // the log gets the real error, the server only a neutral text
 	op.End(result)
 }
 
-// lostAnswer is the error.type of a request whose answer could not be sent.
+// lostAnswer returns the error.type of a request whose answer could not be sent.
 func lostAnswer(err error) string {
 	if errors.Is(err, transport.ErrBusy) {
 		return names.ErrorTransportBusy
@@ -139,10 +141,10 @@ func lostAnswer(err error) string {
 	return names.ErrorConnectionLost
 }
 
-// ErrInternal is what the server gets to see of an error that is not meant for it.
+// ErrInternal replaces errors that must not be sent to the server.
 var ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
-// FaultOf gives the error of a handler the form that telemetry takes, nil for nil.
+// FaultOf converts the error of a handler for telemetry, nil to nil.
 func FaultOf(method string, err error) *conn.Fault {
 	if err == nil {
 		return nil

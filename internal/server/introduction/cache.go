@@ -7,11 +7,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Cache has the names of modern clients, which send the same clientInfo with each request. It is safe for concurrent
+// Cache holds the names of modern clients, which send the same clientInfo with each request. It is safe for concurrent
 // use.
 type Cache struct {
 	mu  sync.RWMutex
-	all map[string]client // guarded by mu; by clientInfo, as it came
+	all map[string]client // guarded by mu; by the JSON text of clientInfo
 }
 
 // client is the name and the version of a client.
@@ -23,7 +23,8 @@ const (
 	maxRememberedBytes = 1024 // of one clientInfo
 )
 
-// Read returns the name and the version in clientInfo, a JSON object or nil. Values that are no strings are empty.
+// Read returns the name and the version in clientInfo, a JSON object or nil. A value that is not a string counts as
+// empty.
 func (r *Cache) Read(clientInfo []byte) (name, version string) {
 	if len(clientInfo) == 0 {
 		return "", ""

@@ -1,4 +1,4 @@
-// Package introduction reads what clients say about themselves, within bounds.
+// Package introduction decodes clientInfo and capabilities of clients, within bounds.
 package introduction
 
 import (
@@ -16,10 +16,10 @@ const (
 	valueCost = 128      // bytes of memory, about, of a value besides its text
 )
 
-// Weight returns about how many bytes of memory an introduction of this JSON text and so many values takes.
+// Weight estimates the bytes of memory for an introduction with this JSON text and this number of values.
 func Weight(text []byte, values int) int { return len(text) + valueCost*values }
 
-// Decode decodes the params of initialize, and returns about how many bytes of memory the result takes. The result has
+// Decode decodes the params of initialize, and estimates the bytes of memory for the result. The result has
 // only the members that a session needs, and shares no memory with params.
 func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err error) {
 	if params == nil {
@@ -32,8 +32,8 @@ func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err err
 			continue
 		}
 		if n += Values(raw); len(kept)+len(raw) > MaxBytes || n > maxValues {
-			return p, 0, fmt.Errorf("the client says too much about itself: "+
-				"%s and what is before it exceed %d bytes or %d values",
+			return p, 0, fmt.Errorf("the introduction of the client is too large: "+
+				"with %s it exceeds %d bytes or %d values",
 				name, MaxBytes, maxValues)
 		}
 		if len(kept) > 1 {

@@ -1,2 +1,2 @@
-// Package quota divides what a server has a limited amount of between its clients: places for requests, and memory.
+// Package quota divides the limited resources of a server between its clients: places for requests, and memory.
 package quota

@@ -25,7 +25,7 @@ type Limiter struct {
 
 // waiter is a connection with requests that wait for a place.
 type waiter interface {
-	// StartWaiting starts as many of them as there are places.
+	// StartWaiting starts as many waiting requests as there are places.
 	StartWaiting()
 }
 
@@ -33,7 +33,7 @@ type waiter interface {
 // long enough to send the request again.
 const scarcity = 2 * time.Second
 
-// NewLimiter returns a limiter of so many places, nil for zero.
+// NewLimiter returns a limiter of limit places, nil for zero.
 func NewLimiter(limit int) *Limiter {
 	if limit == 0 {
 		return nil
@@ -89,7 +89,7 @@ func (l *Limiter) StartWaiting() {
 		return
 	}
 	l.mu.Lock()
-	left := len(l.waiting) // those that get no place wait again
+	left := len(l.waiting) // waiters that get no place wait again
 	l.mu.Unlock()
 	for ; left > 0; left-- {
 		l.mu.Lock()
@@ -104,7 +104,7 @@ func (l *Limiter) StartWaiting() {
 	}
 }
 
-// Forget removes t from those that wait.
+// Forget removes t from the waiters.
 func (l *Limiter) Forget(t waiter) {
 	if l == nil {
 		return
@@ -124,7 +124,7 @@ func (l *Limiter) keepForNext() {
 	}
 }
 
-// affords reports whether a connection may hold so many places now. mu is held.
+// affords reports whether a connection may hold that number of places now. mu is held.
 func (l *Limiter) affords(places int) bool {
 	if l.scarce.IsZero() {
 		return true

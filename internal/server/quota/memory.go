@@ -28,15 +28,15 @@ func (m *Memory) Reserve(who Account, n int) bool {
 	return true
 }
 
-// ReservePart is take for at most a quarter of the bytes that are left: so small requests find memory where large ones
-// find none.
+// ReservePart is Reserve for at most a quarter of the bytes that are left, so small requests find memory when large
+// ones find none.
 func (m *Memory) ReservePart(who Account, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.reservePartLocked(who, n)
 }
 
-// reservePartLocked is takePart; mu is held.
+// reservePartLocked is ReservePart; mu is held.
 func (m *Memory) reservePartLocked(who Account, n int) bool {
 	if 4*n > m.bytes.Free() || !m.bytes.Affords(who, n) {
 		return false
@@ -45,7 +45,7 @@ func (m *Memory) reservePartLocked(who Account, n int) bool {
 	return true
 }
 
-// WaitPart waits until takePart succeeds. It reports false if ctx ends before.
+// WaitPart waits until ReservePart succeeds. It reports false if ctx ends before.
 func (m *Memory) WaitPart(ctx context.Context, who Account, n int) bool {
 	return m.freed.Await(ctx, &m.mu, func() bool { return m.reservePartLocked(who, n) }) == nil
 }

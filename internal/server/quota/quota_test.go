@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-func TestSharesLeaveSomethingToNewAccounts(t *testing.T) {
+func TestSharesLeaveRoomForNewAccounts(t *testing.T) {
 	s := quota.NewShares(12)
 	one, two, three := quota.Account{Name: "1"}, quota.Account{Name: "2"}, quota.Account{Name: "3"}
 	for i, want := range []struct {
@@ -46,7 +46,7 @@ type waiter struct{ started int }
 
 func (w *waiter) StartWaiting() { w.started++ }
 
-func TestALimiterSharesPlacesWhileTheyAreScarce(t *testing.T) {
+func TestLimiterSharesScarcePlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := quota.NewLimiter(4)
 		for held := range 4 {

@@ -3,7 +3,7 @@ package quota
 import "net/netip"
 
 // Account identifies a client for the division of a resource. The zero account stands for all clients that the server
-// cannot tell apart: it has no share, and may reserve everything that is left.
+// cannot distinguish: it has no share, and may reserve everything that is left.
 type Account struct {
 	Name string     // the principal, or the account that the program names
 	From netip.Addr // the address of the client; for IPv6, its network
@@ -18,7 +18,7 @@ type Shares struct {
 	Held  map[Account]int // the amount for each account that holds something
 }
 
-// NewShares returns the shares of a resource of which there is limit.
+// NewShares returns the shares of a resource of the amount limit.
 func NewShares(limit int) Shares { return Shares{Limit: limit, Held: map[Account]int{}} }
 
 // Free returns the amount that is not reserved.

@@ -41,7 +41,7 @@ type Call struct {
 	asking    int   // guarded by Asks.mu; number of goroutines that wait for the client
 }
 
-// Handler knows what a request is about.
+// Handler defines the subject of a request.
 type Handler interface {
 	// Begin decides how the server answers a request, or sets Refused, and calls [Call.Start] once. raw has the params,
 	// nil for none, and p parts of them: by value, because a pointer would be one more allocation.

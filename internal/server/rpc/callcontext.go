@@ -31,9 +31,9 @@ func (c *informed) Value(key any) any {
 	return c.Exchange.Work.Value(key)
 }
 
-// endable is a context like that of [context.WithCancelCause]. It makes that context when a handler first waits for its
-// end, which few handlers do: to make the context, and to remove it from its parent, took six allocations and an eighth
-// of a tiny call on a pipe (one caller, one processor, 2026-11). An endable is a part of the call.
+// endable is a context like the one of [context.WithCancelCause]. It makes that context when a handler first waits for
+// its end, which few handlers do: to make the context, and to remove it from its parent, took six allocations and an
+// eighth of a tiny call on a pipe (one caller, one processor, 2026-11). An endable is a part of the call.
 type endable struct {
 	parent context.Context // immutable
 

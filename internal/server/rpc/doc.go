@@ -2,8 +2,8 @@
 //
 // An [Exchange] carries the messages of one client. The goroutine that brings a frame calls [Exchange.Receive]. A
 // request becomes a [Call], which is admitted, handled and answered on one path: bounds, duplicate ids, panics of
-// handlers, cancellation and the end of the operation in telemetry are rules of this path. A [Handler] knows what the
-// request is about, the [Server] what else a client may send, and a [Sink] where answers go.
+// handlers, cancellation and the end of the operation in telemetry are rules of this path. A [Handler] defines the
+// subject of a request, the [Server] handles all other messages of a client, and a [Sink] carries the answers.
 //
 // The package names no method of a feature, no HTTP, no task and no relay. Package mcpserver is its user.
 package rpc

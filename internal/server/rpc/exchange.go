@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Engine has what exchanges share: those of one connection, or all of an HTTP handler. It is immutable once a reader
+// Engine is the shared state of exchanges: of one connection, or of an HTTP handler. It is immutable once a reader
 // reads.
 type Engine struct {
 	Calls      Admission
@@ -84,11 +84,11 @@ type Sink interface {
 	Answer(ctx context.Context, a Answer) error
 	// Ask sends a request of the server. The core calls Ask only if Reach allows it.
 	Ask(ctx context.Context, frame []byte) error
-	// Reach returns what the sink can do now.
+	// Reach returns the present abilities of the sink.
 	Reach() Reach
 }
 
-// Reach describes what a sink can do.
+// Reach describes the abilities of a sink.
 type Reach struct {
 	Asks    bool // the server can send requests to the client
 	Read    bool // the client reads the frames, as far as the server knows

@@ -157,7 +157,7 @@ func (c *client) Answer(_ context.Context, a rpc.Answer) error { return c.add(a.
 func (c *client) Ask(_ context.Context, frame []byte) error    { return c.add(frame) }
 func (c *client) Reach() rpc.Reach                             { return rpc.Reach{Asks: true, Read: true} }
 
-func TestAFeatureCanBeAddedFromOutside(t *testing.T) {
+func TestFeatureFromOutsideOfTheCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarbor(t)
 		for _, step := range []struct{ name, frame, want string }{

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
+func TestHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 	const us = time.Microsecond
 	type runs struct {
 		n    int
@@ -53,7 +53,7 @@ func TestAHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 	}
 }
 
-func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
+func TestRunsEarnAndLoseTrust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := new(Pace)
 		since, stalls := 0, 0 // runs since the last stall
@@ -93,7 +93,7 @@ func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
 	})
 }
 
-func TestSlowRunsTakeNoDoublingBack(t *testing.T) {
+func TestSlowRunsDoNotUndoADoubling(t *testing.T) {
 	var r record
 	for range 3 {
 		r = r.stalled()

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Receive lets the plan decide on what the server sends.
+// Receive applies the plan to each frame of the server.
 func (c *conn) Receive(ctx context.Context) (transport.Frame, error) {
 	for {
 		f, delivered, err := c.Next(ctx)
@@ -27,8 +27,8 @@ func (c *conn) Receive(ctx context.Context) (transport.Frame, error) {
 	}
 }
 
-// arrive decides on a frame of the server. If it does not pass, it is lost, or has been delivered for later, or the
-// connection is over.
+// arrive applies the plan to a frame of the server. If the frame does not pass, it was lost, delayed or already
+// delivered, or the connection is over.
 func (c *conn) arrive(f transport.Frame) (_ transport.Frame, passes bool) {
 	on, r, id := c.about(&f)
 	if on == "" {
@@ -49,8 +49,8 @@ func (c *conn) arrive(f transport.Frame) (_ transport.Frame, passes bool) {
 	return f, true
 }
 
-// about returns what a frame of the server is about: for an answer, the request, of which nothing is kept any more. It
-// returns nothing for what no plan can be for.
+// about returns the kind of a server's frame, and its request. For an answer it forgets the request. on is empty
+// for a frame that no fault can hit.
 func (c *conn) about(f *transport.Frame) (on On, r request, id int64) {
 	if f.Err != nil {
 		c.forget(f.Request)
@@ -73,8 +73,8 @@ func (c *conn) about(f *transport.Frame) (on On, r request, id int64) {
 	return OnAnswer, r, id
 }
 
-// damage does what a verdict says to a frame, beside delaying it. id is that of the request that it answers or belongs
-// to, 0 for none.
+// damage applies the fault of a verdict to a frame, except for delays. id is the request that the frame answers or
+// belongs to, 0 for none.
 func (c *conn) damage(f transport.Frame, v *verdict, id int64) (_ transport.Frame, passes bool) {
 	switch v.hit.Kind {
 	case Drop:
@@ -82,12 +82,12 @@ func (c *conn) damage(f transport.Frame, v *verdict, id int64) (_ transport.Fram
 	case Duplicate:
 		c.DeliverAt(time.Now(), transport.Frame{Data: append([]byte(nil), f.Data...), Request: f.Request})
 	case Reorder:
-		if !c.Release() { // what is held back is behind this one, and this one is not held, too
+		if !c.Release() { // otherwise a frame that is held is released after this one, so this one is not held
 			c.Hold(time.Now().Add(v.hit.Delay), f)
 			return f, false
 		}
 	case Truncate:
-		if c.of.http && id != 0 { // what our HTTP makes of a text that is no answer
+		if c.of.http && id != 0 { // our HTTP transport reports a malformed answer like this
 			return transport.Frame{Request: id, Err: &transport.RequestError{
 				Reason: transport.Malformed, Err: ErrInjected,
 			}}, true
@@ -112,7 +112,7 @@ func (c *conn) damage(f transport.Frame, v *verdict, id int64) (_ transport.Fram
 	return f, true
 }
 
-// garbage makes a frame of random bytes.
+// garbage returns a frame of random bytes.
 func garbage(draw uint64) []byte {
 	b := make([]byte, 1+draw%64)
 	for i := range b {
@@ -123,7 +123,7 @@ func garbage(draw uint64) []byte {
 	return b
 }
 
-// above returns what becomes of a frame that is over the limit.
+// above returns the result for a frame above the limit.
 func (c *conn) above(f transport.Frame) (_ transport.Frame, passes bool) {
 	limit := c.cfg.FrameLimit
 	if limit <= 0 {
@@ -140,9 +140,9 @@ func (c *conn) above(f transport.Frame) (_ transport.Frame, passes bool) {
 	}}, true
 }
 
-// failure makes an error of an answer.
+// failure returns an error response in place of an answer.
 func failure(answer []byte, code int) []byte {
-	m, _ := jsonrpc.Parse(answer) // it has been read before
+	m, _ := jsonrpc.Parse(answer) // it was parsed before
 	data, _ := jsonrpc.AppendError(nil, m.ID, &jsonrpc.WireError{Code: int64(code), Message: ErrInjected.Error()})
 	return data
 }

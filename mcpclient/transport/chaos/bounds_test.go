@@ -33,8 +33,8 @@ func ask(id int64, method string, data []byte) transport.Message {
 	return transport.Message{Kind: transport.Request, ID: id, Method: method, Data: data}
 }
 
-// TestWhatIsLateIsBounded sends, and receives, more than may be late.
-func TestWhatIsLateIsBounded(t *testing.T) {
+// TestDelayedMessagesAreBounded sends, and receives, more than may be late.
+func TestDelayedMessagesAreBounded(t *testing.T) {
 	large := []byte(`{"jsonrpc":"2.0","method":"x","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`)
 	const most = leastRoom/(64<<10) + 1
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWhatIsLateIsBounded(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptOfRequestsIsBounded(t *testing.T) {
+func TestKeptRequestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, &Plan{Faults: []Fault{{Kind: Drop}}}, func(ctx context.Context, p *transport.Peer) {
 			for {
@@ -99,8 +99,8 @@ func TestWhatIsKeptOfRequestsIsBounded(t *testing.T) {
 	})
 }
 
-// TestWhatIsLateLeavesInTheOrderOfItsTime sends a slow message, a quick one and a cancellation.
-func TestWhatIsLateLeavesInTheOrderOfItsTime(t *testing.T) {
+// TestDelayedMessagesLeaveInOrderOfTime sends a slow message, a quick one and a cancellation.
+func TestDelayedMessagesLeaveInOrderOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan string, 10)
 		c := dial(t, &Plan{Faults: []Fault{

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// conn is a connection with faults. What the server sends is looked at in Receive, and what is late waits in the inlet;
-// what the client sends late waits in the outbox.
+// conn is a connection with faults. Receive applies the plan to the server's frames; delayed frames wait in the
+// inlet. Delayed messages of the client wait in the outbox.
 type conn struct {
 	inlet.Conn
 	of  *wrapped
@@ -26,20 +26,20 @@ type conn struct {
 	out *outbox
 
 	mu         sync.Mutex
-	asked      map[int64]request // that have no answer yet; guarded by mu, as all below
-	askedBytes int               // of their names
-	free       []time.Time       // when the link of each drip is free again
-	thaw       time.Time         // until then nothing passes
+	asked      map[int64]request // requests without an answer; guarded by mu
+	askedBytes int               // bytes of their names, with overhead; guarded by mu
+	free       []time.Time       // when the link of each drip rule is free again; guarded by mu
+	thaw       time.Time         // nothing passes before; guarded by mu
 }
 
-// request is what is kept of a request for its answer.
+// request is the part of a request that its answer needs.
 type request struct {
 	method, tool string
-	span         trace.Span // of the call, nil for none
+	span         trace.Span // span of the call, nil for none
 }
 
-// mostAsked bounds the names of the requests that are kept, in bytes, with requestOverhead for each. The answers to
-// others meet no faults.
+// mostAsked bounds the kept requests, in bytes of their names and requestOverhead for each. No fault hits the
+// answers to requests above the bound.
 const (
 	mostAsked       = 1 << 20
 	requestOverhead = 256
@@ -47,7 +47,7 @@ const (
 
 func (r *request) size() int { return len(r.method) + len(r.tool) + requestOverhead }
 
-// Send lets the plan decide on requests, and has all messages wait where they must.
+// Send applies the plan to requests, and delays all messages if necessary.
 func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -78,17 +78,17 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	return err
 }
 
-// toolOf returns the name of the tool that a message calls. A proxy tells it by itself only for HTTP.
+// toolOf returns the name of the tool that a message calls. A proxy sets Message.Name only for HTTP.
 func toolOf(m *transport.Message) string {
 	if m.Name != "" {
 		return m.Name
 	}
 	var call struct{ Params struct{ Name string } }
-	_ = json.Unmarshal(m.Data, &call) // a call of no tool is left to the server
+	_ = json.Unmarshal(m.Data, &call) // a call without a tool name is sent unchanged
 	return call.Params.Name
 }
 
-// instead does what is done instead of sending a request, if anything is.
+// instead applies a fault that replaces a request, and reports whether the request was replaced.
 func (c *conn) instead(id int64, r *rule) bool {
 	switch r.Kind {
 	case Busy:
@@ -107,7 +107,7 @@ func (c *conn) instead(id int64, r *rule) bool {
 	return true
 }
 
-// pass sends a message, at its time.
+// pass sends a message at its time.
 func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) error {
 	c.mu.Lock()
 	if at.Before(c.thaw) {
@@ -118,12 +118,12 @@ func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) erro
 		if c.out.len() == 0 {
 			return c.Conn.Send(ctx, m)
 		}
-		at = now // behind what is due and has not left
+		at = now // behind messages that are due but still wait
 	}
 	return c.out.put(parcel{ctx: context.WithoutCancel(ctx), m: m, at: at})
 }
 
-// due returns when what a verdict delays is due, the zero time for at once. size is that of the message.
+// due returns when a delayed message is due, the zero time for at once. size is the size of the message in bytes.
 func (c *conn) due(v *verdict, size int) (at time.Time) {
 	if v.delay == 0 && len(v.drips) == 0 {
 		return at
@@ -141,7 +141,7 @@ func (c *conn) due(v *verdict, size int) (at time.Time) {
 	return at
 }
 
-// freeze lets nothing pass for so long, zero for ever.
+// freeze stops all messages for d, or forever if d is 0.
 func (c *conn) freeze(d time.Duration) {
 	if d == 0 {
 		d = 100 * 365 * 24 * time.Hour
@@ -153,8 +153,8 @@ func (c *conn) freeze(d time.Duration) {
 	c.Pause(until)
 }
 
-// breakOff ends the connection, and returns how; over HTTP it ends the exchange of one request, if there is one, and
-// returns what is received instead of an answer.
+// breakOff ends the connection, and returns the error. Over HTTP it ends only the exchange of request id, if there
+// is one, and returns the frame that replaces the answer.
 func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
 	if c.of.http && id != 0 {
 		why := &transport.RequestError{Reason: transport.Lost, Err: ErrInjected}
@@ -163,7 +163,7 @@ func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
 	over := fmt.Errorf("the connection was cut: %w: %w", ErrInjected, io.ErrUnexpectedEOF)
 	if k == Death {
 		if pid := c.Info().PID; pid != 0 && kill(pid) == nil {
-			return transport.Frame{}, errKilled // and how it ended comes from the connection
+			return transport.Frame{}, errKilled // the connection reports the exit itself
 		}
 		over = &transport.ExitError{Code: -1, Signal: "SIGKILL", Stderr: []string{ErrInjected.Error()}}
 	}
@@ -171,7 +171,7 @@ func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
 	return transport.Frame{}, over
 }
 
-// errKilled says that the end of the connection will come by itself.
+// errKilled means that the connection will report its end itself.
 var errKilled = errors.New("the process was killed")
 
 func kill(pid int) error {
@@ -193,7 +193,7 @@ func (c *conn) remember(id int64, r request) {
 	}
 }
 
-// forget returns what was kept of a request.
+// forget removes a request and returns it.
 func (c *conn) forget(id int64) (request, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,7 +209,7 @@ func (c *conn) forgetLocked(id int64) (request, bool) {
 	return r, ok
 }
 
-// Cancel takes back a request that has not left, and else passes the notice at its time.
+// Cancel removes a request that was not sent yet, and otherwise sends the notice at its time.
 func (c *conn) Cancel(id int64, notice transport.Message) {
 	c.forget(id)
 	if c.out.takeBack(id) {
@@ -222,17 +222,17 @@ func (c *conn) Cancel(id int64, notice transport.Message) {
 		c.Conn.Cancel(id, notice)
 		return
 	}
-	_ = c.out.put(parcel{m: notice, cancels: id, at: thaw}) // best effort: the caller has left
+	_ = c.out.put(parcel{m: notice, cancels: id, at: thaw}) // best effort: the caller no longer waits
 }
 
-// Info counts what is late among what has not left.
+// Info counts delayed messages as queued.
 func (c *conn) Info() transport.Info {
 	info := c.Conn.Info()
 	info.Queued += c.out.len()
 	return info
 }
 
-// Close drops what is late and closes the connection.
+// Close drops delayed messages and closes the connection.
 func (c *conn) Close(ctx context.Context) error {
 	c.out.close()
 	return c.Conn.Close(ctx)

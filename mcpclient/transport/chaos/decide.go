@@ -7,31 +7,31 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What happens to a message is decided here, and depends on nothing but the arguments.
+// This file decides the fate of each message. The result depends only on the arguments.
 
-// event is what a plan decides on.
+// event is a message, or a dial, to which a plan applies.
 type event struct {
 	on           On
 	method, tool string
 	since        time.Duration // since Wrap
 }
 
-// tally is how often a rule was asked.
+// tally counts the events of a rule.
 type tally struct {
-	seen uint64 // messages that the rule is for
-	hit  int    // of those, how many it was to hit
+	seen uint64 // events that match the rule
+	hit  int    // events that the rule selected, whether or not another rule was applied
 }
 
-// verdict is what becomes of a message.
+// verdict is the sum of the faults for one event.
 type verdict struct {
-	delay time.Duration // of all latencies
-	drips []int         // rules
-	hit   *rule         // what else, nil for nothing
-	kinds []Kind        // all of that
-	draw  uint64        // chance for what hit does
+	delay time.Duration // sum of all latencies
+	drips []int         // indexes of the drip rules that hit
+	hit   *rule         // any other fault, nil for none
+	kinds []Kind        // all faults that hit
+	draw  uint64        // random bits for hit
 }
 
-// judge decides on an event, and counts it. tallies has an element for each rule.
+// judge applies the rules to an event, and counts it. tallies has one element for each rule.
 func judge(seed uint64, rules []rule, tallies []tally, e event) (v verdict) {
 	for i := range rules {
 		r, t := &rules[i], &tallies[i]
@@ -57,7 +57,7 @@ func judge(seed uint64, rules []rule, tallies []tally, e event) (v verdict) {
 	return v
 }
 
-// isFor reports whether the rule counts the event.
+// isFor reports whether the event matches the rule.
 func (r *rule) isFor(e event) bool {
 	if e.on != r.On || e.since < r.After || r.For > 0 && e.since-r.After >= r.For {
 		return false
@@ -71,18 +71,18 @@ func (r *rule) isFor(e event) bool {
 	return r.method.MatchString(e.method)
 }
 
-// hits reports whether the rule hits the event that is preceded by n others that it is for, of which it was to hit so
-// many. draw is chance.
+// hits reports whether the rule selects the event, given n earlier matching events of which already were selected.
+// draw is random.
 func (r *rule) hits(draw, n uint64, already int) bool {
 	skip := uint64(r.Skip)
 	return n >= skip && (n-skip+1)%uint64(r.Every) == 0 && (r.Limit == 0 || already < r.Limit) &&
 		part(draw) < r.Probability
 }
 
-// part makes a number from 0, up to and without 1, of chance.
+// part converts random bits to a number in [0, 1).
 func part(draw uint64) float64 { return float64(draw>>11) / (1 << 53) }
 
-// chance returns 64 bits that depend on all of the arguments: splitmix64, over each of them.
+// chance returns 64 pseudorandom bits that depend on all arguments: splitmix64 over each of them.
 func chance(seed uint64, parts ...uint64) uint64 {
 	x := seed
 	for _, p := range parts {

@@ -24,8 +24,8 @@ func decide(t rapid.TB, p *Plan, events []event) (all []verdict) {
 	return all
 }
 
-// TestEachNthOfThoseBehindTheFirstIsHit tries all small numbers against what they mean, word by word.
-func TestEachNthOfThoseBehindTheFirstIsHit(t *testing.T) {
+// TestSkipAndEverySelectMessages tries all small numbers against what they mean, word by word.
+func TestSkipAndEverySelectMessages(t *testing.T) {
 	const n = 12
 	for skip := range 4 {
 		for every := range 4 {
@@ -49,7 +49,7 @@ func TestEachNthOfThoseBehindTheFirstIsHit(t *testing.T) {
 	}
 }
 
-func TestAFaultIsForTheMessagesThatItNames(t *testing.T) {
+func TestFaultHitsOnlyMatchingMessages(t *testing.T) {
 	call := event{on: OnAnswer, method: mcp.MethodCallTool, tool: "read_file"}
 	for _, c := range []struct {
 		fault Fault
@@ -82,7 +82,7 @@ func TestAFaultIsForTheMessagesThatItNames(t *testing.T) {
 	}
 }
 
-func TestDelaysAddUpAndOfTheOthersTheFirstIsDone(t *testing.T) {
+func TestDelaysAddUpAndOnlyOneOtherFaultIsApplied(t *testing.T) {
 	p := &Plan{Faults: []Fault{
 		{Kind: Latency, Delay: 1 * time.Second}, {Kind: Error, Every: 2}, {Kind: Drop, Limit: 1}, {Kind: Drip, Rate: 1},
 		{Kind: Latency, Delay: 2 * time.Second},
@@ -95,7 +95,7 @@ func TestDelaysAddUpAndOfTheOthersTheFirstIsDone(t *testing.T) {
 	}
 }
 
-func TestProbabilityIsThePartThatIsHit(t *testing.T) {
+func TestProbabilityIsTheFractionOfHits(t *testing.T) {
 	const n = 20_000
 	for _, p := range []float64{0.01, 0.25, 0.5, 0.9} {
 		hit := 0
@@ -150,7 +150,7 @@ var (
 	})
 )
 
-func TestTheSameMessagesMeetTheSameFaults(t *testing.T) {
+func TestSameMessagesGetTheSameFaults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &Plan{Seed: rapid.Uint64().Draw(t, "seed"), Faults: rapid.SliceOfN(drawnFaults, 0, 6).Draw(t, "faults")}
 		events := rapid.SliceOfN(drawnEvents, 0, 40).Draw(t, "events")

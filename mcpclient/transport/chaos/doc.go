@@ -1,26 +1,26 @@
-// Package chaos breaks a connection on purpose, by a plan: it delays, loses, doubles and damages messages, turns
-// requests away and ends connections, to see what a client, a host, a dashboard and an alert make of it.
+// Package chaos breaks a connection on purpose, by a plan. It delays, loses, duplicates and damages messages,
+// rejects requests and ends connections, to test how a client, a host, a dashboard and an alert react.
 //
-//	kind       what happens                                                       to
-//	latency    it comes later by Delay, and up to Jitter more                     request, answer, notification
-//	drip       it comes as slowly as Rate says; what follows queues behind it     request, answer, notification
+//	kind       effect                                                             applies to
+//	latency    the message is delayed by Delay plus up to Jitter                  request, answer, notification
+//	drip       it arrives at Rate bytes a second; later messages queue behind it  request, answer, notification
 //	drop       it is lost                                                         request, answer, notification
-//	duplicate  it comes twice                                                     answer, notification
-//	reorder    it comes behind the next one, or after Delay                       answer, notification
+//	duplicate  it arrives twice                                                   answer, notification
+//	reorder    it arrives after the next one, or after Delay                      answer, notification
 //	truncate   its end is missing                                                 answer, notification
-//	garbage    a frame of random bytes comes before it                            answer, notification
-//	oversize   it is taken for one over the frame limit, see Config.SkipOversize  answer, notification
+//	garbage    a frame of random bytes arrives before it                          answer, notification
+//	oversize   it counts as above the frame limit, see Config.SkipOversize        answer, notification
 //	error      it is replaced by a JSON-RPC error with Code                       answer
-//	busy       it is turned away unread, as with HTTP 503 or 429 and Retry-After  request
-//	expire     it is answered as by a server that has forgotten the session: 404  request
-//	freeze     nothing passes either way, for Delay or as long as it is open      request, answer, notification
+//	busy       it is rejected unread, as with HTTP 503 or 429 and Retry-After     request
+//	expire     the server has forgotten the session and answers 404               request
+//	freeze     nothing passes in either direction, for Delay or forever           request, answer, notification
 //	cut        the connection breaks; over HTTP only the exchange of the request  request, answer, notification
-//	death      the server's process is killed; a server without one is cut        request, answer, notification
-//	refuse     the connection is not made                                         (an attempt to connect)
+//	death      the server process is killed; without a process, like cut          request, answer, notification
+//	refuse     the connection is refused                                          (an attempt to connect)
 //
-// Which message is hit is a function of the plan, its seed and the messages that went before: the same messages in the
-// same order meet the same faults. Only the faults that name times depend on the clock.
+// The faults are a function of the plan, its seed and the messages so far: the same messages in the same order get
+// the same faults. Only After, For and the delays depend on the clock.
 //
-// Each fault that is done is a log record mcp_client.fault.injected at [transport.Config.Logger], and an attribute
-// mcp_client.fault.kind on the span of the request that it hits.
+// Each injected fault is a log record mcp_client.fault.injected at [transport.Config.Logger], and an attribute
+// mcp_client.fault.kind on the span of its request.
 package chaos

@@ -6,10 +6,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Kind says what a fault does.
+// Kind is a kind of fault.
 type Kind string
 
-// The kinds. The text of the package says what each does.
+// The kinds, which the package comment describes.
 const (
 	Latency   Kind = names.FaultLatency
 	Drip      Kind = names.FaultDrip
@@ -28,18 +28,18 @@ const (
 	Refuse    Kind = names.FaultRefuse
 )
 
-// On says which messages a fault is for.
+// On selects the messages that a fault can hit.
 type On string
 
-// What a fault may hit.
+// The values of On.
 const (
-	OnRequest      On = "request"      // a request of the client, on its way to the server
+	OnRequest      On = "request"      // a request of the client to the server
 	OnAnswer       On = "answer"       // the server's answer to it
-	OnNotification On = "notification" // what else the server sends: a notification, or a request of its own
+	OnNotification On = "notification" // any other message of the server: a notification or a request
 	onDial         On = "dial"         // an attempt to connect
 )
 
-// Kinds returns all kinds, in the order of the package's text.
+// Kinds returns all kinds, in the order of the package comment.
 func Kinds() []Kind {
 	all := make([]Kind, len(table))
 	for i, row := range table {
@@ -48,12 +48,12 @@ func Kinds() []Kind {
 	return all
 }
 
-// trait is what is known of a kind.
+// trait describes a kind.
 type trait struct {
 	kind  Kind
-	on    []On     // the first is the default
-	needs string   // the member that it cannot do without, empty for none
-	takes []string // the others that say how much; empty for none
+	on    []On     // messages that it can hit; the first is the default
+	needs string   // required member, empty for none
+	takes []string // optional members; empty for none
 }
 
 var (
@@ -80,7 +80,7 @@ var table = []trait{
 	{Refuse, []On{onDial}, "", nil},
 }
 
-// traits returns what is known of a kind.
+// traits returns the description of a kind.
 func (k Kind) traits() (trait, bool) {
 	i := slices.IndexFunc(table, func(t trait) bool { return t.kind == k })
 	if i < 0 {

@@ -11,25 +11,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// outbox sends messages at their time. It has a goroutine only while some wait.
+// outbox sends messages at their time. It has a goroutine only while messages wait.
 type outbox struct {
 	to   transport.Conn
-	room int // bytes, with parcelOverhead for each; a larger message waits alone
+	room int // bound in bytes, with parcelOverhead for each message; an empty outbox accepts any message
 
 	mu      sync.Mutex
-	waiting []parcel // by their time, then by their order; guarded by mu, as all below
+	waiting []parcel // sorted by time, then in order of arrival; guarded by mu, like the fields below
 	bytes   int
-	runs    bool // there is a goroutine
+	runs    bool // the goroutine runs
 	closed  bool
-	wake    chan struct{} // of one element: the first may be another one
+	wake    chan struct{} // capacity 1; tells the goroutine that the first message may have changed
 	done    sync.WaitGroup
 }
 
-// parcel is a message that waits.
+// parcel is a waiting message.
 type parcel struct {
 	ctx     context.Context
 	m       transport.Message
-	cancels int64 // the request that m is the notice for, 0 for a message to send
+	cancels int64 // m is the notice that cancels this request; 0 if m is any other message
 	at      time.Time
 }
 
@@ -45,7 +45,7 @@ func (o *outbox) len() int {
 	return len(o.waiting)
 }
 
-// put has a copy of a message wait, behind those with its time.
+// put adds a copy of a message, after messages with the same time.
 func (o *outbox) put(p parcel) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,7 +66,7 @@ func (o *outbox) put(p parcel) error {
 	return nil
 }
 
-// insert puts p where its time is. o.mu is held.
+// insert inserts p in order of time. o.mu is held.
 func (o *outbox) insert(p parcel) {
 	at, _ := slices.BinarySearchFunc(o.waiting, p.at, func(q parcel, t time.Time) int {
 		if q.at.After(t) {
@@ -78,7 +78,7 @@ func (o *outbox) insert(p parcel) {
 	o.look()
 }
 
-// look has the goroutine look again. o.mu is held.
+// look makes the goroutine check the first message again. o.mu is held.
 func (o *outbox) look() {
 	select {
 	case o.wake <- struct{}{}:
@@ -86,7 +86,7 @@ func (o *outbox) look() {
 	}
 }
 
-// takeBack takes out a request that waits, and reports whether there was one.
+// takeBack removes a waiting request, and reports whether there was one.
 func (o *outbox) takeBack(id int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -100,7 +100,7 @@ func (o *outbox) takeBack(id int64) bool {
 	return true
 }
 
-// tryAgain is when a message is sent again that has found no room.
+// tryAgain is the delay before a message is sent again after ErrBusy.
 const tryAgain = 10 * time.Millisecond
 
 // run sends until no message waits.
@@ -120,8 +120,8 @@ func (o *outbox) run() {
 	}
 }
 
-// sendFirst sends the first message if it is time, and returns when there is more to do. The goroutine ends when there
-// is not. o.mu is held meanwhile, so that none that is put behind it leaves before it.
+// sendFirst sends the first message if it is due, and returns the delay until the next step. It reports false if
+// no message waits, and the goroutine ends. It holds o.mu while it sends, so that a later message cannot overtake.
 func (o *outbox) sendFirst(now time.Time) (wait time.Duration, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -144,7 +144,7 @@ func (o *outbox) sendFirst(now time.Time) (wait time.Duration, more bool) {
 	return 0, true
 }
 
-// close drops what waits, and waits for the goroutine.
+// close drops waiting messages, and waits for the goroutine.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true

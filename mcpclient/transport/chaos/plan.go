@@ -13,53 +13,55 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Plan says what is broken, and when.
+// Plan lists the faults of a connection.
 type Plan struct {
-	// Seed is what chance is made of. The same seed makes the same choices.
+	// Seed seeds the pseudorandom choices. The same seed gives the same choices.
 	Seed uint64
 
-	// Faults are tried in their order on each message. The delays of all that hit it add up. Of the others, the first
-	// that hits it is done.
+	// Faults are applied to each message in order. All delays that hit a message add up; of the other faults, only
+	// the first one that hits is applied.
 	Faults []Fault
 }
 
-// Fault is one way to break a connection. The zero value of each field but Kind means its default.
+// Fault is one kind of damage. The zero value of each field except Kind selects its default.
 //
-// Which messages it is for say On, Method and Tool. Those are counted, over all connections of the transport together,
-// and which of them it hits say Skip, Every, Probability and Limit, in this order. A request that is sent again counts
-// again. After and For are times since [Wrap].
+// On, Method and Tool select the messages. Matching messages are counted over all connections of the transport,
+// and Skip, Every, Probability and Limit, in this order, select those that are hit. A request that is sent again
+// counts again. After and For are times since [Wrap].
 type Fault struct {
 	Kind Kind
 
-	// On is which messages. The default is OnRequest for busy, expire, freeze, cut and death, else OnAnswer.
+	// On is the kind of message. The default is OnRequest for busy, expire, freeze, cut and death, otherwise
+	// OnAnswer.
 	On On
 
-	// Method is a pattern of the methods: of the request, also for its answer. Patterns are as in a shell: * is any text,
-	// ? any character, [a-z] one of some. Empty means all but initialize and server/discover, which open a connection.
+	// Method is a shell pattern for the method of the request, also for its answer: * matches any text, ? any
+	// character, [a-z] one of a set. Empty matches all methods except initialize and server/discover, which open a
+	// connection.
 	Method string
 
-	// Tool is a pattern of the names of tools. If it is not empty, the fault is for calls of these tools only.
+	// Tool is a shell pattern for names of tools. If it is not empty, only calls of these tools match.
 	Tool string
 
-	Skip        int     // so many pass at first
-	Every       int     // then each Nth is hit; 0 means each
-	Probability float64 // and of those this part, by chance: above 0, and 1 at most; 0 means all
-	Limit       int     // so many are hit at most; 0 means any number
+	Skip        int     // the first Skip messages pass
+	Every       int     // afterwards each Every-th is hit; 0 means each
+	Probability float64 // and of those this fraction, at random, above 0 and at most 1; 0 means all
+	Limit       int     // maximum of hits; 0 means no limit
 	After       time.Duration
-	For         time.Duration // from After; 0 means without end
+	For         time.Duration // duration from After; 0 means no end
 
-	Delay      time.Duration // of latency; of freeze, 0 for as long as the connection is open; of reorder, 0 for 1 s
-	Jitter     time.Duration // of latency: up to so much more, by chance
-	Rate       int           // of drip, in bytes a second
-	Code       int           // of error, 0 for -32603 (internal error); of busy 429 or 503, 0 for 503
-	RetryAfter time.Duration // of busy; 0 means that the server does not say when to come back
+	Delay      time.Duration // for latency; for freeze, 0 means until the connection is closed; for reorder, 0 means 1 s
+	Jitter     time.Duration // for latency: random additional delay, up to this
+	Rate       int           // for drip, in bytes a second
+	Code       int           // for error, 0 means -32603 (internal error); for busy 429 or 503, 0 means 503
+	RetryAfter time.Duration // for busy; 0 means no Retry-After
 }
 
-// PlanError says what is wrong with a plan.
+// PlanError is an invalid member of a plan.
 type PlanError struct {
-	Fault  int    // which of [Plan.Faults], from 0
-	Kind   Kind   // its kind, which may be none
-	Member string // what of it, as in a file: retry_after
+	Fault  int    // index in [Plan.Faults], from 0
+	Kind   Kind   // the kind of the fault, which may be invalid
+	Member string // the member as in a file: retry_after
 	Reason string
 }
 
@@ -68,19 +70,19 @@ func (e *PlanError) Error() string {
 	return fmt.Sprintf("fault %d, %s: %s: %s", e.Fault+1, e.Kind, e.Member, e.Reason)
 }
 
-// Check returns the first thing that is wrong with the plan, a [*PlanError], or nil.
+// Check returns the first error in the plan, a [*PlanError], or nil.
 func (p *Plan) Check() error {
 	_, err := compile(p)
 	return err
 }
 
-// rule is a fault that has been checked and has its defaults.
+// rule is a valid fault with its defaults.
 type rule struct {
 	Fault
 	method, tool *regexp.Regexp // nil for any
 }
 
-// compile returns the rules of a plan.
+// compile validates a plan and returns its rules.
 func compile(p *Plan) ([]rule, error) {
 	rules := make([]rule, len(p.Faults))
 	for i, f := range p.Faults {
@@ -94,7 +96,7 @@ func compile(p *Plan) ([]rule, error) {
 	return rules, nil
 }
 
-// rule checks a fault, and says what is wrong with it.
+// rule validates a fault.
 func (f Fault) rule() (r rule, wrong *PlanError) {
 	t, known := f.Kind.traits()
 	if !known {
@@ -116,7 +118,7 @@ func (f Fault) rule() (r rule, wrong *PlanError) {
 	return r, r.patterns()
 }
 
-// patterns compiles the patterns.
+// patterns compiles Method and Tool.
 func (r *rule) patterns() (wrong *PlanError) {
 	for _, p := range []struct {
 		member, text string
@@ -136,7 +138,7 @@ func (r *rule) patterns() (wrong *PlanError) {
 	return nil
 }
 
-// counts checks what says when.
+// counts validates the members that select messages.
 func (f *Fault) counts() *PlanError {
 	for _, c := range []struct {
 		member string
@@ -155,7 +157,7 @@ func (f *Fault) counts() *PlanError {
 	return nil
 }
 
-// sizes checks what says how much.
+// sizes validates the members that set amounts.
 func (f *Fault) sizes(t trait) *PlanError {
 	for _, s := range []struct {
 		member string
@@ -179,10 +181,10 @@ func (f *Fault) sizes(t trait) *PlanError {
 	return nil
 }
 
-// reorderFor is how long a message is held back when none follows it, unless the plan says.
+// reorderFor is the default of Delay for Reorder: how long a message is held if no other follows.
 const reorderFor = time.Second
 
-// withDefaults returns the fault with what a zero stands for.
+// withDefaults returns the fault with defaults instead of zeros.
 func (f Fault) withDefaults() Fault {
 	f.Every = max(f.Every, 1)
 	if f.Probability == 0 {
@@ -199,7 +201,7 @@ func (f Fault) withDefaults() Fault {
 	return f
 }
 
-// joined lists words.
+// joined joins words with commas.
 func joined[T ~string](all []T) string {
 	words := make([]string, len(all))
 	for i, w := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestAPlanThatIsWrongSaysWhichFaultAndWhy(t *testing.T) {
+func TestPlanErrorNamesTheFaultAndTheReason(t *testing.T) {
 	for _, c := range []struct {
 		fault Fault
 		want  string
@@ -64,8 +64,8 @@ func TestOnlySessionsOverHTTPExpire(t *testing.T) {
 	}
 }
 
-// TestEachKindHasItsRow takes each kind with what it needs, on all that it is for.
-func TestEachKindHasItsRow(t *testing.T) {
+// TestEachKindHasARow takes each kind with what it needs, on all that it is for.
+func TestEachKindHasARow(t *testing.T) {
 	for _, row := range table {
 		for _, on := range row.on {
 			f := Fault{Kind: row.kind, On: on}

@@ -17,10 +17,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestWhateverThePlanEachCallEndsOnceAndInTime makes calls at once, in turns, through random plans. Each ends by its
+// TestEachCallEndsOnceAndInTimeUnderAnyPlan makes calls at once, in turns, through random plans. Each ends by its
 // deadline, an answer is that of its call, the metrics have as many outcomes as there were calls, and nothing of it is
 // left: the bubble ends.
-func TestWhateverThePlanEachCallEndsOnceAndInTime(t *testing.T) {
+func TestEachCallEndsOnceAndInTimeUnderAnyPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := rapid.SampledFrom(eras).Draw(rt, "version")
 		sessionless := drawnFaults.Filter(func(f Fault) bool { return f.Kind != Expire })
@@ -94,8 +94,8 @@ func (r *rig) denied() bool {
 	})
 }
 
-// TestAServerThatDeniesEachRevisionIsGivenUp has a server do so when the client connects again.
-func TestAServerThatDeniesEachRevisionIsGivenUp(t *testing.T) {
+// TestServerThatRejectsEachRevisionIsGivenUp has a server do so when the client connects again.
+func TestServerThatRejectsEachRevisionIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mcp.Version20260728, &Plan{Seed: 1, Faults: []Fault{
 			{Kind: Error, Code: mcp.CodeMethodNotFound, On: OnAnswer, Method: "*", Probability: 1, After: time.Second},
@@ -111,8 +111,8 @@ func TestAServerThatDeniesEachRevisionIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestACallThatIsCancelledWhileItWaitsIsNeverSent cancels a call that a plan delays.
-func TestACallThatIsCancelledWhileItWaitsIsNeverSent(t *testing.T) {
+// TestCallCancelledWhileDelayedIsNeverSent cancels a call that a plan delays.
+func TestCallCancelledWhileDelayedIsNeverSent(t *testing.T) {
 	for _, fault := range []Fault{
 		{Kind: Latency, Delay: time.Second, On: OnRequest}, {Kind: Freeze, Delay: time.Second},
 	} {
@@ -133,8 +133,8 @@ func TestACallThatIsCancelledWhileItWaitsIsNeverSent(t *testing.T) {
 	}
 }
 
-// TestAnAttemptToConnectThatIsRefusedIsMadeAgain refuses the first two.
-func TestAnAttemptToConnectThatIsRefusedIsMadeAgain(t *testing.T) {
+// TestRefusedConnectIsRetried refuses the first two.
+func TestRefusedConnectIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mcp.Version20260728, &Plan{Faults: []Fault{{Kind: Refuse, Limit: 2}}})
 		if got, _, err := r.echo(t.Context(), "hello"); err != nil || got != "hello" {

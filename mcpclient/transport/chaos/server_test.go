@@ -86,7 +86,7 @@ func overHTTP(t *testing.T, v mcp.Version, f Fault) *mcpclient.Client {
 	return c
 }
 
-func TestOverHTTPAFaultIsThatOfOneExchange(t *testing.T) {
+func TestFaultOverHTTPHitsOneExchange(t *testing.T) {
 	const modern, legacy = mcp.Version20260728, mcp.Version20251125
 	for _, c := range []struct {
 		version mcp.Version

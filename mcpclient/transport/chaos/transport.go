@@ -12,13 +12,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// ErrInjected is in every error that a plan has made, as far as it is no answer of the server.
+// ErrInjected is in the chain of every error that a plan causes, except for errors that replace an answer of the
+// server.
 var ErrInjected = errors.New("injected by the plan of faults")
 
-// Wrap returns a transport that is t with the faults of a plan. Its connections have none of what connections of this
-// module have beyond [transport.Conn], which makes calls some microseconds slower.
+// Wrap returns t with the faults of a plan. Its connections implement only [transport.Conn] and none of the
+// shortcuts of this module's connections, so calls are some microseconds slower.
 //
-// An error is a [*PlanError].
+// Its error is a [*PlanError].
 func Wrap(t transport.Transport, p *Plan) (transport.Transport, error) {
 	rules, err := compile(p)
 	if err != nil {
@@ -45,10 +46,10 @@ type wrapped struct {
 	http  bool
 
 	mu      sync.Mutex
-	tallies []tally // guarded by mu; one for each rule
+	tallies []tally // one for each rule; guarded by mu
 }
 
-// judge decides on an event that happens now.
+// judge applies the rules to an event that happens now.
 func (w *wrapped) judge(on On, method, tool string) verdict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,21 +77,21 @@ func (w *wrapped) Dial(ctx context.Context, cfg transport.Config) (transport.Con
 	return c, nil
 }
 
-// roomOf is how many bytes of messages a connection keeps at most in each direction, beside one that is larger.
+// roomOf bounds the delayed messages in each direction, in bytes; a single message may be larger.
 func roomOf(cfg transport.Config) int { return max(cfg.SendQueue, leastRoom) }
 
-// leastRoom is what it keeps unless its user says more.
+// leastRoom is the default of roomOf.
 const leastRoom = 4 << 20
 
-// turnedAway is what a busy server says.
+// turnedAway returns the error of a busy server.
 func turnedAway(r *rule) *transport.RequestError {
 	return &transport.RequestError{
 		Reason: transport.Busy, Status: r.Code, RetryAfter: r.RetryAfter, Err: ErrInjected,
-		Unsent: r.Code == http.StatusTooManyRequests || r.RetryAfter > 0, // as a client of HTTP has to take it
+		Unsent: r.Code == http.StatusTooManyRequests || r.RetryAfter > 0, // as a client of HTTP concludes
 	}
 }
 
-// forgotten is what a server says that does not know the session any more, or has none.
+// forgotten returns the error of a server that no longer knows the session, or never had one.
 func forgotten(session string) *transport.RequestError {
 	if session == "" {
 		return &transport.RequestError{Reason: transport.Status, Status: http.StatusNotFound, Err: ErrInjected}

@@ -50,7 +50,7 @@ func closeEndsReceive(r *rig) {
 func closeEndsReceiving(r *rig) {
 	conn, peer := r.dial(transport.Config{})
 	r.expires(conn)
-	r.does("peer sends", peer.Send(r.within(patience), frame(100))) // for the receive that has been given up
+	r.does("peer sends", peer.Send(r.within(patience), frame(100))) // for the receive that timed out
 	r.closes(conn, patience)
 	for range 20 {
 		if got, err := conn.Receive(r.within(patience)); !errors.Is(err, transport.ErrClosed) {
@@ -60,7 +60,7 @@ func closeEndsReceiving(r *rig) {
 }
 
 func closeFlushes(r *rig) {
-	sizes := []int{200_000, 1000, 1000} // more than a pipe holds, less than the outbound space
+	sizes := []int{200_000, 1000, 1000} // more than a pipe holds, less than the outbound queue
 	conn, peer := r.dial(transport.Config{})
 	for i, n := range sizes {
 		r.does("send", conn.Send(r.within(patience), message(tagged(i, n))))
@@ -143,7 +143,7 @@ func closeLeavesNothing(r *rig) {
 		conn, peer := r.dial(transport.Config{})
 		r.pingPong(conn, peer)
 		if i%2 == 0 {
-			r.expires(conn) // a receive that has been given up
+			r.expires(conn) // a receive that timed out
 			r.does("send", conn.Send(r.within(patience), message(frame(300_000))))
 		}
 		if i%3 == 0 {

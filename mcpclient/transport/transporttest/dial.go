@@ -84,13 +84,13 @@ func named(r *rig) {
 
 type key struct{}
 
-// valued returns a context with a value that can be watched.
+// valued returns a context with a value, and a weak pointer to the value.
 func valued(ctx context.Context) (context.Context, weak.Pointer[[64]byte]) {
 	value := new([64]byte)
 	return context.WithValue(ctx, key{}, value), weak.Make(value)
 }
 
-// forgets fails the test if something still refers to the value.
+// forgets fails the test if the value is still referenced.
 func (r *rig) forgets(value weak.Pointer[[64]byte]) {
 	r.Helper()
 	for range 20 {

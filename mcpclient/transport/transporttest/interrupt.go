@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// interrupter returns what interrupts the connection, nil if nothing does.
+// interrupter returns the function that interrupts the connection, nil if it cannot be interrupted.
 func interrupter(conn transport.Conn) func() {
 	if i, ok := conn.(seam.Interruptible); ok {
 		return i.Interrupter()
@@ -17,7 +17,7 @@ func interrupter(conn transport.Conn) func() {
 	return nil
 }
 
-// interrupted fails the test if a receive is not interrupted.
+// interrupted fails the test unless Receive is interrupted.
 func (r *rig) interrupted(conn transport.Conn) {
 	r.Helper()
 	if got, err := conn.Receive(context.Background()); !errors.Is(err, seam.ErrInterrupted) {
@@ -30,7 +30,7 @@ func interruptBefore(r *rig) {
 	interrupt := interrupter(conn)
 	for i := range 3 {
 		interrupt()
-		interrupt() // twice is once
+		interrupt() // two interruptions count as one
 		r.interrupted(conn)
 		r.does("peer sends", peer.Send(r.within(patience), tagged(i, 1000)))
 		r.receives(context.Background(), conn, tagged(i, 1000))
@@ -53,7 +53,7 @@ func interruptDuring(r *rig) {
 	}
 }
 
-// interruptPart interrupts the receive of a frame of which only a part is there, and of one that is skipped.
+// interruptPart interrupts the receive of a partial frame, and of a frame that is skipped.
 func interruptPart(r *rig) {
 	conn, peer := r.dial(transport.Config{FrameLimit: limit, SkipOversize: true})
 	interrupt := interrupter(conn)

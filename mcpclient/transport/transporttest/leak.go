@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// internals are the packages of this module that work for transports.
+// internals is the prefix of this module's packages that run goroutines for transports.
 const internals = "github.com/mcpotel/mcpotel/internal/"
 
-// nothingLeft fails the test if a goroutine of the transport that was not there before, or a child process, is left. A
-// goroutine that has done its last may need a moment to disappear.
+// nothingLeft fails the test if a new goroutine of the transport, or a child process, remains. A goroutine that is
+// ending may need a moment to disappear.
 func (r *rig) nothingLeft() {
 	r.Helper()
 	r.retry("no goroutine of the transport to be left", func() bool {
@@ -31,14 +31,14 @@ func (r *rig) nothingLeft() {
 	}
 }
 
-// Wrapper is a transport of a test that makes another one do what the contract asks for.
+// Wrapper is a transport of a test that wraps another one to fulfil the contract.
 type Wrapper interface {
 	// Unwrap returns a transport of the package under test.
 	Unwrap() transport.Transport
 }
 
-// goroutines returns the ids of the goroutines in which code of the transport's package, or of the module's internals,
-// runs or that it has started.
+// goroutines returns the ids of the goroutines that run code of the transport's package or of the module's
+// internals, or that the transport's package has started.
 func (r *rig) goroutines() map[string]bool {
 	var subject any = r.Transport
 	if w, ok := subject.(Wrapper); ok {
@@ -70,7 +70,7 @@ func stacks() string {
 	}
 }
 
-// descriptors returns how many descriptors this process has open, 0 where that cannot be found out.
+// descriptors returns the number of open descriptors of this process, 0 if unknown.
 func (r *rig) descriptors() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *rig) descriptors() int {
 	return len(entries)
 }
 
-// children returns how many processes have this one as their parent, 0 where that cannot be found out.
+// children returns the number of child processes of this process, 0 if unknown.
 func children() int {
 	self := strconv.Itoa(os.Getpid())
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -87,7 +87,7 @@ func children() int {
 	for _, path := range stats {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
 		_, rest, _ := strings.Cut(string(data), ") ") // pid (command) state ppid …
 		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == self {

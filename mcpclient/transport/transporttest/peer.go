@@ -7,47 +7,47 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Subject is a transport under test, with the other end of its connections.
+// Subject is a transport under test, with access to the other end of its connections.
 type Subject struct {
 	Transport transport.Transport
 
-	// Accept returns the server's end of the connection that was dialled last. The tests dial and accept in turns.
+	// Accept returns the server's end of the latest connection. The tests call Dial and Accept in turns.
 	Accept func(ctx context.Context) (Peer, error)
 
-	// Unordered says that messages leave independently of each other, as HTTP requests do, so that a later one may arrive
-	// first.
+	// Unordered means that messages may overtake each other, as HTTP requests do.
 	Unordered bool
 
-	// Notices says that Conn.Cancel sends the notice it is given, as it does wherever all requests share one stream.
+	// Notices means that Conn.Cancel sends the notice, as it does if all requests share one stream.
 	Notices bool
 }
 
-// Peer is the server's end of a connection. A method whose ctx ends returns its cause; what it was about to do may
-// still happen then. Methods may be called concurrently.
+// Peer is the server's end of a connection. A method whose ctx ends returns the cause of ctx; its action may still
+// happen later. Methods may be called concurrently.
 type Peer interface {
-	// Send puts a frame on the wire. It returns when the wire has taken all of it, which does not mean the client has.
+	// Send puts a frame on the wire. It returns when the wire holds the whole frame; the client may receive it
+	// later.
 	Send(ctx context.Context, frame []byte) error
 
 	// Receive returns the next frame of the client. It returns [io.EOF] when the client has closed the connection.
 	Receive(ctx context.Context) ([]byte, error)
 
-	// Exit ends the peer without a word. What it has sent stays on the wire.
+	// Exit ends the peer without sending anything. Frames that it has sent stay on the wire.
 	Exit(ctx context.Context) error
 }
 
-// Partial is a [Peer] whose frames are parts of a stream, and can be sent by and by.
+// Partial is a [Peer] that can send a frame in parts.
 type Partial interface {
-	// Begin puts the beginning of a frame on the wire. The next Send carries the rest of it.
+	// Begin puts the beginning of a frame on the wire. The next Send carries the rest.
 	Begin(ctx context.Context, part []byte) error
 }
 
-// Stubborn is a [Peer] that can be made to resist everything but force.
+// Stubborn is a [Peer] that can refuse to end until it is killed.
 type Stubborn interface {
-	// Resist makes the peer ignore that the connection is closed, and requests to end.
+	// Resist makes the peer ignore the close of the connection, and requests to end.
 	Resist(ctx context.Context) error
 }
 
-// TestTransport checks the contract. It calls open for each promise of it, with a new test.
+// TestTransport checks the contract. It calls open for each promise, with a new test.
 func TestTransport(t *testing.T, open func(t *testing.T) Subject) {
 	interruptible := false
 	for _, p := range promises {
@@ -78,7 +78,7 @@ type promise struct {
 	check func(r *rig)
 }
 
-// promises is the table of contents of the contract.
+// promises lists the contract.
 var promises = []promise{
 	{"dial gives a connection of its own each time", dialEachTime},
 	{"dial whose context has ended fails with the cause", dialEnded},
@@ -120,7 +120,7 @@ var promises = []promise{
 	{"close leaves nothing", closeLeavesNothing},
 }
 
-// interruptions is what else a transport promises whose connections can be interrupted.
+// interruptions lists the further promises of a transport whose connections can be interrupted.
 var interruptions = []promise{
 	{"an interruption ends the next receive, and loses nothing", interruptBefore},
 	{"an interruption ends a receive that waits", interruptDuring},

@@ -65,7 +65,7 @@ func receiveSkip(r *rig) {
 	r.receives(r.within(patience), conn, frame(limit))
 }
 
-// skips asks for a frame and fails the test if that does not report that one of this size was skipped.
+// skips fails the test unless the next Receive reports a skipped frame of this size.
 func (r *rig) skips(conn transport.Conn, size int) {
 	r.Helper()
 	got, err := conn.Receive(r.within(patience))
@@ -113,7 +113,7 @@ func receivePartResumes(r *rig) {
 	r.receives(r.within(patience), conn, whole)
 }
 
-// expires waits a moment for a frame there is none of.
+// expires fails the test unless a Receive times out because there is no frame.
 func (r *rig) expires(conn transport.Conn) {
 	r.Helper()
 	got, err := conn.Receive(r.within(10 * time.Millisecond))
@@ -152,7 +152,7 @@ func receiveForgets(r *rig) {
 	runtime.KeepAlive(conn)
 }
 
-// receivePulls sends until the wire takes no more. A pipe holds 1 MiB, the windows of a network connection some more.
+// receivePulls sends until the wire is full. A pipe holds 1 MiB, the windows of a network connection some more.
 func receivePulls(r *rig) {
 	const size, enough = 1 << 20, 64
 	conn, peer := r.dial(transport.Config{})

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	patience = 30 * time.Second       // for what must happen
-	moment   = 200 * time.Millisecond // for what must not
-	slack    = 1 * time.Second        // for a deadline to be kept on a busy machine
+	patience = 30 * time.Second       // for events that must happen
+	moment   = 200 * time.Millisecond // for events that must not happen
+	slack    = 1 * time.Second        // added to deadlines, for a busy machine
 	limit    = 1 << 20                // frame limit of most tests
 )
 
@@ -21,10 +21,10 @@ const (
 type rig struct {
 	*testing.T
 	Subject
-	before map[string]bool // goroutines there were at the beginning
+	before map[string]bool // ids of the goroutines at the beginning
 }
 
-// dial opens a connection and accepts it. It is closed with the test.
+// dial opens a connection and accepts it. The connection is closed at the end of the test.
 func (r *rig) dial(cfg transport.Config) (transport.Conn, Peer) {
 	r.Helper()
 	conn, err := r.Transport.Dial(r.within(patience), cfg)
@@ -44,14 +44,14 @@ func (r *rig) accept() Peer {
 	return peer
 }
 
-// within returns a context that ends after d, and with the test.
+// within returns a context that ends after d, or with the test.
 func (r *rig) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(r.Context(), d)
 	r.Cleanup(cancel)
 	return ctx
 }
 
-// ended returns a context that is cancelled.
+// ended returns a cancelled context.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -66,7 +66,7 @@ func (r *rig) does(what string, err error) {
 	}
 }
 
-// receives asks for a frame until ctx ends and fails the test if it is not want.
+// receives fails the test unless Receive returns the frame want.
 func (r *rig) receives(ctx context.Context, conn transport.Conn, want []byte) {
 	r.Helper()
 	frame, err := conn.Receive(ctx)
@@ -80,7 +80,7 @@ func (r *rig) receives(ctx context.Context, conn transport.Conn, want []byte) {
 	}
 }
 
-// hears makes the peer take a frame and fails the test if it is not want.
+// hears fails the test unless the peer receives the frame want.
 func (r *rig) hears(peer Peer, want []byte) {
 	r.Helper()
 	got, err := peer.Receive(r.within(patience))
@@ -102,7 +102,7 @@ func (r *rig) pingPong(conn transport.Conn, peer Peer) {
 	r.receives(r.within(patience), conn, pong)
 }
 
-// closes closes the connection and fails the test if that takes longer than d and some slack.
+// closes closes the connection and fails the test if that takes longer than d plus slack.
 func (r *rig) closes(conn transport.Conn, d time.Duration) {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -114,7 +114,7 @@ func (r *rig) closes(conn transport.Conn, d time.Duration) {
 	}
 }
 
-// retry calls f until it reports true, and fails the test if that does not happen.
+// retry calls f until it reports true, and fails the test after patience.
 func (r *rig) retry(what string, f func() bool) {
 	r.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -129,7 +129,7 @@ func (r *rig) retry(what string, f func() bool) {
 	}
 }
 
-// frame returns a JSON text of n bytes that differs from others of a different size.
+// frame returns a JSON text of n bytes. Frames of different sizes differ.
 func frame(n int) []byte {
 	if n < 2 {
 		return []byte("7")

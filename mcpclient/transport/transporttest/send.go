@@ -40,7 +40,7 @@ func sendInOrder(r *rig) {
 	<-heard
 }
 
-// sends sends a frame as soon as there is space for it.
+// sends sends a frame as soon as there is room for it.
 func (r *rig) sends(conn transport.Conn, data []byte) {
 	r.Helper()
 	r.does("send", r.sendWhenFree(conn, data))
@@ -102,7 +102,7 @@ func sendBusy(r *rig) {
 		r.Fatalf("want send to a peer that does not read to be busy some time, got %d frames of %d bytes accepted", accepted,
 			size)
 	}
-	conn.Cancel(1, message([]byte("[]"))) // may find space that has come free, and does not wait either
+	conn.Cancel(1, message([]byte("[]"))) // may use room that has become free, and does not wait either
 	wants := make([][]byte, accepted)
 	for i := range wants {
 		wants[i] = tagged(i, size)
@@ -112,8 +112,8 @@ func sendBusy(r *rig) {
 	r.hearsAll(peer, [][]byte{tagged(-1, size)})
 }
 
-// hearsAll makes the peer take frames and fails the test if they are not these, in this order unless the transport has
-// none. The frame [] is passed over.
+// hearsAll fails the test unless the peer receives these frames, in this order unless the transport is unordered.
+// It ignores the frame [].
 func (r *rig) hearsAll(peer Peer, wants [][]byte) {
 	r.Helper()
 	for len(wants) > 0 {
@@ -132,8 +132,8 @@ func (r *rig) hearsAll(peer Peer, wants [][]byte) {
 	}
 }
 
-// sendForgets overwrites what it has sent, as a client does that uses its buffers again. The peer reads only when the
-// space is full, so of the frames some have waited.
+// sendForgets overwrites data after it was sent, as a client does that reuses its buffers. The peer starts to read
+// when the queue is full, so some of the frames have waited.
 func sendForgets(r *rig) {
 	const enough = 4096
 	sizes := []int{10, 5000, 100_000}
@@ -158,7 +158,7 @@ func sendForgets(r *rig) {
 	r.hearsAll(peer, wants)
 }
 
-// sendTimed sends with a deadline, and gives up the test if send does not return long after it.
+// sendTimed sends with a deadline, and fails the test if Send blocks long beyond it.
 func (r *rig) sendTimed(conn transport.Conn, data []byte) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience/2)
 	defer cancel()
@@ -187,7 +187,7 @@ func sendConcurrently(r *rig) {
 			}
 		})
 	}
-	next, seen := make([]int, senders), make(map[int]bool) // of each sender, and of all
+	next, seen := make([]int, senders), make(map[int]bool) // next frame of each sender, and frames of all
 	for range senders * each {
 		got, err := peer.Receive(r.within(patience))
 		r.does("peer receives", err)
@@ -230,7 +230,7 @@ func sendClosed(r *rig) {
 	if err := conn.Send(r.within(patience), message(frame(10))); !errors.Is(err, transport.ErrClosed) {
 		r.Errorf("send: want an error that is ErrClosed, got %v", err)
 	}
-	conn.Cancel(1, message(frame(10))) // does nothing, and does it at once
+	conn.Cancel(1, message(frame(10))) // must have no effect and return at once
 	if _, err := conn.Receive(r.within(patience)); !errors.Is(err, transport.ErrClosed) {
 		r.Errorf("receive: want an error that is ErrClosed, got %v", err)
 	}
