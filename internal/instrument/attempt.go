@@ -43,7 +43,7 @@ type Attempt struct {
 
 type attemptKey struct{ kind, errorType string }
 
-// StartAttempt starts an attempt to connect. The returned context is for the requests of the negotiation, whose spans
+// StartAttempt starts an attempt to connect. The returned context is for the requests of the negotiation: their spans
 // become children of the attempt's span. Nothing that outlives the attempt may use it.
 func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Context, Attempt) {
 	if c == nil {

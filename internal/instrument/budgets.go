@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// places holds the budgets of the instruments of all clients, or of all servers. Instruments whose only attribute is
-// the name share the budget plain, since all of them have the same attribute sets.
+// places holds the budgets of the instruments of all clients, or of all servers. Instruments with the name as their
+// only attribute share the budget plain, since all of them have the same attribute sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
 	session, transition, attempt, lookup, execution, result, loop, toolChange, gap, task, taskEnd, policy,

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Change is the parent span of the notifications by which a server reports one change, such as an update of a
-// resource, to several clients. It puts them into one trace. One goroutine uses a Change; the zero Change has no
+// Change is the parent span of the notifications about one change, such as an update of a
+// resource, for several clients. It puts them into one trace. One goroutine uses a Change; the zero Change has no
 // span.
 type Change struct{ span trace.Span }
 

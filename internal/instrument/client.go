@@ -70,8 +70,7 @@ func (c *Client) StartHandler(ctx context.Context, in Incoming) (_ context.Conte
 	return ctx, op
 }
 
-// Notification counts a notification without an operation: one that was received without a handler, or sent without a
-// span.
+// Notification counts a notification without an operation: received without a handler, or sent without a span.
 func (c *Client) Notification(d telemetry.Direction, method string) {
 	if c != nil {
 		c.notification(d, method)

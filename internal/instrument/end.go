@@ -41,7 +41,7 @@ func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 	}
 }
 
-// abandon ends an operation whose start failed because user code panicked or ended its goroutine.
+// abandon ends an operation after user code panicked, or ended its goroutine, at the start.
 func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 
 // elapsed returns the time from the first sending, or else from the start, until the answer was decoded. Waiting for

@@ -51,7 +51,7 @@ type Result struct {
 	Told bool
 }
 
-// requestErrorCodes holds the codes by which a server rejects a faulty request. They are no errors of the server.
+// requestErrorCodes holds the codes that reject a faulty request. They are no errors of the server.
 // (Semantic conventions for MCP, error.type of a server span)
 var requestErrorCodes = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 

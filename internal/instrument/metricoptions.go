@@ -15,7 +15,7 @@ import (
 // metricOptions holds the options of measurements, built once for each set of attributes. A side creates its
 // metricOptions at its first measurement: without a provider of metrics it has none.
 type metricOptions struct {
-	plain       []metric.RecordOption // for instruments whose only attributes are the name and group
+	plain       []metric.RecordOption // for instruments with no attributes except name and group
 	plainAdding []metric.AddOption
 
 	notification series.Cache[notificationKey, []metric.AddOption]

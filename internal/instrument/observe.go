@@ -171,7 +171,7 @@ func (g *gauges) observeServers(o metric.Observer) {
 }
 
 // foldShortest returns the lengths by name. If there are more names than places, it adds up the shortest under the
-// names that beyond returns, of which there are at most others.
+// names that beyond returns. There are at most others such names.
 func foldShortest(all map[gaugeKey]int64, others int, foreignNames func(gaugeKey) gaugeKey) map[gaugeKey]int64 {
 	if len(all) <= words.MaxSets {
 		return all

@@ -73,7 +73,7 @@ type opMetric struct {
 // opLog holds the state of an operation's log records.
 type opLog struct {
 	announced bool // the start was logged
-	reissue   bool // the request repeats one that was lost
+	reissue   bool // the request repeats a lost request
 	beside    bool // the goroutine of the operation does not wait for the handler
 }
 

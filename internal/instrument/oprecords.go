@@ -41,7 +41,7 @@ func (op *Op) logReissue() {
 	}
 }
 
-// logIdentity logs an event whose only fields are the identity of its request.
+// logIdentity logs an event with no fields except the identity of its request.
 func (op *Op) logIdentity(l slog.Level, event string) {
 	if s := op.side; s.logs.enabled(op.ctx, l) {
 		var buf [maxFields]slog.Attr
@@ -76,7 +76,7 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 }
 
 // logOutcome writes the record of the end of a request. Like logRound and logToolError it is not inlined into logEnd:
-// its fields take 2.6 KiB of stack, by which the stacks of a server's goroutines grew even where nothing was logged.
+// its fields take 2.6 KiB of stack, and the stacks of a server's goroutines grew even where nothing was logged.
 //
 //go:noinline
 func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, elapsed time.Duration, suppressed int) {

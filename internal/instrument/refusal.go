@@ -60,7 +60,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 	s.logs.emit(ctx, level, names.EventMCPServerRequestRefused, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// level returns Info for refusals by which clients learn the server's version and requirements, and Warn otherwise.
+// level returns Info for refusals that teach clients the server's version and requirements, and Warn otherwise.
 func (r *Refusal) level() slog.Level {
 	switch r.Reason {
 	case names.RefusalMethod, names.RefusalHeader, names.RefusalVersion, names.RefusalSession, names.RefusalUnauthorized,

@@ -35,7 +35,7 @@ const (
 // String returns the value of k in telemetry.
 func (k MessageKind) String() string { return words.MessageKinds[k] }
 
-// resultInputRequired is the type of a result by which the server asks the client for input. (specification
+// resultInputRequired is the type of a result that asks the client for input. (specification
 // 2026-07-28, basic/patterns/mrtr)
 const resultInputRequired = "input_required"
 
@@ -64,7 +64,7 @@ type Request struct {
 	// Round numbers the requests of a call that bring input which the previous answer asked for, from 1.
 	Round int
 
-	// Reissue means that the request repeats one that was lost with its connection.
+	// Reissue means that the request repeats a request that was lost with its connection.
 	Reissue bool
 
 	// Notification means that there will be no answer. A sent notification is counted. [telemetry.WithNotificationSpans]

@@ -6,7 +6,7 @@
 // is added here first and then to its row; "go generate ./..." copies the row's description above the constant.
 package names
 
-//go:generate go test . -run TestConstantsAreThoseOfTheSchema$ -update
+//go:generate go test . -run TestConstantsMatchSchema$ -update
 
 // SchemaVersion is the version of the schema with these names.
 const SchemaVersion = "2.0"

@@ -131,7 +131,7 @@ const (
 // Values of mcp_server.capacity.kind: the kind of a server's limited resource.
 const (
 	CapacityRequest        = "request"         // requests in flight of one connection or session: Options.MaxConcurrent
-	CapacityQueue          = "queue"           // requests of a connection or session that wait for capacity: Options.MaxQueued
+	CapacityQueue          = "queue"           // waiting requests of a connection or session: Options.MaxQueued
 	CapacityTotal          = "total"           // requests in flight of all clients: Options.MaxTotal
 	CapacityHTTPRequest    = "http_request"    // POSTs being answered: HTTPOptions.MaxRequests
 	CapacityWaitingHandler = "waiting_handler" // handlers that wait for their clients: HTTPOptions.MaxWaiting

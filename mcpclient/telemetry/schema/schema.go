@@ -10,7 +10,7 @@
 //   - A metric's MaxSeries is the most that one client or one server makes, whatever its peers send.
 package schema
 
-//go:generate go test . -run (IsThatOfTheSchema|KeepWhatTheyPromise)$ -update
+//go:generate go test . -run (MatchesSchema|StableRowsKeepPromises)$ -update
 
 import (
 	"log/slog"
