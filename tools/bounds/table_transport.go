@@ -186,14 +186,14 @@ var telemetryArea = area{
 			where: []string{"mcpclient/telemetry/tailsampling.forest.open"},
 			bound: "{bytes mcpclient/telemetry/tailsampling.DefaultMaxBytes}, all of a process",
 			full:  "what ended first is not exported, counted",
-			test:  "mcpclient/telemetry/tailsampling.TestForestHasABound",
+			test:  "mcpclient/telemetry/tailsampling.TestForestIsBounded",
 		},
 		{
 			what:  "Spans that were kept, for what follows them",
 			where: []string{"mcpclient/telemetry/tailsampling.recent.set"},
 			bound: "{mcpclient/telemetry/tailsampling.remembered} ids",
 			full:  "the oldest is forgotten",
-			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
+			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersLatestSpans",
 		},
 		{
 			what: "The flight recorder",
