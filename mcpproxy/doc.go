@@ -1,6 +1,5 @@
-// Package mcpproxy stands between a host and a server of which neither can be changed, and has each call seen: a trace
-// whose spans hang together, metrics, log records, the debug page. It is the client and the server of this module, back
-// to back.
+// Package mcpproxy makes each call between a host and a server visible, without a change of either: a connected
+// trace, metrics, log records, the debug page. It consists of this module's client and server, back to back.
 //
 //	p, err := mcpproxy.New(&transport.Stdio{Command: "npx", Args: []string{"-y", "some-server"}}, nil)
 //	if err != nil {
@@ -8,18 +7,18 @@
 //	}
 //	return p.ServeStdio(ctx)
 //
-// Messages pass as they are: methods, members, capabilities and extensions that this module does not know, results and
-// errors with it, in the order in which they came. The proxy has its own ids, its own connections, and the trace
-// context in _meta: the span of the server's end is a child of what the host says in the _meta of its request, or a
-// root, and the span of the client's end is its child and what the server gets.
+// Messages pass unchanged and in order, including methods, members, capabilities and extensions that this module does
+// not know. The proxy has its own ids, its own connections, and the trace context in _meta: the span at the host's
+// side is a child of the span in the host's _meta, or a root; the span at the server's side is its child, and goes to
+// the server in _meta.
 //
-// Host and server agree on a revision of the protocol by themselves, since the first request of the host, initialize or
-// server/discover, passes as well. If the server dies or the network breaks, it is started or connected to anew and
-// introduced as before, and the session of the host goes on; see [Options].
+// Host and server negotiate the protocol revision themselves, since the first request of the host, initialize or
+// server/discover, passes too. If the server dies or the network breaks, the proxy restarts the server or reconnects,
+// and repeats the introduction, so that the host's session continues; see [Options].
 //
-// A [Gateway] makes one server of several, whatever revisions they and the host speak: it is clients below a server.
-// With [GatewayOptions.NoPrefix] it does so for one server, with which its host has no revision in common.
+// A [Gateway] presents several servers as one, for any revisions of the servers and the host: it is clients below a
+// server. With [GatewayOptions.NoPrefix] it serves a single server that has no revision in common with its host.
 //
-// A [Policy] says which tools the host may call, how long and how often, and what it does not get to see. Then all else
-// passes as it is.
+// A [Policy] decides which tools the host may call, how long and how often, and which data the host does not see.
+// Everything else passes unchanged.
 package mcpproxy

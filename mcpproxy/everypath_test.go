@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// callsOf are params that a careless reader may take for a call of a tool, with the name of the tool in the header.
+// callsOf returns params that a careless reader may treat as a tool call, with the name of the tool in the header.
 func callsOf(denied, safe string) map[string]string {
 	all := map[string]string{}
 	for _, params := range []string{
@@ -28,7 +28,7 @@ func callsOf(denied, safe string) map[string]string {
 	return all
 }
 
-// forms are the ways in which a message is sent: a request, without an id, and both in a batch.
+// forms are the forms of a message: with an id, without an id, and both in a batch.
 func (h *hostile) forms(method, params string) map[string]string {
 	forms := map[string]string{
 		"a request": h.message(method, params, true), "a notification": h.message(method, params, false),
@@ -38,9 +38,9 @@ func (h *hostile) forms(method, params string) map[string]string {
 	return forms
 }
 
-// TestADeniedToolIsCalledByNoPath sends each method of the protocol in each form, of each era, by each transport, to a
-// proxy and a gateway, with params that some reader takes for the name of a tool that the policy denies.
-func TestADeniedToolIsCalledByNoPath(t *testing.T) {
+// TestForbiddenToolIsCalledByNoPath sends each method of the protocol in each form, each era and by each transport,
+// to a proxy and a gateway. The params contain something that a reader may treat as the name of a forbidden tool.
+func TestForbiddenToolIsCalledByNoPath(t *testing.T) {
 	listed := groupNameOf(t, "m_", "größe")
 	for rule, p := range map[string]func(prefix string) Policy{
 		"denied": func(prefix string) Policy {
@@ -98,7 +98,7 @@ func TestADeniedToolIsCalledByNoPath(t *testing.T) {
 	}
 }
 
-// groupNameOf returns the name by which hosts of a gateway call a tool of a member.
+// groupNameOf returns a member tool's name in the gateway.
 func groupNameOf(t *testing.T, prefix, own string) string {
 	t.Helper()
 	g, err := groupname.New("_", 128)
@@ -108,7 +108,7 @@ func groupNameOf(t *testing.T, prefix, own string) string {
 	return g.Name(prefix, own)
 }
 
-// never checks that no tool of these names was called.
+// never checks that no tool with these names was called.
 func (s *careless) never(t *testing.T, what string, tools ...string) {
 	t.Helper()
 	s.mu.Lock()
@@ -121,9 +121,9 @@ func (s *careless) never(t *testing.T, what string, tools ...string) {
 	}
 }
 
-// TestARedactedValueReachesNoHost sends each method of the protocol to a server that says secrets in all that it says,
-// and looks for them in all that the host gets and that telemetry has.
-func TestARedactedValueReachesNoHost(t *testing.T) {
+// TestRedactedValueReachesNoHost sends each method of the protocol to a server with secrets in all its messages, and
+// searches the host's messages and the telemetry for them.
+func TestRedactedValueReachesNoHost(t *testing.T) {
 	p := func(string) Policy { return Policy{Redaction: hostileRedaction} }
 	atEveryPlace(t, p, func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording) {
 		for m := range mcp.Methods() {
@@ -165,7 +165,7 @@ func TestARedactedValueReachesNoHost(t *testing.T) {
 	})
 }
 
-// wantNoSecrets looks for secrets in all telemetry.
+// wantNoSecrets fails the test if telemetry contains a secret.
 func wantNoSecrets(t *testing.T, rec *telemetrytest.Recording) {
 	t.Helper()
 	for _, span := range rec.Spans() {

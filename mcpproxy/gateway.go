@@ -19,53 +19,53 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// GatewayOptions are those of a [Gateway]. The zero value of each field means its default.
+// GatewayOptions configure a [Gateway]. The zero value of each field means its default.
 type GatewayOptions struct {
-	// Info is how the gateway introduces itself to hosts. Zero means the name "gateway".
+	// Info is the gateway's own name and version for hosts. Zero means the name "gateway".
 	Info mcp.Implementation
 
-	// Separator and NameLimit make the names of tools and prompts, as those of [mcpclient.GroupOptions] do.
+	// Separator and NameLimit control the names of tools and prompts, like those in [mcpclient.GroupOptions].
 	Separator string
 	NameLimit int
 
-	// NoPrefix leaves the names of tools and prompts, and of loggers, as the member has them, of which there must be one
-	// alone. So hosts and a server that have no revision of the protocol in common can work together.
+	// NoPrefix keeps the member's own names of tools, prompts and loggers. It permits exactly one member. It is for a
+	// host and a server without a common revision of the protocol.
 	NoPrefix bool
 
-	// Patience is how long lists and calls of a host wait for members that are still connecting, counted from when the
-	// host has come; with NoPrefix, from when it has asked. Zero means 5 s, negative means not at all.
+	// Patience bounds the time for which lists and calls of a host wait for members that are still connecting, from the
+	// arrival of the host; with NoPrefix, from the request. Zero means 5 s, negative means no waiting.
 	Patience time.Duration
 
-	// Policy says which tools hosts may call, and what they get to see. Its patterns are for the names that tools have in
-	// the gateway. Nil means that all passes.
+	// Policy decides which tools hosts may call, and which data they see. Its patterns match the names of tools in the
+	// gateway. Nil means no policy.
 	Policy *Policy
 
-	// Server are options of the end towards hosts. Logging, NameTargets, Telemetry and what of Capabilities is about
-	// completions are the gateway's. Zero fields mean the defaults of [mcpserver.Options], but for FrameLimit,
+	// Server configures the end towards hosts. The gateway itself sets Logging, NameTargets, Telemetry and the
+	// completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], except for FrameLimit,
 	// [DefaultFrameLimit], and MaxConcurrent, 1,024. Processes that serve the same hosts need the same StateKeys.
 	Server mcpserver.Options
 
-	// Telemetry is where spans, metrics and log records of the end towards hosts go, and of members without Options of
-	// their own. Nil means telemetry.New().
+	// Telemetry is the destination of spans, metrics and log records of the end towards hosts, and of members without
+	// their own Options. Nil means telemetry.New().
 	Telemetry *telemetry.Telemetry
 }
 
-// Gateway makes one server of several: tools, prompts and resources of all its members are those of one server. It is
-// safe for concurrent use.
+// Gateway presents several servers as one: it has the tools, prompts and resources of all its members. It is safe for
+// concurrent use.
 //
-// Tools and prompts are called what their member is called, a separator, and their own name, as in [mcpclient.Group],
-// unless [GatewayOptions.NoPrefix] says otherwise. Resources keep their URIs. A member that is not connected has no
-// part in lists, and what is asked of it is answered with an error that names it; it is connected to anew in the
-// background, and hosts hear that lists have changed.
+// The name of a tool or prompt is the name of its member, a separator, and its own name, as in [mcpclient.Group],
+// unless [GatewayOptions.NoPrefix] is set. Resources keep their URIs. A member without a connection is omitted from
+// lists, and requests for it fail with an error that names it. The gateway reconnects in the background, and notifies
+// hosts that lists have changed.
 //
-// Each host that has a session, or a connection of its own, has clients of its own to all members, so that what a
-// member asks of its client and tells it belongs to that host. Requests over HTTP without sessions, those of
-// 2026-07-28, share one client for each member.
+// Each host with a session or its own connection has its own clients to all members, so that requests and
+// notifications of a member belong to that host. HTTP requests without sessions (2026-07-28) share one client for
+// each member.
 type Gateway struct {
 	o        GatewayOptions
 	members  []mcpclient.Member
 	naming   groupname.Naming
-	prefixes []string // of the members, in their order
+	prefixes []string // prefixes of the members, in their order
 	guard    *guard   // nil if there is no policy
 	tel      *instrument.Server
 	listed   listBudget
@@ -73,16 +73,16 @@ type Gateway struct {
 
 	mu      sync.Mutex
 	groups  map[*hostGroup]struct{} // guarded by mu
-	shared  *hostGroup              // guarded by mu; of hosts without sessions; nil before the first handler
+	shared  *hostGroup              // guarded by mu; for hosts without sessions; nil before the first handler
 	stopped bool                    // guarded by mu
 }
 
-// NewGateway returns a gateway for members, of which there must be one at least. Their Options may have features of the
-// caller's, but none that answers what servers ask clients for: hosts do. Nil Options mean no timeout for calls, frames
-// of up to 64 MiB, and the gateway's telemetry. It is an error if a member or an option is invalid; options that
-// [mcpserver.New] does not take are mistakes in the program, and NewGateway panics.
+// NewGateway returns a gateway for at least one member. The Options of members may add features, except features that
+// answer requests of servers: hosts answer these. Nil Options mean no timeout for calls, frames of up to 64 MiB, and
+// the gateway's telemetry. NewGateway returns an error if a member or an option is invalid. It panics if
+// [mcpserver.New] rejects the Server options, which are mistakes in the program.
 //
-// Members are connected to when a host comes, and by [Gateway.HTTPHandler]. The caller must stop the gateway.
+// Members are connected when a host arrives, and by [Gateway.HTTPHandler]. The caller must stop the gateway.
 func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error) {
 	g := &Gateway{groups: map[*hostGroup]struct{}{}}
 	if o != nil {
@@ -111,7 +111,7 @@ func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error)
 	return g, err
 }
 
-// join takes the members, once their names and options have been found good.
+// join adds the members after it has validated their names and options.
 func (g *Gateway) join(members []mcpclient.Member) error {
 	var err error
 	if g.naming, err = groupname.New(cmp.Or(g.o.Separator, "_"), cmp.Or(g.o.NameLimit, 128)); err != nil {
@@ -121,7 +121,7 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 	case len(members) == 0:
 		return errors.New("no members")
 	case g.o.NoPrefix && len(members) > 1:
-		return fmt.Errorf("NoPrefix is for one member, and these are %d", len(members))
+		return fmt.Errorf("NoPrefix needs exactly one member, got %d", len(members))
 	}
 	for _, m := range members {
 		if m.Transport == nil {
@@ -132,7 +132,7 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 			return err
 		}
 		if i := slices.Index(g.prefixes, prefix); i >= 0 {
-			return fmt.Errorf("members %q and %q: the names of the tools of both would begin with %s; rename one",
+			return fmt.Errorf("members %q and %q: both would have the prefix %s for their tools; rename one",
 				members[i].Name, m.Name, prefix)
 		}
 		if g.o.NoPrefix {
@@ -156,7 +156,7 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 	return nil
 }
 
-// redacting returns a function that redacts contents by the policy.
+// redacting returns a Telemetry that redacts contents by the policy.
 func (g *Gateway) redacting(t *telemetry.Telemetry) *telemetry.Telemetry {
 	if g.guard == nil || g.guard.secrets == nil {
 		return t
@@ -164,7 +164,7 @@ func (g *Gateway) redacting(t *telemetry.Telemetry) *telemetry.Telemetry {
 	return instrument.Redacting(t, g.guard.scrub)
 }
 
-// newServer returns the end towards one host, or towards all over HTTP if own is nil.
+// newServer returns the end towards one host, or, if own is nil, towards all hosts over HTTP.
 func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 	o := g.o.Server
 	o.FrameLimit = cmp.Or(o.FrameLimit, DefaultFrameLimit)
@@ -181,17 +181,16 @@ func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 	return s, s.HandleRootsChanged(end.rootsChanged)
 }
 
-// maxRelayed is how many requests of one host wait at once for what members answer.
+// maxRelayed bounds the requests of one host that wait for answers of members.
 const maxRelayed = 1024
 
-// Serve serves the host at the other end of c, with clients of its own to the members, until the host has left or ctx
-// ends. These clients have ended when it returns. The error is that of [mcpserver.Server.Serve].
+// Serve serves the host at the other end of c, with its own clients to the members, until the host has left or ctx
+// ends. The clients have ended when Serve returns. The error is that of [mcpserver.Server.Serve].
 func (g *Gateway) Serve(ctx context.Context, c mcpserver.Conn) error {
 	return g.serve(func(s *mcpserver.Server) error { return s.Serve(ctx, c) })
 }
 
-// ServeStdio is Serve for the host at the other end of standard input and output. What [mcpserver.Server.ServeStdio]
-// says of these holds.
+// ServeStdio is Serve for the host on standard input and output. It uses them like [mcpserver.Server.ServeStdio].
 func (g *Gateway) ServeStdio(ctx context.Context) error {
 	return g.serve(func(s *mcpserver.Server) error { return s.ServeStdio(ctx) })
 }
@@ -209,16 +208,16 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 	return serve(s)
 }
 
-// HTTPHandler returns a handler for hosts over HTTP, which is to be mounted at a path such as /mcp, and connects to the
-// members for hosts that have no sessions. Nil for o means the defaults. End the handler with
-// [mcpserver.HTTPHandler.Shutdown], and then the gateway with [Gateway.Stop].
+// HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp, and connects to the members for
+// hosts without sessions. A nil o means the defaults. End the handler with [mcpserver.HTTPHandler.Shutdown], and then
+// the gateway with [Gateway.Stop].
 //
-// A session has clients of its own to the members from its first request behind initialize on. There are
-// [DefaultMaxSessions] at most, unless [mcpserver.HTTPOptions.MaxSessions] has another number.
+// A session has its own clients to the members, from its first request after initialize. There are at most
+// [DefaultMaxSessions], unless [mcpserver.HTTPOptions.MaxSessions] sets another number.
 //
-// With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process that has the same members may serve a
-// session: each has clients of its own for it, with what the host has declared, its log level and its subscriptions.
-// What does not move is what a member keeps for one connection, and a call that is under way.
+// With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process with the same members may serve a session:
+// each process has its own clients for it, with the host's capabilities, its log level and its subscriptions. State
+// that a member keeps for one connection does not move, nor do calls in flight.
 func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	g.mu.Lock()
 	h, first := g.shared, g.shared == nil && !g.stopped
@@ -228,13 +227,13 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	}
 	g.mu.Unlock()
 	if first {
-		h.connect(everything, nil, g.http) // its errors are those of each request
+		h.connect(everything, nil, g.http) // each request returns the error
 	}
 	return g.http.HTTPHandler(boundSessions(o))
 }
 
-// HealthHandler tells over HTTP whether the members can be used, as [mcpclient.HealthHandler] does: those that hosts
-// without sessions share, or, without [Gateway.HTTPHandler], those of each host.
+// HealthHandler reports over HTTP whether the members are usable, like [mcpclient.HealthHandler]: the members that
+// hosts without sessions share or, without [Gateway.HTTPHandler], the members of each host.
 func (g *Gateway) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcpclient.HealthHandler(g.clients()...).ServeHTTP(w, r)
@@ -256,7 +255,8 @@ func (g *Gateway) clients() (all []*mcpclient.Client) {
 	return all
 }
 
-// Stop ends the clients of all hosts, and takes no more hosts. It returns when they have ended, or the cause of ctx.
+// Stop ends the clients of all hosts, and rejects new hosts. It returns when the clients have ended; if ctx ends
+// first, it returns its cause.
 func (g *Gateway) Stop(ctx context.Context) error {
 	g.mu.Lock()
 	g.stopped = true
@@ -274,7 +274,7 @@ func (g *Gateway) Stop(ctx context.Context) error {
 
 var errGatewayStopped = &mcp.Error{Code: mcp.CodeInternalError, Message: "the gateway has been stopped"}
 
-// newGroup returns what one host has, which does not connect yet.
+// newGroup returns the clients of one host, not yet connected.
 func (g *Gateway) newGroup() (*hostGroup, error) {
 	h := newHostGroup(g)
 	g.mu.Lock()

@@ -19,20 +19,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The members of the gateways here, and the hosts in front of them, speak these revisions.
+// Revisions of the gateways' members, and of the hosts in front of them.
 var revisions = []mcp.Version{mcp.Version20241105, mcp.Version20250618, mcp.Version20260728}
 
-// memberNames are those of the members, which speak the revisions in their order.
+// memberNames has the names of the members, in the order of their revisions.
 var memberNames = []string{"old", "mid", "new"}
 
-// around is a gateway, and what it stands between.
+// around is a gateway with its members and hosts.
 type around struct {
 	t       *testing.T
 	gateway *mcpproxy.Gateway
 	servers []*mcptest.Server
 }
 
-// begin returns a gateway of a server for each revision. They have what add adds.
+// begin returns a gateway with a server for each revision, to which add adds features.
 func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mcptest.Server)) *around {
 	t.Helper()
 	a := &around{t: t}
@@ -59,7 +59,7 @@ func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mc
 	return a
 }
 
-// end stops the gateway. The hosts have left before.
+// end stops the gateway, after the hosts have left.
 func (a *around) end() {
 	if err := a.gateway.Stop(a.t.Context()); err != nil {
 		a.t.Errorf("the gateway stopped with %v", err)
@@ -79,7 +79,7 @@ func (a *around) host(v mcp.Version, features ...mcpclient.Feature) *mcpclient.C
 	return c
 }
 
-// eachHost runs f in a bubble for a host of each revision, in front of a gateway of its own.
+// eachHost runs f in a bubble for a host of each revision, in front of its own gateway.
 func eachHost(t *testing.T, add func(name string, s *mcptest.Server), f func(t *testing.T, a *around, v mcp.Version)) {
 	for _, v := range revisions {
 		t.Run(string(v), func(t *testing.T) {
@@ -98,7 +98,7 @@ func leave(t *testing.T, c *mcpclient.Client) {
 	}
 }
 
-// with lets a server answer one method with this JSON.
+// with makes a server answer one method with this JSON.
 func with(t testing.TB, results map[string]string) *mcptest.Server {
 	return mcptest.NewServer(t, &mcpserver.Options{
 		Telemetry:    telemetry.Off(),
@@ -154,7 +154,7 @@ func textOf(r *mcp.CallToolResult) string {
 	return strings.Join(texts, "|")
 }
 
-func TestTheToolsOfAllMembersAreThoseOfOneServer(t *testing.T) {
+func TestGatewayPresentsToolsOfAllMembers(t *testing.T) {
 	eachHost(t, addEcho, func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v)
 		defer leave(t, c)
@@ -181,7 +181,7 @@ func TestTheToolsOfAllMembersAreThoseOfOneServer(t *testing.T) {
 	})
 }
 
-func TestWhatTheGatewayDoesNotKnowPasses(t *testing.T) {
+func TestGatewayPassesUnknownMembers(t *testing.T) {
 	for _, v := range revisions {
 		synctest.Test(t, func(t *testing.T) {
 			const tool = `{"name":"a b","inputSchema":{"type":"object"},"vendor":{"x":[1,2]},"description":"d"}`
@@ -212,7 +212,7 @@ func TestWhatTheGatewayDoesNotKnowPasses(t *testing.T) {
 	}
 }
 
-func TestAMemberThatIsAwayIsNamedAndComesBack(t *testing.T) {
+func TestDisconnectedMemberIsNamedAndReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := begin(t, nil, addEcho)
 		defer a.end()
@@ -256,7 +256,7 @@ func TestAMemberThatIsAwayIsNamedAndComesBack(t *testing.T) {
 	})
 }
 
-func TestAMemberThatNeverStartsDelaysTheFirstListAndNothingElse(t *testing.T) {
+func TestMemberThatNeverStartsDelaysOnlyFirstList(t *testing.T) {
 	eachHost(t, func(name string, s *mcptest.Server) {
 		addEcho(name, s)
 		if name == "mid" {
@@ -278,7 +278,7 @@ func TestAMemberThatNeverStartsDelaysTheFirstListAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestAGatewayRefusesWhatCannotWork(t *testing.T) {
+func TestNewGatewayRejectsInvalidOptions(t *testing.T) {
 	s := transport.InMemory(func(context.Context, *transport.Peer) {})
 	for _, test := range []struct {
 		members []mcpclient.Member
@@ -288,7 +288,7 @@ func TestAGatewayRefusesWhatCannotWork(t *testing.T) {
 		{nil, nil, "no members"},
 		{[]mcpclient.Member{{Name: "a"}}, nil, `member "a": no transport`},
 		{[]mcpclient.Member{{Transport: s}}, nil, "a member has no name"},
-		{[]mcpclient.Member{{Name: "a b", Transport: s}, {Name: "a-b", Transport: s}}, nil, "would begin with a-b_"},
+		{[]mcpclient.Member{{Name: "a b", Transport: s}, {Name: "a-b", Transport: s}}, nil, "prefix a-b_"},
 		{[]mcpclient.Member{{Name: "a", Transport: s}}, &mcpproxy.GatewayOptions{Separator: "/"}, `separator "/"`},
 		{[]mcpclient.Member{{Name: "a", Transport: s}},
 			&mcpproxy.GatewayOptions{Policy: &mcpproxy.Policy{Timeout: -1}}, "the timeout is negative"},
@@ -322,7 +322,7 @@ func TestHealthNamesEachMember(t *testing.T) {
 	})
 }
 
-func TestAStoppedGatewayTakesNoHost(t *testing.T) {
+func TestStoppedGatewayRejectsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := begin(t, nil, addEcho)
 		c := a.host(mcp.Version20250618)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatAGatewayRemembersIsBounded(t *testing.T) {
+func TestGatewayMemoryIsBounded(t *testing.T) {
 	var o owners
 	long := strings.Repeat("x", 1000)
 	for i := range 2 * maxOwners / len(long) {
@@ -26,8 +26,8 @@ func TestWhatAGatewayRemembersIsBounded(t *testing.T) {
 	}
 }
 
-// Who has listed a URI is asked alone, then those with a template that begins like it, then the others.
-func TestMembersAreAskedForAResourceInOrder(t *testing.T) {
+// For a known URI only its owner is asked; otherwise members with a matching template, then the others.
+func TestResourceMembersAreAskedInOrder(t *testing.T) {
 	members := []*member{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}
 	var o owners
 	o.note(resources, "x://1", members[1])

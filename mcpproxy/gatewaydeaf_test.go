@@ -21,7 +21,7 @@ const (
 		`"cacheScope":"private"}`
 )
 
-// besideAScript runs f in a bubble with a host in front of a gateway, whose members are a script and a server with two
+// besideAScript runs f in a bubble with a host in front of a gateway. Its members are a script and a server with two
 // tools.
 func besideAScript(t *testing.T, o *mcpclient.Options,
 	f func(t *testing.T, c *mcpclient.Client, h *heard, v *mcptest.Conversation)) {
@@ -47,8 +47,8 @@ func besideAScript(t *testing.T, o *mcpclient.Options,
 	})
 }
 
-// A server built on mcp-go 1.0.0 answers nothing any more after subscriptions/listen.
-func TestAMemberThatListeningMakesDeafLeavesTheOthersAlone(t *testing.T) {
+// A server built on mcp-go 1.0.0 stops answering after subscriptions/listen.
+func TestDeafMemberDoesNotAffectOthers(t *testing.T) {
 	besideAScript(t, &mcpclient.Options{}, func(t *testing.T, c *mcpclient.Client, h *heard, v *mcptest.Conversation) {
 		v.Expect(mcp.MethodSubscriptionsListen)
 		for i, most := range []time.Duration{10 * time.Second, 0} {
@@ -70,7 +70,7 @@ func TestAMemberThatListeningMakesDeafLeavesTheOthersAlone(t *testing.T) {
 				}
 			}
 		}
-		answer(mcp.MethodDiscover, announcesTools) // the ping of a modern client
+		answer(mcp.MethodDiscover, announcesTools) // ping of a modern client
 		told := slices.Contains(h.taken(), "tools")
 		listed := make(chan []string)
 		go func() { listed <- toolNames(t, c) }()
@@ -81,7 +81,7 @@ func TestAMemberThatListeningMakesDeafLeavesTheOthersAlone(t *testing.T) {
 	})
 }
 
-func TestAMemberThatIsNotListenedToIsNotMadeDeaf(t *testing.T) {
+func TestNoListeningKeepsMemberAlive(t *testing.T) {
 	o := &mcpclient.Options{NoListening: true}
 	besideAScript(t, o, func(t *testing.T, c *mcpclient.Client, _ *heard, v *mcptest.Conversation) {
 		listed := make(chan []string)

@@ -7,14 +7,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// hostEnd is the end of a gateway towards one host, or towards all that come over HTTP.
+// hostEnd is the end of a gateway towards one host, or towards all hosts over HTTP.
 type hostEnd struct {
 	g      *Gateway
-	own    *hostGroup        // nil over HTTP, where each session has one
+	own    *hostGroup        // nil over HTTP, where each session has its own
 	server *mcpserver.Server // set before it serves
 }
 
-// offered says what there is. What lists, calls, gets and reads it never gets here: between has answered it.
+// offered declares the gateway's features. Requests for lists, calls, prompts and resources never reach it: between
+// has answered them.
 type offered struct {
 	*hostEnd
 	mcpserver.ToolLister
@@ -28,8 +29,8 @@ type offered struct {
 
 type groupKey struct{}
 
-// Init connects to the members for a host that opens a session. Over HTTP that waits for its first request behind
-// initialize, which costs who sends it no more than a request.
+// Init connects to the members for a host that opens a session. Over HTTP it waits for the first request after
+// initialize, so that initialize alone is cheap for the gateway.
 func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
 	if e.own != nil {
 		return e.own.connect(s.ClientCapabilities(), s, e.server)
@@ -41,14 +42,14 @@ func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
 	return err
 }
 
-// Terminate ends what Init has begun.
+// Terminate stops the clients that Init started.
 func (e *hostEnd) Terminate(ctx context.Context, s *mcpserver.Session, _ error) {
 	if h, ok := s.Value(groupKey{}).(*hostGroup); ok {
 		_ = h.stop(ctx) // the host has left
 	}
 }
 
-// groupOf returns what the host has that a session belongs to, nil for none.
+// groupOf returns the hostGroup of a session, nil for none.
 func (e *hostEnd) groupOf(s *mcpserver.Session) *hostGroup {
 	if e.own != nil {
 		return e.own
@@ -61,7 +62,7 @@ func (e *hostEnd) groupOf(s *mcpserver.Session) *hostGroup {
 	return e.g.shared
 }
 
-// group returns what the host has that has sent a request, and connects to the members if they are not yet.
+// group returns the hostGroup of a request's host, and connects to the members if necessary.
 func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
 	h := e.groupOf(r.Session())
 	if h == nil {
@@ -74,7 +75,7 @@ func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
 	return h, nil
 }
 
-// between answers what is for members to answer, in the middle of the server.
+// between answers the requests that members answer, within the server's middleware.
 func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		ask := passedOn[r.Method]
@@ -91,7 +92,7 @@ func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandle
 		}
 		result, err := next(ctx, r)
 		if err == nil {
-			_, err = e.group(r) // a host that begins, or has set its log level
+			_, err = e.group(r) // the host starts, or has set its log level
 		}
 		return result, e.g.guard.failure(ctx, r.Method, err)
 	}
@@ -108,13 +109,13 @@ func (e *hostEnd) SubscribeResource(ctx context.Context, uri string) error {
 	if r := mcpserver.RequestFrom(ctx); r != nil {
 		able = r.ClientCapabilities()
 	}
-	if err := h.connect(able, s, e.server); err != nil { // it may be the first that the process hears of the session
+	if err := h.connect(able, s, e.server); err != nil { // this process may not have seen the session before
 		return err
 	}
 	return h.watch(ctx, uri, s == nil)
 }
 
-// UnsubscribeResource ends that.
+// UnsubscribeResource ends the subscription.
 func (e *hostEnd) UnsubscribeResource(ctx context.Context, uri string) error {
 	if h := e.groupOf(mcpserver.SessionFrom(ctx)); h != nil {
 		return h.unwatch(ctx, uri)
@@ -122,12 +123,12 @@ func (e *hostEnd) UnsubscribeResource(ctx context.Context, uri string) error {
 	return nil
 }
 
-// rootsChanged tells the members that the roots of a host have changed.
+// rootsChanged notifies the members that the roots of a host have changed.
 func (e *hostEnd) rootsChanged(ctx context.Context, s *mcpserver.Session) {
 	if h := e.groupOf(s); h != nil {
 		for _, m := range h.present() {
 			if m.client.ProtocolVersion().Era() == mcp.Legacy {
-				_ = m.client.Notify(ctx, mcp.NotificationRootsListChanged, nil) // one that is away asks anew
+				_ = m.client.Notify(ctx, mcp.NotificationRootsListChanged, nil) // a disconnected member asks again
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func addThings(name string, s *mcptest.Server) {
 	must(s.AddCompletion(mcp.CompleteRef{Type: mcp.RefResource, URI: "files://" + name + "/{x}"}, "x", complete))
 }
 
-func TestPromptsAndCompletionsAreThoseOfTheirMember(t *testing.T) {
+func TestPromptsAndCompletionsGoToTheirMember(t *testing.T) {
 	eachHost(t, addThings, func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v)
 		defer leave(t, c)
@@ -77,7 +77,7 @@ func TestPromptsAndCompletionsAreThoseOfTheirMember(t *testing.T) {
 	})
 }
 
-func TestResourcesAreFoundAtTheMemberThatHasThem(t *testing.T) {
+func TestResourcesAreReadFromTheirMember(t *testing.T) {
 	eachHost(t, addThings, func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v)
 		defer leave(t, c)
@@ -115,7 +115,7 @@ func TestResourcesAreFoundAtTheMemberThatHasThem(t *testing.T) {
 	})
 }
 
-// heard are what a host hears. It is safe for concurrent use.
+// heard records the messages of a host. It is safe for concurrent use.
 type heard struct {
 	mu  sync.Mutex
 	all []string
@@ -127,7 +127,7 @@ func (h *heard) note(format string, args ...any) {
 	h.all = append(h.all, fmt.Sprintf(format, args...))
 }
 
-// taken returns what was heard since the last call, sorted.
+// taken returns the messages since the last call, sorted.
 func (h *heard) taken() []string {
 	synctest.Wait()
 	h.mu.Lock()
@@ -150,7 +150,7 @@ func (h *heard) features() []mcpclient.Feature {
 	}
 }
 
-func TestChangesOfEachMemberAreHeard(t *testing.T) {
+func TestChangesOfEachMemberReachHosts(t *testing.T) {
 	eachHost(t, func(name string, s *mcptest.Server) { addEcho(name, s); addThings(name, s) },
 		func(t *testing.T, a *around, v mcp.Version) {
 			h := new(heard)
@@ -162,7 +162,7 @@ func TestChangesOfEachMemberAreHeard(t *testing.T) {
 					t.Errorf("%s://thing cannot be watched: %v", name, err)
 				}
 			}
-			time.Sleep(10 * time.Second) // the client reads no subscription twice any more
+			time.Sleep(10 * time.Second) // the client no longer merges reads of a subscription
 			h.taken()
 			for i, s := range a.servers {
 				s.RemoveTools("echo")
@@ -184,7 +184,7 @@ func TestChangesOfEachMemberAreHeard(t *testing.T) {
 		})
 }
 
-// addWork adds tools that report progress, log, wait for the end, and ask.
+// addWork adds tools that report progress, log, wait for the end, and send requests.
 func addWork(ended *heard) func(name string, s *mcptest.Server) {
 	return func(name string, s *mcptest.Server) {
 		must(s.AddRawTool(&mcp.Tool{Name: "work"},
@@ -225,7 +225,7 @@ func addWork(ended *heard) func(name string, s *mcptest.Server) {
 	}
 }
 
-func TestProgressAndLogMessagesReachTheHostOfTheCall(t *testing.T) {
+func TestProgressAndLogMessagesReachHostOfCall(t *testing.T) {
 	eachHost(t, addWork(new(heard)), func(t *testing.T, a *around, v mcp.Version) {
 		h := new(heard)
 		c := a.host(v, h.features()...)
@@ -251,7 +251,7 @@ func TestProgressAndLogMessagesReachTheHostOfTheCall(t *testing.T) {
 	})
 }
 
-func TestACallThatTheHostCancelsEndsAtTheMember(t *testing.T) {
+func TestCancelledCallEndsAtMember(t *testing.T) {
 	ended := new(heard)
 	eachHost(t, addWork(ended), func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v)
@@ -271,7 +271,7 @@ func TestACallThatTheHostCancelsEndsAtTheMember(t *testing.T) {
 	})
 }
 
-// able are the features of a host that answers what servers ask.
+// able returns the features of a host that answers requests of servers.
 func able() []mcpclient.Feature {
 	return []mcpclient.Feature{
 		mcpclient.UseRoots(&mcp.Root{URI: "file:///home"}),
@@ -286,9 +286,9 @@ func able() []mcpclient.Feature {
 	}
 }
 
-// TestAQuestionOutlivesTheRequestBesideIt has a tool ask while a later call is under way, which ends before the answer:
-// the gateway cannot know which of the two has asked.
-func TestAQuestionOutlivesTheRequestBesideIt(t *testing.T) {
+// TestMemberRequestOutlivesParallelRequest uses a tool that sends a request while a later call is in flight. The
+// later call ends before the answer, and the gateway cannot know which call sent the request.
+func TestMemberRequestOutlivesParallelRequest(t *testing.T) {
 	asking := func(name string, s *mcptest.Server) {
 		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "later"}, func(ctx context.Context, _ struct{}) (string, error) {
 			time.Sleep(time.Second)
@@ -306,7 +306,7 @@ func TestAQuestionOutlivesTheRequestBesideIt(t *testing.T) {
 	}
 	eachHost(t, asking, func(t *testing.T, a *around, v mcp.Version) {
 		if v < mcp.Version20250618 || v >= mcp.Version20260728 {
-			return // it is not asked, or in the answer to its own call
+			return // the host gets no request, or gets it in the answer to its own call
 		}
 		c := a.host(v, mcpclient.HandleElicitation(func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			time.Sleep(3 * time.Second)
@@ -316,7 +316,7 @@ func TestAQuestionOutlivesTheRequestBesideIt(t *testing.T) {
 		toolNames(t, c)
 		for _, name := range memberNames {
 			if name == "old" {
-				continue // it has no elicitation
+				continue // the host lacks elicitation
 			}
 			var nap sync.WaitGroup
 			nap.Go(func() {
@@ -333,7 +333,7 @@ func TestAQuestionOutlivesTheRequestBesideIt(t *testing.T) {
 	})
 }
 
-func TestWhatAMemberAsksTheHostAnswers(t *testing.T) {
+func TestHostAnswersRequestsOfMember(t *testing.T) {
 	eachHost(t, addWork(new(heard)), func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v, able()...)
 		defer leave(t, c)
@@ -342,7 +342,7 @@ func TestWhatAMemberAsksTheHostAnswers(t *testing.T) {
 			sampled, err := c.CallTool(t.Context(), name+"_sample", nil)
 			must(err)
 			elicited, err := c.CallTool(t.Context(), name+"_elicit", nil)
-			if e, ok := errors.AsType[*mcp.Error](err); ok { // a server of 2026-07-28 that misses a capability
+			if e, ok := errors.AsType[*mcp.Error](err); ok { // a server of 2026-07-28 reports a missing capability
 				elicited = &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(e.Message)}, IsError: true}
 			}
 			if v == mcp.Version20260728 && name != "new" {
@@ -356,7 +356,7 @@ func TestWhatAMemberAsksTheHostAnswers(t *testing.T) {
 			if got, want := textOf(sampled), "said "+name+"|file:///home"; got != want {
 				t.Errorf("%s_sample answers %q, want %q", name, got, want)
 			}
-			can := name != "old" && v != mcp.Version20241105 // has elicitation
+			can := name != "old" && v != mcp.Version20241105 // supports elicitation
 			if got := textOf(elicited); can && got != "accept7" || can == elicited.IsError {
 				t.Errorf("%s_elicit answers %q, want what the host has said: %v", name, got, can)
 			}
@@ -364,7 +364,7 @@ func TestWhatAMemberAsksTheHostAnswers(t *testing.T) {
 	})
 }
 
-func TestAHostThatCannotBeAskedIsNot(t *testing.T) {
+func TestHostWithoutCapabilityGetsNoRequest(t *testing.T) {
 	eachHost(t, addWork(new(heard)), func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v)
 		defer leave(t, c)
@@ -378,7 +378,7 @@ func TestAHostThatCannotBeAskedIsNot(t *testing.T) {
 	})
 }
 
-func TestRootsThatHaveChangedAreToldToMembers(t *testing.T) {
+func TestRootChangesReachMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := new(heard)
 		a := begin(t, nil, func(name string, s *mcptest.Server) {

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// teller is the way to a host for what belongs to no request: its server, or its session.
-type teller interface {
+// notifier sends notifications that belong to no request: the host's server, or its session.
+type notifier interface {
 	ToolsChanged()
 	PromptsChanged()
 	ResourcesChanged()
@@ -23,42 +23,42 @@ type teller interface {
 	Log(level mcp.LoggingLevel, logger string, data any) error
 }
 
-// hostGroup is what one host has of a gateway, or all that share: a client for each member.
+// hostGroup holds the clients of one host, or of all hosts without sessions: a client for each member.
 type hostGroup struct {
 	g      *Gateway
-	life   context.Context // ends when it stops
+	life   context.Context // ends with stop
 	end    context.CancelFunc
 	tasks  sync.WaitGroup
 	owners owners
 
 	mu      sync.Mutex
-	begun   time.Time           // guarded by mu; when it has connected; zero before
+	begun   time.Time           // guarded by mu; time of connecting; zero before
 	stopped bool                // guarded by mu
-	clients *mcpclient.Group    // guarded by mu; nil before it has connected, and if it could not
-	members []*member           // guarded by mu until begun, and not changed after
-	failed  error               // guarded by mu; why it could not connect
+	clients *mcpclient.Group    // guarded by mu; nil before connecting, and if that failed
+	members []*member           // guarded by mu until begun, then immutable
+	failed  error               // guarded by mu; why connecting failed
 	session *mcpserver.Session  // guarded by mu; nil for a host without one
 	server  *mcpserver.Server   // guarded by mu until begun
-	level   mcp.LoggingLevel    // guarded by mu; of log messages, empty if the host has set none
+	level   mcp.LoggingLevel    // guarded by mu; level of log messages, empty if the host has set none
 	watched map[string]*watched // guarded by mu; by URI
 }
 
-// member is a member of a gateway, as one host has it.
+// member is a member of a gateway, for one host.
 type member struct {
 	h      *hostGroup
 	name   string
-	prefix string // of the names of its tools and prompts
+	prefix string // prefix of the names of its tools and prompts
 	client *mcpclient.Client
 
-	mu      sync.Mutex
-	calls   []*request                   // guarded by mu; that it is answering, in the order in which they began
-	aliases map[string]groupname.Aliases // guarded by mu; by kind of list
-	missing bool                         // guarded by mu; a list has been answered without it
-	silent  bool                         // guarded by mu; a list took it too long, and it has answered nothing since
-	unheard bool                         // guarded by mu; a request of this connection ended without an answer
+	mu         sync.Mutex
+	calls      []*request                   // guarded by mu; requests that it is answering, the oldest first
+	aliases    map[string]groupname.Aliases // guarded by mu; by kind of list
+	missing    bool                         // guarded by mu; a list was answered without it
+	silent     bool                         // guarded by mu; a list timed out, and it has answered nothing since
+	unanswered bool                         // guarded by mu; a request of this connection ended without an answer
 
-	telling lock.Mutex       // held while it is told a level
-	level   mcp.LoggingLevel // guarded by telling; that it has been told
+	levelLock lock.Mutex       // held while the member gets a level
+	level     mcp.LoggingLevel // guarded by telling; level that the member has
 }
 
 func newHostGroup(g *Gateway) *hostGroup {
@@ -67,14 +67,15 @@ func newHostGroup(g *Gateway) *hostGroup {
 	return h
 }
 
-// everything is declared to members for hosts that share clients. What one host cannot do is told when it is asked for.
+// everything is declared to members for hosts that share clients. If a host cannot answer a request, the request
+// fails.
 var everything = mcp.ClientCapabilities{
 	Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}, URL: mcp.Object{}},
 	Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}, Context: mcp.Object{}},
 	Roots:       &mcp.RootsCapability{},
 }
 
-// connect begins to connect to the members, once, with what the host can do.
+// connect starts connecting to the members, once, with the host's capabilities.
 func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, server *mcpserver.Server) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,7 +83,7 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	case h.stopped:
 		return errGatewayStopped
 	case !h.begun.IsZero():
-		if s != nil { // behind server/discover
+		if s != nil { // after server/discover
 			h.session = s
 		}
 		return h.failed
@@ -111,16 +112,16 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	return nil
 }
 
-// options returns the options of a member's client: what the user has given, with what the host can do.
+// options returns the options of a member's client: the user's options, with the host's capabilities.
 func (m *member) options(given *mcpclient.Options, able mcp.ClientCapabilities) *mcpclient.Options {
 	o := *given
 	o.Capabilities.Elicitation, o.Capabilities.Sampling = able.Elicitation, able.Sampling
 	o.Capabilities.Roots = able.Roots
 	o.Features = append(o.Features[:len(o.Features):len(o.Features)], mcpclient.UseTasks(nil),
-		mcpclient.HandleToolListChanged(func(context.Context) { m.h.teller().ToolsChanged() }),
-		mcpclient.HandlePromptListChanged(func(context.Context) { m.h.teller().PromptsChanged() }),
-		mcpclient.HandleResourceListChanged(func(context.Context) { m.h.teller().ResourcesChanged() }),
-		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { m.h.teller().ResourceUpdated(uri) }),
+		mcpclient.HandleToolListChanged(func(context.Context) { m.h.notifier().ToolsChanged() }),
+		mcpclient.HandlePromptListChanged(func(context.Context) { m.h.notifier().PromptsChanged() }),
+		mcpclient.HandleResourceListChanged(func(context.Context) { m.h.notifier().ResourcesChanged() }),
+		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { m.h.notifier().ResourceUpdated(uri) }),
 		mcpclient.HandleLogMessage(m.log),
 		mcpclient.HandleNotification(mcp.NotificationElicitationComplete, m.elicited),
 	)
@@ -138,7 +139,7 @@ func (m *member) options(given *mcpclient.Options, able mcp.ClientCapabilities) 
 		}
 		if t.To == connstate.Ready {
 			m.mu.Lock()
-			m.unheard = false
+			m.unanswered = false
 			m.mu.Unlock()
 			m.h.background(m.settle)
 		}
@@ -153,8 +154,8 @@ func (h *hostGroup) present() []*member {
 	return h.members
 }
 
-// teller returns the way to the host.
-func (h *hostGroup) teller() teller {
+// notifier returns the sender of notifications to the host.
+func (h *hostGroup) notifier() notifier {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.session != nil {
@@ -180,7 +181,7 @@ func (h *hostGroup) background(f func()) bool {
 	return !h.stopped
 }
 
-// stop ends the clients, and waits for them as long as ctx allows.
+// stop ends the clients, and waits for them until ctx ends.
 func (h *hostGroup) stop(ctx context.Context) error {
 	h.mu.Lock()
 	h.stopped = true
@@ -198,7 +199,7 @@ func (h *hostGroup) stop(ctx context.Context) error {
 	return err
 }
 
-// setLevel has the members send log messages of this level, if that is another one than before.
+// setLevel sets the level of log messages at the members, if it has changed.
 func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
 	h.mu.Lock()
 	same := h.level == level
@@ -209,31 +210,31 @@ func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
 		return
 	}
 	for _, m := range members {
-		h.background(m.tellLevel)
+		h.background(m.sendLevel)
 	}
 }
 
-// settle tells a member that is connected now what it is to know, and hosts that it is.
+// settle brings a member that has just connected up to date, and notifies hosts of it.
 func (m *member) settle() {
-	m.tellLevel()
+	m.sendLevel()
 	m.mu.Lock()
 	missing := m.missing
 	m.missing = false
 	m.mu.Unlock()
 	if missing {
-		to := m.h.teller()
+		to := m.h.notifier()
 		to.ToolsChanged()
 		to.PromptsChanged()
 		to.ResourcesChanged()
 	}
 }
 
-// tellLevel tells a member the level of log messages. In sessions to come its client does.
-func (m *member) tellLevel() {
-	if m.telling.LockContext(m.h.life) != nil {
+// sendLevel sends a member the level of log messages. In later sessions its client does so.
+func (m *member) sendLevel() {
+	if m.levelLock.LockContext(m.h.life) != nil {
 		return
 	}
-	defer m.telling.Unlock()
+	defer m.levelLock.Unlock()
 	m.h.mu.Lock()
 	level := m.h.level
 	m.h.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// get returns what a handler answers.
+// get returns the answer of a handler.
 func get(h http.Handler) string {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -67,7 +67,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
-func TestHostsOverHTTPShareAGateway(t *testing.T) {
+func TestHTTPHostsShareGateway(t *testing.T) {
 	a := begin(t, nil, func(name string, s *mcptest.Server) {
 		addEcho(name, s)
 		addThings(name, s)
@@ -105,8 +105,8 @@ func TestHostsOverHTTPShareAGateway(t *testing.T) {
 	}
 }
 
-// A host without sessions that cannot do what a server asks for is told what it would have to declare.
-func TestAHostWithoutSessionsIsToldWhatItMisses(t *testing.T) {
+// A call of a host without sessions fails with the missing capability.
+func TestMissingCapabilityIsReportedToHost(t *testing.T) {
 	a := begin(t, nil, addWork(new(heard)))
 	c := client(t, a.atURL(nil), mcp.Version20260728)
 	toolNames(t, c)
@@ -141,7 +141,7 @@ func posted(t *testing.T, url, session, message string) (answer, id string) {
 	}
 }
 
-func TestASessionGoesOnInAnotherProcess(t *testing.T) {
+func TestSessionContinuesInAnotherProcess(t *testing.T) {
 	levels := new(heard)
 	add := func(name string, s *mcptest.Server) {
 		addEcho(name, s)
@@ -173,7 +173,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 	}
 }
 
-// leveled notes the log levels that a server is told.
+// leveled records the log levels that a server gets.
 type leveled struct {
 	h    *heard
 	name string
@@ -195,7 +195,7 @@ func (h *heard) count(what string) (n int) {
 	return n
 }
 
-func TestAPolicyIsAboutTheNamesOfTheGateway(t *testing.T) {
+func TestPolicyMatchesNamesOfGateway(t *testing.T) {
 	a := begin(t, &mcpproxy.GatewayOptions{Policy: &mcpproxy.Policy{
 		DenyTools: []string{"old_*"}, Timeouts: map[string]time.Duration{"*_wait": 10 * time.Millisecond},
 		MaxConcurrent: 1, Redaction: mcpproxy.Redaction{Patterns: []string{"part|half|no mid|file:///home"}},
@@ -239,12 +239,12 @@ func TestAPolicyIsAboutTheNamesOfTheGateway(t *testing.T) {
 	}
 }
 
-func TestAHostThatReadsNoLogMessagesDelaysNoOther(t *testing.T) {
+func TestHostThatReadsNothingDelaysNoOther(t *testing.T) {
 	shouted := make(chan struct{})
 	a := begin(t, nil, func(_ string, s *mcptest.Server) {
 		must(s.AddRawTool(&mcp.Tool{Name: "shout"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				for range 300 { // more than the buffers of a connection take
+				for range 300 { // more than the buffers of a connection hold
 					must(r.Log(ctx, mcp.LevelWarning, "", strings.Repeat("x", 64<<10)))
 				}
 				shouted <- struct{}{}

@@ -17,12 +17,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// kind is a kind of things that servers list.
+// kind is a kind of listed item.
 type kind struct {
 	one, method string
-	list        string // the member of the result that has them
-	name        string // the member of each that names it
-	prefixed    bool   // the names are those of the gateway
+	list        string // member of the result with the items
+	name        string // member of an item with its name
+	prefixed    bool   // names have the gateway's prefix
 	has         func(*mcp.ServerCapabilities) bool
 }
 
@@ -37,30 +37,30 @@ var (
 
 func hasResources(c *mcp.ServerCapabilities) bool { return c.Resources != nil }
 
-// The bounds of one list of one member, all its pages together.
+// Bounds for the list of one member, all pages together.
 const (
 	maxListPages = 1000
-	maxListBytes = 64 << 20 // or one page that is larger
+	maxListBytes = 64 << 20 // or a single page that is larger
 )
 
-// listTimeout bounds the time for the list of one member where there are others. Lists go on without a member that
-// takes longer, until it answers again: see [member.fallsSilent].
+// listTimeout bounds the time for the list of one member if there are others. Lists omit a member that takes longer,
+// until it answers again: see [member.fallsSilent].
 const listTimeout = 10 * time.Second
 
-// maxListed bounds the memory for lists that a gateway puts together at the same time, in bytes: those of all members,
-// for all hosts and requests. Beyond, there is one page of each list under way.
+// maxListed bounds the memory for lists that a gateway builds at the same time, in bytes: of all members, for all
+// hosts and requests. Beyond it, each list still loads one page at a time.
 const maxListed = 256 << 20
 
-// listBudget counts the memory for lists. A page takes three times its text, which is there as it came, with the names
-// of the gateway, and in the answer.
+// listBudget counts the memory for lists. A page takes three times the size of its text: the original, the text with
+// the gateway's names, and the answer.
 type listBudget struct{ used atomic.Int64 }
 
 const (
 	listedCopies = 3
-	listedItem   = 192 // bytes for each item of a list, besides its text
+	listedItem   = 192 // bytes for each item of a list, in addition to its text
 )
 
-// take takes memory for a page, and reports false if there is not so much.
+// take takes memory for a page, and returns false if the budget is exhausted.
 func (b *listBudget) take(bytes, items int) (taken int64, ok bool) {
 	taken = int64(listedCopies*bytes + listedItem*items)
 	if b.used.Add(taken) > maxListed {
@@ -72,17 +72,17 @@ func (b *listBudget) take(bytes, items int) (taken int64, ok bool) {
 
 var errListsFull = &mcp.Error{
 	Code:    mcp.CodeInternalError,
-	Message: "the lists that hosts ask the gateway for at this moment are too large together; try again later",
+	Message: "the gateway has no memory left for lists; try again later",
 }
 
-// item is a thing in a list.
+// item is an item of a list.
 type item struct {
-	name string // as the host sees it
+	name string // name for the host
 	text json.RawMessage
 }
 
-// listing returns what answers a request for a list: the members' one behind the other, in the order of the members,
-// without pages. Of two with one name the first counts.
+// listing returns the function that answers a list request: the lists of all members in their order, without pages.
+// Of items with equal names, the first counts.
 func listing(k *kind) asking {
 	return func(ctx context.Context, r *request, _ json.RawMessage) (json.RawMessage, error) {
 		members := r.h.present()
@@ -127,7 +127,7 @@ func listing(k *kind) asking {
 			}
 		}
 		result = append(result, ']')
-		if r.info.Version.Era() == mcp.Modern { // which says how long a list may be kept: not at all
+		if r.info.Version.Era() == mcp.Modern { // a modern result must declare its lifetime: zero
 			result = append(result, `,"ttlMs":0,"cacheScope":"private"`...)
 		}
 		return append(result, '}'), nil
@@ -137,8 +137,8 @@ func listing(k *kind) asking {
 // list is the list of one member.
 type list struct {
 	items  []item
-	taken  int64 // of the budget for lists
-	hidden bool  // the policy has left out some
+	taken  int64 // memory taken from the budget
+	hidden bool  // the policy has removed items
 	err    error
 }
 
@@ -204,8 +204,8 @@ func (m *member) isSilent() bool {
 	return m.silent
 }
 
-// fallsSilent notes that the member does not answer, as one does that subscriptions/listen has made deaf. A ping waits
-// for its answer, or for the end of the connection; then the member is part of lists again.
+// fallsSilent records that the member does not answer, like a member that subscriptions/listen has made deaf. A ping
+// waits for its answer, or for the end of the connection; then lists include the member again.
 func (m *member) fallsSilent() {
 	m.mu.Lock()
 	before := m.silent
@@ -215,7 +215,7 @@ func (m *member) fallsSilent() {
 		return
 	}
 	m.h.background(func() {
-		_ = m.client.Ping(m.h.life, mcpclient.WithTimeout(-1)) // an error is about the connection, which is over then
+		_ = m.client.Ping(m.h.life, mcpclient.WithTimeout(-1)) // an error means that the connection has ended
 		m.mu.Lock()
 		m.silent = false
 		m.mu.Unlock()
@@ -223,7 +223,7 @@ func (m *member) fallsSilent() {
 	})
 }
 
-// walk fills in the list of a member, all its pages.
+// walk reads the list of a member, all pages.
 func (m *member) walk(ctx context.Context, k *kind, into *list) error {
 	if err := m.ready(ctx); err != nil {
 		return err
@@ -258,7 +258,7 @@ func (m *member) walk(ctx context.Context, k *kind, into *list) error {
 	return errors.New("the list has too many pages")
 }
 
-// countOf returns how many elements an array has.
+// countOf returns the number of elements of an array.
 func countOf(list json.RawMessage) (n int) {
 	if len(list) == 0 || list[0] != '[' {
 		return 0
@@ -269,7 +269,7 @@ func countOf(list json.RawMessage) (n int) {
 	return n
 }
 
-// itemsOf returns the things of a page that have a name.
+// itemsOf returns the items of a page that have a name.
 func itemsOf(list json.RawMessage, k *kind) (all []item) {
 	if len(list) == 0 || list[0] != '[' {
 		return nil
@@ -285,7 +285,7 @@ func itemsOf(list json.RawMessage, k *kind) (all []item) {
 	return all
 }
 
-// renamed returns a definition with another name, and all else as it was.
+// renamed returns a definition with another name and otherwise unchanged.
 func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	w := rewriter{from: text}
 	o := jsonscan.ObjectAt(text, 0)
@@ -299,8 +299,8 @@ func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	return w.result()
 }
 
-// original returns the own name of a thing that has another one in the gateway: what is remembered of it, or listed. If
-// there is no such, it is rest, and the member will say so.
+// original returns the member's own name of an item, from memory or from a new list. If there is no such item, it
+// returns rest, and the member reports the error.
 func (m *member) original(ctx context.Context, k *kind, name, rest string) string {
 	for range 2 {
 		m.mu.Lock()

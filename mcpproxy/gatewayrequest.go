@@ -25,16 +25,16 @@ type request struct {
 	h    *hostGroup
 	info *mcpserver.RequestInfo
 	ask  asking
-	life context.Context // of the handler, which ends behind the notifications
-	ctx  context.Context // of the call, which ends with its answer or by the policy; set before a member is asked
-	from mcp.Version     // that the member speaks which has answered; set before the answer is given
-	tool *destination    // that is called, as the policy has judged it; nil without a policy
+	life context.Context // context of the handler, which ends after the notifications
+	ctx  context.Context // context of the call, which ends with its answer or by the policy; set before a member is asked
+	from mcp.Version     // revision of the answering member; set before the answer is given
+	tool *destination    // the called tool, as judged by the policy; nil without a policy
 	news news            // notifications for the host that belong to the request
 }
 
-// news are the notifications that belong to a request, and that its host has not read yet. Members are shared by hosts:
-// a host that does not read must not delay those of others, so a goroutine of the request sends them. The zero news is
-// ready for use, and costs nothing until there is a notification.
+// news holds the notifications of a request that its host has not read yet. Hosts share members, and a host that does
+// not read must not delay other hosts, so a goroutine of the request sends the notifications. The zero news is ready
+// for use, and costs nothing until there is a notification.
 type news struct {
 	box     mailbox.Box
 	mu      sync.Mutex
@@ -43,12 +43,12 @@ type news struct {
 	sending sync.WaitGroup
 }
 
-// maxNews is how many bytes of notifications wait for the host of one request.
+// maxNews bounds the bytes of notifications that wait for the host of one request.
 const maxNews = 1 << 20
 
-// tell has a notification of n bytes sent to the host of the request, behind those before it. It reports false if the
-// notification is dropped: the host does not read, or the request is over. send gets a context that lasts until the
-// answer leaves, because that of the call ends before.
+// tell queues a notification of n bytes for the host of the request. It returns false if the notification is dropped:
+// the host does not read, or the request has ended. send gets a context that lasts until the answer is sent, because
+// the context of the call ends earlier.
 func (r *request) tell(n int, send func(context.Context)) bool {
 	r.news.mu.Lock()
 	defer r.news.mu.Unlock()
@@ -67,7 +67,7 @@ func (r *request) tell(n int, send func(context.Context)) bool {
 	return r.news.box.Put(n, maxNews, func() { send(within.Values(r.life, r.ctx)) })
 }
 
-// finish waits until the host has read the notifications, or its connection has ended. The answer comes behind them.
+// finish waits until the host has read the notifications, or its connection has ended. The answer follows them.
 func (n *news) finish() {
 	n.mu.Lock()
 	n.ended = true
@@ -78,17 +78,17 @@ func (n *news) finish() {
 	n.sending.Wait()
 }
 
-// destination is a tool or a prompt of a member, found by a name that hosts know.
+// destination is a tool or a prompt of a member, found by its name in the gateway.
 type destination struct {
-	asked string // the name
+	asked string // name in the gateway
 	m     *member
-	own   string // its name at the member
+	own   string // name at the member
 }
 
-// asking asks members for the answer to a request with these params. The result is as the member has written it.
+// asking sends a request with these params to members. The result is unchanged.
 type asking func(ctx context.Context, r *request, params json.RawMessage) (json.RawMessage, error)
 
-// passedOn are the methods that members answer.
+// passedOn has the methods that members answer.
 var passedOn = map[string]asking{
 	mcp.MethodListTools: listing(tools), mcp.MethodCallTool: callTool,
 	mcp.MethodListPrompts: listing(prompts), mcp.MethodGetPrompt: getPrompt,
@@ -96,13 +96,13 @@ var passedOn = map[string]asking{
 	mcp.MethodReadResource: readResource, mcp.MethodComplete: complete,
 }
 
-// answered is what becomes of a request.
+// answered is the outcome of a request.
 type answered struct {
 	result json.RawMessage
 	err    error
 }
 
-// answer answers the request, as the policy has it.
+// answer answers the request, under the policy.
 func (r *request) answer(ctx context.Context, params json.RawMessage) (any, error) {
 	r.life = ctx
 	done := make(chan answered, 1)
@@ -116,12 +116,12 @@ func (r *request) answer(ctx context.Context, params json.RawMessage) (any, erro
 		a.err = e.Server
 	}
 	if _, late := errors.AsType[*timeoutError](a.err); late || errors.Is(a.err, errTooManyWait) {
-		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // of which the host gets the text
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // whose text the host gets
 	}
 	return r.shown(a.result, a.err)
 }
 
-// request passes on the request, which the policy lets pass.
+// request passes on the request, which the policy permits.
 func (r *request) request(ctx context.Context, m relay.Message, answer relay.Answer) {
 	r.ctx = ctx
 	result, err := r.ask(ctx, r, m.Params)
@@ -130,14 +130,14 @@ func (r *request) request(ctx context.Context, m relay.Message, answer relay.Ans
 			Code    int64           `json:"code"`
 			Message string          `json:"message"`
 			Data    json.RawMessage `json:"data,omitempty"`
-		}{e.Code, e.Message, e.Data}) // which came as JSON
+		}{e.Code, e.Message, e.Data}) // decoded from JSON
 		err = &relay.Error{Object: object, Server: e}
 	}
 	answer(result, err)
 }
 
-// namesOf returns the names of a tool: the one that the host has used, the one in the list, and the prefix of its
-// member with its own name. It notes which tool that is.
+// namesOf returns the names of a tool: the host's name for it, the listed name, and the member's prefix with its own
+// name. It stores the tool in r.
 func (r *request) namesOf(ctx context.Context, tool string) ([]string, error) {
 	t, err := r.named(ctx, tools, tool)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *request) namesOf(ctx context.Context, tool string) ([]string, error) {
 	return append(t.m.names(t.own), tool), nil
 }
 
-// names returns the listed name of a member's tool, and the name without shortening.
+// names returns the listed name of a member's tool, and the unshortened name.
 func (m *member) names(own string) []string {
 	if m.h.g.o.NoPrefix {
 		return []string{own}
@@ -155,14 +155,14 @@ func (m *member) names(own string) []string {
 	return []string{m.h.g.naming.Name(m.prefix, own), m.prefix + own}
 }
 
-// hides reports whether lists of tools come without those that the host may not call: see member.list.
+// hides returns true: lists contain no forbidden tools, see member.list.
 func (r *request) hides() bool { return true }
 
 // begin makes a call that has waited for its turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
 
-// shown returns what the host gets. Of its own revision or an older one, a result is as the member has written it; a
-// newer one is decoded, and the server shows it as the host's revision has it.
+// shown returns the result for the host. If the member's revision is the host's or an older one, the result is
+// unchanged; a newer result is decoded, and the server encodes it for the host's revision.
 func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	switch needs, ok := errors.AsType[*mcpclient.InputRequiredError](err); {
 	case ok:
@@ -179,7 +179,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	case mcp.MethodGetPrompt:
 		typed = new(mcp.GetPromptResult)
 	case mcp.MethodReadResource:
-		typed = new(mcp.ReadResourceResult) // or else it lacks how long it may be kept
+		typed = new(mcp.ReadResourceResult) // otherwise the required lifetime is missing
 	case mcp.MethodComplete:
 		typed = new(mcp.CompleteResult)
 	default:
@@ -191,7 +191,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	return typed, nil
 }
 
-// needs asks the host for what a member needs before it answers. The member's state comes back with the answers.
+// needs asks the host for the input that a member needs. The member's state returns with the input.
 func (r *request) needs(in *mcp.InputRequiredResult) error {
 	state := ""
 	if in.RequestState != nil {
@@ -201,7 +201,7 @@ func (r *request) needs(in *mcp.InputRequiredResult) error {
 	for key, one := range in.InputRequests {
 		if r.h.g.guard.text(r.ctx, r.info.Method, key) != key {
 			return &mcp.Error{Code: mcp.CodeInternalError, Message: "the server asks for input under a name that the policy " +
-				"of the gateway redacts: without it the answer could not be assigned"}
+				"of the gateway redacts; the answer needs that name"}
 		}
 		one.Params = r.h.g.seen(r.ctx, one.Method, one.Params)
 		requests[key] = one
@@ -209,7 +209,7 @@ func (r *request) needs(in *mcp.InputRequiredResult) error {
 	return mcpserver.RequireInput(requests, state)
 }
 
-// round returns what the host has answered in the rounds before.
+// round returns the host's answers of earlier rounds.
 func (r *request) round() (in mcp.InputRound) {
 	in.InputResponses = r.info.InputResponses()
 	if state := r.info.RequestState(); state != "" {
@@ -218,12 +218,12 @@ func (r *request) round() (in mcp.InputRound) {
 	return in
 }
 
-// seen returns the params of a message of a member as hosts may see them.
+// seen returns the params of a member's message without data that hosts may not see.
 func (g *Gateway) seen(ctx context.Context, method string, params json.RawMessage) json.RawMessage {
 	return g.guard.forHost(ctx, relay.Message{Method: method, Params: params}).Params
 }
 
-// at has f ask a member, once that is ready, with the options for its call.
+// at calls f with the options of its call when the member is ready.
 func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOption) error) error {
 	if err := m.ready(ctx); err != nil {
 		return err
@@ -237,14 +237,14 @@ func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOpt
 	return m.failure(err)
 }
 
-// isAnswer reports whether a call with this outcome is over for the member as well.
+// isAnswer reports whether the call has ended for the member as well.
 func isAnswer(err error) bool {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	_, asks := errors.AsType[*mcpclient.InputRequiredError](err)
 	return err == nil || asks || ok && e.Server != nil || errors.Is(err, mcpclient.ErrConnectionLost)
 }
 
-// options are those of the call of a member: what the host has asked for.
+// options returns the options of the call of a member, with the host's wishes.
 func (r *request) options(ctx context.Context) []mcpclient.CallOption {
 	options := []mcpclient.CallOption{
 		mcpclient.ReturnInputRequired(), mcpclient.WithLogLevel(r.level()), mcpclient.AfterNotifications(),
@@ -258,16 +258,16 @@ func (r *request) options(ctx context.Context) []mcpclient.CallOption {
 	return options
 }
 
-// level returns the least severe level of the log messages that the host wants, empty for none that it has told.
+// level returns the least severe level of the log messages that the host wants, empty if it has set none.
 func (r *request) level() (level mcp.LoggingLevel) {
 	if s := r.info.Session(); s != nil {
 		return s.LogLevel()
 	}
-	_, _ = mcp.Object(r.info.Meta).Decode(mcp.MetaLogLevel, &level) // the server has checked it
+	_, _ = mcp.Object(r.info.Meta).Decode(mcp.MetaLogLevel, &level) // the server has validated it
 	return level
 }
 
-// progress tells the host how far a member has come.
+// progress passes a member's progress on to the host.
 func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	total := 0.0
 	if p.Total != nil {
@@ -275,15 +275,15 @@ func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	}
 	message := r.h.g.guard.text(ctx, mcp.NotificationProgress, p.Message)
 	told := r.tell(len(message), func(ctx context.Context) {
-		_ = r.info.Progress(ctx, p.Progress, total, message) // a host that does not read ends with its connection
+		_ = r.info.Progress(ctx, p.Progress, total, message) // the connection of a host that does not read ends
 	})
 	if !told {
 		r.h.g.tel.NotificationDropped(mcp.NotificationProgress, names.DropQueueFull)
 	}
 }
 
-// passedMeta returns what of a _meta is for the member: all but what the protocol and the trace have there, which
-// belong to this connection.
+// passedMeta returns the members of _meta for the member: all except the members that belong to this connection: the
+// protocol's and the trace's.
 func passedMeta(meta mcp.Meta) mcp.Meta {
 	kept := map[string]json.RawMessage{}
 	for name, value := range meta.All() {
@@ -300,13 +300,13 @@ func passedMeta(meta mcp.Meta) mcp.Meta {
 	}
 	text, err := json.Marshal(kept)
 	if err != nil {
-		return nil // it came as JSON
+		return nil // decoded from JSON
 	}
 	return text
 }
 
-// ready waits for a member that is connecting, as long as the gateway's patience with its hosts lasts, and says why it
-// is not connected.
+// ready waits for a member that is connecting, at most for the gateway's patience. It returns the reason if the
+// member is not connected.
 func (m *member) ready(ctx context.Context) error {
 	if m.client.State() == connstate.Ready {
 		return nil
@@ -314,7 +314,7 @@ func (m *member) ready(ctx context.Context) error {
 	m.h.mu.Lock()
 	until := m.h.begun.Add(m.h.g.o.Patience)
 	m.h.mu.Unlock()
-	if m.h.g.o.NoPrefix { // the host has nothing else to go on with
+	if m.h.g.o.NoPrefix { // the host has no other member
 		until = time.Now().Add(m.h.g.o.Patience)
 	}
 	waiting, cancel := context.WithDeadline(ctx, until)
@@ -328,7 +328,7 @@ func (m *member) ready(ctx context.Context) error {
 	return m.away()
 }
 
-// away says that a member is not connected, without what its errors may say of hosts and paths.
+// away returns the error for a disconnected member, without the hosts and paths that its own errors may contain.
 func (m *member) away() error {
 	s := m.client.Status()
 	data, _ := json.Marshal(map[string]any{"server": m.name, "state": s.State, "reason": s.Reason})
@@ -336,7 +336,8 @@ func (m *member) away() error {
 		"its state is %v (%v) for %v; try again later", m.name, s.State, s.Reason, time.Since(s.Since).Round(time.Second))}
 }
 
-// failure returns the error of a call of a member as the host gets it: what the member has said, or which one has not.
+// failure returns the error of a member's call for the host: the member's own error, or an error with the member's
+// name.
 func (m *member) failure(err error) error {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	switch {
@@ -351,13 +352,13 @@ func (m *member) failure(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("the server %q: %v", m.name, err)
-	if g := m.h.g.guard; g != nil && g.secrets != nil { // here it is known to be no answer of the server
+	if g := m.h.g.guard; g != nil && g.secrets != nil { // only here the error is known to be no answer of the server
 		text, _ = g.secrets.redactErrorText(text)
 	}
 	return &mcp.Error{Code: mcp.CodeInternalError, Message: text}
 }
 
-// named returns the tool or the prompt that has this name in the gateway.
+// named returns the tool or prompt with this name in the gateway.
 func (r *request) named(ctx context.Context, k *kind, name string) (*destination, error) {
 	if r.h.g.o.NoPrefix {
 		return &destination{name, r.h.present()[0], name}, nil
@@ -411,7 +412,7 @@ func getPrompt(ctx context.Context, r *request, params json.RawMessage) (result 
 	return result, err
 }
 
-// complete asks the member to which the prompt or the template belongs.
+// complete asks the member that owns the prompt or the template.
 func complete(ctx context.Context, r *request, params json.RawMessage) (result json.RawMessage, err error) {
 	var p mcp.CompleteParams
 	if err := decodeParams(params, &p); err != nil {
@@ -442,12 +443,12 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 	return result, err
 }
 
-// owner returns the member that lists a template or a resource, nil for none. If it is not remembered, the templates
-// are listed once more.
+// owner returns the member that lists a template or a resource, nil for none. If it is not remembered, owner lists
+// the templates again.
 func (r *request) owner(ctx context.Context, uri string) *member {
 	candidates, listed := r.h.owners.of(uri, r.h.present())
 	if !listed {
-		_, _ = listing(templates)(ctx, r, nil) // as far as the members answer
+		_, _ = listing(templates)(ctx, r, nil) // an error of a member is ignored
 		candidates, listed = r.h.owners.of(uri, r.h.present())
 	}
 	if !listed {
@@ -456,7 +457,7 @@ func (r *request) owner(ctx context.Context, uri string) *member {
 	return candidates[0]
 }
 
-// decodeParams decodes the params of a request, or says what is wrong with them.
+// decodeParams decodes the params of a request, or returns an error about them.
 func decodeParams(params json.RawMessage, into any) error {
 	if params == nil {
 		params = json.RawMessage("{}")

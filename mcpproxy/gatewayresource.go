@@ -16,19 +16,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// maxOwners bounds what is remembered of who has listed which resources and templates, in bytes. The members are asked
-// one after the other for one that is not remembered.
+// maxOwners bounds the memory for the owners of resources and templates, in bytes. For an unknown owner, the gateway
+// asks the members one after the other.
 const maxOwners = 1 << 20
 
-// owners are the members that have listed a resource or a template, by its URI.
+// owners holds the members that have listed a resource or a template, by its URI.
 type owners struct {
 	mu        sync.Mutex
 	resources map[string]*member // guarded by mu
 	templates map[string]*member // guarded by mu
-	size      int                // guarded by mu; of the URIs, in bytes
+	size      int                // guarded by mu; bytes of the URIs
 }
 
-// note notes who has listed a resource or a template.
+// note stores the member that has listed a resource or a template.
 func (o *owners) note(k *kind, uri string, m *member) {
 	const overhead = 64
 	o.mu.Lock()
@@ -50,13 +50,13 @@ func (o *owners) note(k *kind, uri string, m *member) {
 			return
 		}
 		o.size += len(uri) + overhead
-		uri = strings.Clone(uri) // it may lie in a large frame
+		uri = strings.Clone(uri) // it may be part of a large frame
 	}
 	of[uri] = m
 }
 
-// of returns the members in the order in which they are asked for a URI, and reports whether the first has listed it.
-// Behind that come those with a template that begins like it, the longest beginning first.
+// of returns the members in the order of asking for a URI, and reports whether the first has listed it. Next come
+// members with a template that shares a prefix with the URI, the longest prefix first.
 func (o *owners) of(uri string, members []*member) (all []*member, listed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *owners) of(uri string, members []*member) (all []*member, listed bool) 
 	return all, false
 }
 
-// readResource asks the member that has listed the resource, or else one after the other until one has it.
+// readResource asks the member that has listed the resource, or one member after the other until one has it.
 func readResource(ctx context.Context, r *request, params json.RawMessage) (result json.RawMessage, err error) {
 	var p mcp.ReadResourceParams
 	if err := decodeParams(params, &p); err != nil {
@@ -94,7 +94,7 @@ func readResource(ctx context.Context, r *request, params json.RawMessage) (resu
 // each calls f for the members that may have a resource, until one has it.
 func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error) error {
 	candidates, listed := h.owners.of(uri, h.present())
-	var why error // of the first that may have it
+	var why error // error of the first member that may have it
 	for _, m := range candidates {
 		if !listed && m.lacksResources() {
 			continue
@@ -117,20 +117,20 @@ func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error)
 	return mcpserver.ResourceNotFound(uri)
 }
 
-// lacksResources reports whether a member is connected and has declared no resources.
+// lacksResources reports whether a member is connected and does not declare resources.
 func (m *member) lacksResources() bool {
 	ready := func() bool { return m.client.State() == connstate.Ready }
 	return ready() && m.client.ServerCapabilities().Resources == nil && ready() // nil without a connection, too
 }
 
-// unknown reports whether a member says by an error that it has no such resource, in the words of any revision or SDK.
+// unknown reports whether a member's error means that it has no such resource, in any revision or SDK.
 func unknown(err error) bool {
 	e, ok := errors.AsType[*mcp.Error](err)
 	return ok && (e.Code == mcp.CodeResourceNotFound || e.Code == mcp.CodeInvalidParams ||
 		e.Code == mcp.CodeMethodNotFound)
 }
 
-// watched is a resource that a host watches, or is about to.
+// watched is a resource that a host watches, or starts to watch.
 type watched struct {
 	turn  lock.Mutex // held to subscribe and to unsubscribe
 	users int        // guarded by hostGroup.mu; goroutines that hold the turn or wait for it
@@ -138,8 +138,8 @@ type watched struct {
 	times int        // guarded by hostGroup.mu
 }
 
-// watchTimeout bounds the time for which a member may think about a subscription: nothing else of a host is read
-// meanwhile.
+// watchTimeout bounds the time for a member's answer to a subscription: the gateway reads no other message of the
+// host until then.
 const watchTimeout = 10 * time.Second
 
 // enter waits until no other goroutine changes the subscription to a resource. A goroutine that has entered must leave.
@@ -173,7 +173,7 @@ func (h *hostGroup) forgo(uri string, w *watched) {
 	}
 }
 
-// watch subscribes to a resource. counted says that each time counts, and not the first alone.
+// watch subscribes to a resource. If counted, the gateway counts each subscription, and not only the first.
 func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
@@ -199,7 +199,7 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	})
 }
 
-// again reports whether the host watches a resource already, and counts that it asks for it again.
+// again reports whether the host watches a resource already, and counts the repetition.
 func (h *hostGroup) again(w *watched, counted bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -209,7 +209,7 @@ func (h *hostGroup) again(w *watched, counted bool) bool {
 	return w.m != nil
 }
 
-// unwatch ends the subscription that watch has made, with the last time that counts.
+// unwatch ends a subscription when it was ended as often as it was counted.
 func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
@@ -225,7 +225,7 @@ func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	return m.failure(m.client.UnsubscribeResource(ctx, uri))
 }
 
-// last takes one time off, and returns the member if that was the last one.
+// last removes one count, and returns the member if it was the last.
 func (h *hostGroup) last(w *watched) (m *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

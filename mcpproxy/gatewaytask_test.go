@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// addTasks adds tools that are tasks where the revision has them. run notes what becomes of their handlers.
+// addTasks adds tools that become tasks if the revision has them. run records the ends of their handlers.
 func addTasks(s *mcptest.Server, run *heard) {
 	type sum struct{ Sum int }
 	must(mcpserver.AddTaskTool(s.Server,
@@ -48,7 +48,7 @@ func addTasks(s *mcptest.Server, run *heard) {
 	}))
 }
 
-// eachTask runs f in a bubble for a host of each revision, in front of a gateway of a server that has tasks.
+// eachTask runs f in a bubble for a host of each revision, in front of a gateway with a server that has tasks.
 func eachTask(t *testing.T, f func(t *testing.T, c *mcpclient.Client, run *heard, host mcp.Version)) {
 	for _, member := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		for _, host := range []mcp.Version{mcp.Version20250618, mcp.Version20251125, mcp.Version20260728} {
@@ -71,7 +71,7 @@ func eachTask(t *testing.T, f func(t *testing.T, c *mcpclient.Client, run *heard
 	}
 }
 
-func TestATaskOfAMemberIsTheResultOfItsCall(t *testing.T) {
+func TestMemberTaskBecomesResultOfCall(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, run *heard, _ mcp.Version) {
 		r, err := c.CallTool(t.Context(), "one_compute", map[string]int{"A": 1, "B": 2}, mcpclient.WithTimeout(time.Hour))
 		if err != nil || textOf(r) != `{"Sum":3}` || string(r.StructuredContent) != `{"Sum":3}` {
@@ -90,8 +90,8 @@ func TestATaskOfAMemberIsTheResultOfItsCall(t *testing.T) {
 	})
 }
 
-// A host of 2026-07-28 is asked in the answer to its call, and there is none before the task has ended.
-func TestWhatATaskOfAMemberAsksALegacyHostAnswers(t *testing.T) {
+// A host of 2026-07-28 gets requests in the answer to its call, which follows the end of the task.
+func TestLegacyHostAnswersInputOfMemberTask(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, _ *heard, host mcp.Version) {
 		r, err := c.CallTool(t.Context(), "one_ask", nil, mcpclient.WithTimeout(time.Hour))
 		said := fmt.Sprint(err)
@@ -100,7 +100,7 @@ func TestWhatATaskOfAMemberAsksALegacyHostAnswers(t *testing.T) {
 		}
 		want := "accept7false"
 		if host.Era() == mcp.Modern {
-			want = "the server, or its task, asks while one is under way"
+			want = "sent a request before its answer"
 		}
 		if !strings.Contains(said, want) {
 			t.Errorf("the host gets %s, want %s", said, want)
@@ -108,7 +108,7 @@ func TestWhatATaskOfAMemberAsksALegacyHostAnswers(t *testing.T) {
 	})
 }
 
-func TestACallThatIsCancelledCancelsTheTaskOfAMember(t *testing.T) {
+func TestCancelledCallCancelsMemberTask(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, run *heard, _ mcp.Version) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()

@@ -14,21 +14,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// What members say and ask goes to the host by the request that they are answering, if that can be told.
+// Requests and notifications of members go to the host through the request that the member is answering, if that is
+// known.
 
-// enter notes that a member answers a request.
+// enter adds a request that the member answers.
 func (m *member) enter(r *request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls = append(m.calls, r)
 }
 
-// leave notes that a request is over. Without an answer to it, the member may still send notifications that belong to
-// the request and do not name it.
+// leave removes an ended request. Without an answer to it, the member may still send notifications that belong to the
+// request and do not name it.
 func (m *member) leave(r *request, answered bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.unheard = m.unheard || !answered
+	m.unanswered = m.unanswered || !answered
 	m.calls = slices.DeleteFunc(m.calls, func(other *request) bool { return other == r })
 }
 
@@ -37,24 +38,24 @@ func (m *member) leave(r *request, answered bool) {
 // without an answer has no owner for them: nil.
 func (m *member) answering(wants func(*request) bool) *request {
 	m.mu.Lock()
-	calls, unheard := slices.Clone(m.calls), m.unheard
+	calls, unanswered := slices.Clone(m.calls), m.unanswered
 	m.mu.Unlock()
 	calls = slices.DeleteFunc(calls, func(r *request) bool { return !wants(r) })
-	if len(calls) == 0 || (len(calls) > 1 || unheard) && m.h.isShared() {
+	if len(calls) == 0 || (len(calls) > 1 || unanswered) && m.h.isShared() {
 		return nil
 	}
 	return calls[len(calls)-1]
 }
 
-// isShared reports whether the group is that of all hosts without sessions.
+// isShared reports whether the group is the one for all hosts without sessions.
 func (h *hostGroup) isShared() bool {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
 	return h.g.shared == h
 }
 
-// log passes on a log message of a member, which is named by its logger if there are others. One that belongs to no
-// host is dropped.
+// log passes on a log message of a member. If there are several members, the logger names the member. A message that
+// belongs to no host is dropped.
 func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
 	logger := m.name
 	switch {
@@ -83,18 +84,18 @@ func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
 // logAtLarge passes on a log message that belongs to no request.
 func (m *member) logAtLarge(level mcp.LoggingLevel, logger string, data json.RawMessage) {
 	if s := m.h.of(); s != nil {
-		_ = s.Log(level, logger, data) // one that is too large, or has an unknown level, is lost
+		_ = s.Log(level, logger, data) // a message that is too large or has an unknown level is dropped
 		return
 	}
 	m.h.g.tel.NotificationDropped(mcp.NotificationMessage, names.DropNoStream)
 }
 
-// asks has the host answer a request of a member.
+// asks makes the host answer a request of a member.
 func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	s := m.h.of()
 	if s == nil {
-		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host speaks a revision in which it is asked in " +
-			"answers to its requests alone, and the server, or its task, asks while one is under way"}
+		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the revision of the host permits requests of " +
+			"servers only in answers, and the server, or its task, sent a request before its answer"}
 	}
 	ctx, end := m.h.g.guard.ending(ctx, r.Method)
 	defer end()
@@ -126,7 +127,7 @@ func (r *request) mayAsk() bool {
 
 var errNoRequest = errors.New("the server is answering no request")
 
-// question returns what a member asks, and what takes the answer.
+// question returns a member's request for the host, and the value that its answer is decoded into.
 func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result any, err error) {
 	switch method {
 	case mcp.MethodElicit:
@@ -139,10 +140,10 @@ func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result
 		r := new(mcp.ListRootsResult)
 		return mcpserver.AskListRoots("", r), r, nil
 	}
-	return nil, nil, fmt.Errorf("hosts have no method %q to be asked by", method)
+	return nil, nil, fmt.Errorf("hosts answer no requests of method %q", method)
 }
 
-// elicited passes on that what a user was sent to a URL for is done.
+// elicited passes on that a user has completed a URL visit.
 func (m *member) elicited(ctx context.Context, n *mcpclient.Notification) {
 	var p mcp.ElicitationCompleteParams
 	if n.Decode(&p) == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-func TestACallThroughAGatewayIsOneTrace(t *testing.T) {
+func TestCallThroughGatewayIsOneTrace(t *testing.T) {
 	for _, v := range revisions {
 		synctest.Test(t, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)

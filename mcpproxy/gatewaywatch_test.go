@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// heldContext holds up who asks for its deadline.
+// heldContext blocks calls of Deadline.
 type heldContext struct {
 	context.Context
 	held chan struct{}
@@ -22,8 +22,8 @@ func (c heldContext) Deadline() (time.Time, bool) {
 	return c.Context.Deadline()
 }
 
-// One host stops watching a resource at the moment at which another begins.
-func TestHostsThatShareAMemberTakeTurnsWatching(t *testing.T) {
+// One host stops watching a resource while another starts.
+func TestHostsSharingMemberTakeTurnsWatching(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewScript(t)
 		c, err := mcpclient.New(s, &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})

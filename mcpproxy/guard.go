@@ -18,11 +18,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// guard applies a policy to all that passes between a host and its server, or the members of a gateway, and counts its
+// guard applies a policy to all messages between a host and its server, or the members of a gateway, and counts its
 // decisions. It is safe for concurrent use.
 //
-// Each message of a host goes through [guard.request] or [guard.notification]. All that is for a host goes through
-// [guard.redacted], [guard.forHost], [guard.asks] or [guard.text]. A nil guard lets all pass as it is.
+// Each message of a host goes through [guard.request] or [guard.notification]. All messages for a host go through
+// [guard.redacted], [guard.forHost], [guard.asks] or [guard.text]. A nil guard passes everything unchanged.
 type guard struct {
 	*rules
 	limiter *limiter // nil if there is no limit for calls
@@ -38,19 +38,19 @@ func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 	return &guard{r, newLimiter(p), tel}, nil
 }
 
-// passer passes on requests of a host, which the policy lets pass.
-type passer interface {
+// forwarder passes on requests of a host, which the policy permits.
+type forwarder interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
-	// begin makes a call that has waited for its turn, behind those before it, and reports false if the host has left.
+	// begin makes a call that has waited for its turn, after earlier ones. It returns false if the host has left.
 	begin(call func()) bool
-	// namesOf returns all names of the tool that a host calls by this one. The call goes to the tool that these belong to.
+	// namesOf returns all names of the tool that a host calls by this one. The call goes to the tool with these names.
 	namesOf(ctx context.Context, tool string) ([]string, error)
-	// hides reports whether answers to tools/list come without tools that the host may not call.
+	// hides reports whether answers to tools/list already omit tools that the host may not call.
 	hides() bool
 }
 
-// request passes on a request of the host of p, if it may pass.
-func (g *guard) request(ctx context.Context, p passer, m relay.Message, answer relay.Answer) {
+// request passes on a request of the host of p, if the policy permits it.
+func (g *guard) request(ctx context.Context, p forwarder, m relay.Message, answer relay.Answer) {
 	if g == nil {
 		p.request(ctx, m, answer)
 		return
@@ -82,7 +82,7 @@ func (g *guard) request(ctx context.Context, p passer, m relay.Message, answer r
 		}
 	}
 	if params, n := g.withoutSecrets(m, read); n > 0 {
-		m.Params, m.Header = params, nil // which may repeat them; the client finds out what is to be repeated
+		m.Params, m.Header = params, nil // headers may repeat the params; the client derives new headers
 		g.decided(ctx, about, names.PolicyRedacted, n)
 	}
 	if called != nil {
@@ -94,26 +94,26 @@ func (g *guard) request(ctx context.Context, p passer, m relay.Message, answer r
 	p.request(ctx, m, answer)
 }
 
-// notification reports whether a notification of the host may pass. A request without an id is none of the protocol,
-// and the server must not get it: no rule could answer the host. (specification, basic/index, "Requests": "Requests
+// notification reports whether a notification of the host may pass. A request without an id is invalid, and the
+// server must not get it, because no rule could answer the host. (specification, basic/index, "Requests": "Requests
 // MUST include a string or integer ID")
 func (g *guard) notification(ctx context.Context, m relay.Message) bool {
 	if g == nil || !isRequest(m.Method) {
 		return true
 	}
-	read, _ := readHostMessage(m) // as far as it can be read
+	read, _ := readHostMessage(m) // as far as it is readable
 	g.decided(ctx, instrument.Decision{Method: m.Method, Tool: read.tool}, names.PolicyDenied, 0)
 	return false
 }
 
-// decided has a decision seen.
+// decided records a decision.
 func (g *guard) decided(ctx context.Context, d instrument.Decision, kind string, redactions int) {
 	d.Kind, d.Redactions = kind, redactions
 	g.tel.Decided(ctx, d)
 }
 
-// errDenied answers a call of a tool that the host may not call, as one of a tool that is unknown.
-// (specification, server/tools, "Error Handling")
+// errDenied returns the error for a forbidden tool: the error for an unknown tool. (specification, server/tools,
+// "Error Handling")
 func errDenied(tool string) error {
 	return &mcp.Error{
 		Code:    mcp.CodeInvalidParams,
@@ -121,7 +121,7 @@ func errDenied(tool string) error {
 	}
 }
 
-// filtered returns an answer to tools/list that leaves out what the host may not call.
+// filtered returns an answer function for tools/list that omits forbidden tools.
 func (g *guard) filtered(ctx context.Context, about instrument.Decision, answer relay.Answer) relay.Answer {
 	return func(result json.RawMessage, err error) {
 		if err == nil {
@@ -134,7 +134,8 @@ func (g *guard) filtered(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// definitions are the methods whose results define what a server has. Names of members are those of properties there.
+// definitions lists the methods whose results define features of a server. Names of members are names of properties
+// there.
 var definitions = map[string]bool{
 	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodListTools: true, mcp.MethodListPrompts: true,
 	mcp.MethodListResources: true, mcp.MethodListResourceTemplates: true,
@@ -145,8 +146,8 @@ var (
 	asksAtOnce   = []string{"requestedSchema"}                                 // in the params of an elicitation
 )
 
-// redacted returns an answer that has nothing the host is not to see, whatever it comes from: the server, its process,
-// the transport, or the proxy.
+// redacted returns an answer function that removes data which the host may not see, from any source: the server, its
+// process, the transport, or the proxy.
 func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer relay.Answer) relay.Answer {
 	if g == nil || g.secrets == nil {
 		return answer
@@ -166,7 +167,7 @@ func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// failure returns an error of a request of this method, which did not go through request, as the host may see it.
+// failure returns the redacted error of a request with this method that did not go through request.
 func (g *guard) failure(ctx context.Context, method string, err error) error {
 	if g == nil || g.secrets == nil || err == nil {
 		return err
@@ -195,7 +196,7 @@ func (r *secrets) redactError(err error) (replaced int, redacted error) {
 		return n, &relay.Cancelled{Reason: reason}
 	}
 	object, code := errorObject(err)
-	if _, said := errors.AsType[*mcp.Error](err); !said { // it is no answer of the server, but may have words of it
+	if _, said := errors.AsType[*mcp.Error](err); !said { // the error is no answer of the server, but may quote it
 		text, n := r.redactErrorText(err.Error())
 		object, _ = errorObject(&mcp.Error{Code: code, Message: text})
 		replaced = n
@@ -206,7 +207,7 @@ func (r *secrets) redactError(err error) (replaced int, redacted error) {
 		return 0, err
 	}
 	e := &mcp.Error{Code: code}
-	_, _ = mcp.Object(object).Decode("message", &e.Message) // as far as it can be read
+	_, _ = mcp.Object(object).Decode("message", &e.Message) // as far as it is readable
 	e.Data, _ = mcp.Object(object).Lookup("data")
 	return replaced, &relay.Error{Object: object, Server: e}
 }
@@ -217,12 +218,12 @@ func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	if n == 0 {
 		return text, 0
 	}
-	_, _ = mcp.Decode(raw, &redacted) // it is one
+	_, _ = mcp.Decode(raw, &redacted) // it is a JSON string
 	return redacted, n
 }
 
-// redactErrorText is redactText for the text of an error, which may have a part of JSON or of a log in it, such as the
-// body of an HTTP answer or the last words of a process: behind a key with : or =, all is replaced.
+// redactErrorText is redactText for the text of an error. It may contain a part of JSON or of a log, such as the body
+// of an HTTP answer or the last output of a process: everything after a key with : or = is replaced.
 func (r *secrets) redactErrorText(text string) (redacted string, replaced int) {
 	redacted, replaced = r.redactText(text)
 	if r.inError == nil {
@@ -235,7 +236,7 @@ func (r *secrets) redactErrorText(text string) (redacted string, replaced int) {
 	return redacted, replaced
 }
 
-// withoutSecrets returns the params of a request of the host as the server may see them, and how much was replaced.
+// withoutSecrets returns the redacted params of a host's request for the server, and the number of replacements.
 func (g *guard) withoutSecrets(m relay.Message, read hostMessage) (redacted json.RawMessage, replaced int) {
 	if !g.arguments || g.secrets == nil {
 		return m.Params, 0
@@ -243,8 +244,8 @@ func (g *guard) withoutSecrets(m relay.Message, read hostMessage) (redacted json
 	return g.secrets.redactArguments(m.Params, read, m.Method)
 }
 
-// forHost returns a message of the server as the host may see it. No span has the decision: it belongs to no request of
-// the host.
+// forHost returns a redacted message of the server for the host. No span records the decision, since the message
+// belongs to no request of the host.
 func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 	if g == nil || g.secrets == nil {
 		return m
@@ -266,7 +267,7 @@ func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 	return m
 }
 
-// text returns a text of the server, in a message of this method, as the host may see it.
+// text returns a redacted text of the server, from a message with this method, for the host.
 func (g *guard) text(ctx context.Context, method, text string) string {
 	if g == nil || g.secrets == nil {
 		return text
@@ -278,7 +279,8 @@ func (g *guard) text(ctx context.Context, method, text string) string {
 	return redacted
 }
 
-// asks returns a request of the server as the host may see it, with the reason for which the server cancels it.
+// asks returns a redacted request of the server for the host. The reason of a cancellation by the server is redacted
+// too.
 func (g *guard) asks(ctx context.Context, m relay.Message, answer relay.Answer) (
 	context.Context, relay.Message, relay.Answer,
 ) {
@@ -311,7 +313,7 @@ func (g *guard) ending(ctx context.Context, method string) (_ context.Context, e
 	}
 }
 
-// scrub returns a content as telemetry may have it.
+// scrub returns a redacted content for telemetry.
 func (g *guard) scrub(c telemetry.Content) []byte {
 	switch c.Kind {
 	case telemetry.ToolArguments, telemetry.ToolResult:
@@ -326,20 +328,21 @@ func (g *guard) scrub(c telemetry.Content) []byte {
 	return []byte(text)
 }
 
-// toolCall is a call of a tool that may wait, and that may take only so long.
+// toolCall is a tool call that may wait for its turn and may have a timeout.
 type toolCall struct {
 	g      *guard
-	p      passer
+	p      forwarder
 	m      relay.Message
 	about  instrument.Decision
 	answer relay.Answer
 	ctx    context.Context
 	cancel func()
-	stop   func() bool // ends the watch over ctx
-	over   atomic.Bool // it is answered
+	stop   func() bool // ends the watch of ctx
+	over   atomic.Bool // the call is answered
 }
 
-// timeoutError is why a call ends that takes too long. The server is told so, too.
+// timeoutError is the error of a call that exceeded the policy's timeout. The server gets it as the reason of the
+// cancellation.
 type timeoutError struct {
 	tool string
 	d    time.Duration
@@ -350,12 +353,12 @@ func (e *timeoutError) Error() string {
 		e.d)
 }
 
-// call makes a call, now or when it is its turn, which may take so long, zero for without end.
-func (g *guard) call(ctx context.Context, p passer, c *toolCall, d time.Duration) {
+// call makes a call, now or at its turn, with the timeout d; zero means none.
+func (g *guard) call(ctx context.Context, p forwarder, c *toolCall, d time.Duration) {
 	if g.limiter != nil {
 		if wait := g.limiter.admit(time.Now()); wait > 0 {
 			g.decided(ctx, c.about, names.PolicyLimited, 0)
-			c.answer(nil, g.limiter.tooMany(wait))
+			c.answer(nil, g.limiter.rateError(wait))
 			return
 		}
 	}
@@ -378,8 +381,8 @@ func (g *guard) call(ctx context.Context, p passer, c *toolCall, d time.Duration
 	}
 }
 
-// tooMany says when to try again.
-func (g *limiter) tooMany(wait time.Duration) error {
+// rateError returns the error of a rate-limited call, with the time for a retry.
+func (g *limiter) rateError(wait time.Duration) error {
 	seconds := strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
 	return &mcp.Error{
 		Code: mcp.CodeInternalError,
@@ -389,10 +392,10 @@ func (g *limiter) tooMany(wait time.Duration) error {
 	}
 }
 
-// pass hands the call on.
+// pass passes the call on.
 func (c *toolCall) pass() { c.p.request(c.ctx, c.m, c.answered) }
 
-// left hears that the call has taken too long, or that the host does not want it any more.
+// left ends a call that exceeded its timeout, or that the host has cancelled.
 func (c *toolCall) left() {
 	waited := c.g.limiter != nil && c.g.limiter.forget(c)
 	c.conclude(nil, context.Cause(c.ctx))
@@ -401,7 +404,7 @@ func (c *toolCall) left() {
 	}
 }
 
-// answered is the answer to a call that was handed on.
+// answered receives the answer to a call that was passed on.
 func (c *toolCall) answered(result json.RawMessage, err error) {
 	if g := c.g.limiter; g != nil {
 		g.leave()
@@ -409,7 +412,7 @@ func (c *toolCall) answered(result json.RawMessage, err error) {
 	c.end(result, err)
 }
 
-// end ends a call that does not wait any more.
+// end ends a call that no longer waits.
 func (c *toolCall) end(result json.RawMessage, err error) {
 	c.stop()
 	c.conclude(result, err)

@@ -22,17 +22,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// guarded is a host, a proxy with a policy and a server, in a bubble. All the telemetry is the proxy's.
+// guarded is a host, a proxy with a policy and a server, in a bubble. All telemetry comes from the proxy.
 type guarded struct {
 	*mcpclient.Client
-	served sync.WaitGroup // the proxy, by which the server has ended
+	served sync.WaitGroup // ends with the proxy, after the server
 	t      *testing.T
 	rec    *telemetrytest.Recording
 
 	mu      sync.Mutex
-	log     []string // what the tools were called with, and what the host was told
+	log     []string // calls of tools and messages to the host
 	running int
-	peak    int // of tools that ran
+	peak    int // most tools that ran at the same time
 }
 
 func (g *guarded) note(format string, args ...any) {
@@ -41,7 +41,7 @@ func (g *guarded) note(format string, args ...any) {
 	g.log = append(g.log, fmt.Sprintf(format, args...))
 }
 
-// noted checks what was noted since the last time.
+// noted checks the records since the last call.
 func (g *guarded) noted(want ...string) {
 	g.t.Helper()
 	synctest.Wait()
@@ -53,7 +53,7 @@ func (g *guarded) noted(want ...string) {
 	g.log = nil
 }
 
-// decided checks how often the policy has decided so, about a tool unless that is empty.
+// decided checks the number of decisions of this kind, for a tool unless that is empty.
 func (g *guarded) decided(decision, tool string, want int64) {
 	g.t.Helper()
 	synctest.Wait()
@@ -102,7 +102,7 @@ func add[In, Out any](t *testing.T, s *mcpserver.Server, name string, h func(con
 	}
 }
 
-// guarding runs f with a host behind a policy. The server has what serve adds, besides the tools wait and delete.
+// guarding runs f with a host behind a policy. serve adds tools to wait and delete.
 func guarding(t *testing.T, p Policy, o mcpclient.Options, serve func(g *guarded, s *mcpserver.Server),
 	f func(t *testing.T, g *guarded)) {
 	t.Helper()
@@ -138,7 +138,7 @@ func guarding(t *testing.T, p Policy, o mcpclient.Options, serve func(g *guarded
 	})
 }
 
-// fails checks with which error a call has ended.
+// fails checks the error of a call.
 func fails(t *testing.T, err error, code int64, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*mcp.Error](err)
@@ -147,7 +147,7 @@ func fails(t *testing.T, err error, code int64, text string) {
 	}
 }
 
-func TestADeniedToolIsNeitherListedNorCalled(t *testing.T) {
+func TestForbiddenToolIsNeitherListedNorCalled(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		guarding(t, Policy{DenyTools: []string{"del*"}}, mcpclient.Options{Versions: []mcp.Version{v}}, nil,
 			func(t *testing.T, g *guarded) {
@@ -185,7 +185,7 @@ func TestADeniedToolIsNeitherListedNorCalled(t *testing.T) {
 	}
 }
 
-func TestACallThatTakesTooLongIsEnded(t *testing.T) {
+func TestSlowCallTimesOut(t *testing.T) {
 	p := Policy{Timeout: time.Second, Timeouts: map[string]time.Duration{"delete": 0}}
 	guarding(t, p, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
 		begun := time.Now()
@@ -207,7 +207,7 @@ func TestACallThatTakesTooLongIsEnded(t *testing.T) {
 	})
 }
 
-// calls makes a call of wait for each, a second long, and returns when they ended and how.
+// calls starts concurrent calls of wait, each a second long, and returns when and how they ended.
 func (g *guarded) calls(ctx context.Context, n int) []string {
 	ended := make([]string, n)
 	var all sync.WaitGroup
@@ -223,7 +223,7 @@ func (g *guarded) calls(ctx context.Context, n int) []string {
 	return ended
 }
 
-func TestSoManyCallsAreWithTheServerAtOnce(t *testing.T) {
+func TestConcurrentCallsAreLimited(t *testing.T) {
 	guarding(t, Policy{MaxConcurrent: 2}, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
 		want := []string{"1s true", "1s true", "2s true", "2s true", "3s true"}
 		if got := g.calls(t.Context(), 5); !slices.Equal(got, want) {
@@ -259,7 +259,7 @@ func TestSoManyCallsAreWithTheServerAtOnce(t *testing.T) {
 	})
 }
 
-func TestAHostThatLeavesTakesItsWaitingCallsWithIt(t *testing.T) {
+func TestWaitingCallsEndWithTheirHost(t *testing.T) {
 	guarding(t, Policy{MaxConcurrent: 1}, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
 		var all sync.WaitGroup
 		for range 3 {
@@ -279,7 +279,7 @@ func TestAHostThatLeavesTakesItsWaitingCallsWithIt(t *testing.T) {
 	})
 }
 
-func TestSoManyCallsAreMadeInATime(t *testing.T) {
+func TestCallRateIsLimited(t *testing.T) {
 	p := Policy{Rate: Rate{Calls: 2, Per: 10 * time.Second}}
 	guarding(t, p, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
 		call := func() error {
@@ -309,7 +309,7 @@ func TestSoManyCallsAreMadeInATime(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsForItsTurnIsBounded(t *testing.T) {
+func TestWaitingCallsAreBounded(t *testing.T) {
 	g := newLimiter(&Policy{MaxConcurrent: 1})
 	enter := func(size int) (*toolCall, bool, error) {
 		c := &toolCall{m: relay.Message{Params: make([]byte, size)}}

@@ -28,7 +28,7 @@ const (
 	otherURI   = "test://other"
 )
 
-// catalog is what all processes of a server have: a tool and resources that are of a number.
+// catalog holds the features of all processes of a server: a tool and resources with a number.
 type catalog struct{ number atomic.Int64 }
 
 var anHour = mcp.CacheHint{TTLMs: new(time.Hour.Milliseconds()), CacheScope: mcp.CachePrivate}
@@ -54,7 +54,7 @@ func (l *catalog) ReadResource(_ context.Context, r *mcpserver.ReadResourceReque
 func (l *catalog) SubscribeResource(context.Context, string) error   { return nil }
 func (l *catalog) UnsubscribeResource(context.Context, string) error { return nil }
 
-// eventsLost is a store that loses the events of all sessions when it is told to.
+// eventsLost is a store that loses the events of all sessions on demand.
 type eventsLost struct {
 	store.SharedEvents
 	sessions sync.Map
@@ -71,7 +71,7 @@ func (s *eventsLost) lose() {
 	}
 }
 
-// deaf is a store of which a process misses what all processes are told, when the test says so.
+// deaf is a store through which a process misses broadcasts on demand.
 type deaf struct {
 	store.Sessions
 	now atomic.Bool
@@ -91,7 +91,7 @@ func (s *deaf) Receive(ctx context.Context, process string, behind int64) iter.S
 type way struct {
 	version mcp.Version
 	http    bool
-	middle  string // between the host and the server: direct, proxy or gateway
+	middle  string // what is between the host and the server: direct, proxy or gateway
 	near    bool   // the event is between the host and the middle
 	event   *linkEvent
 }
@@ -113,24 +113,24 @@ func (l *way) String() string {
 type linkEvent struct {
 	name    string
 	options mcpserver.HTTPOptions
-	first   bool // nothing has changed before it
+	first   bool // nothing changes before the event
 	happen  func(w *linked)
 
-	// never returns the reason why the event cannot happen on a link, empty if it can.
+	// never returns the reason why the event is impossible on a link, empty if it is possible.
 	never func(l *way) string
 
-	// causes are those by which clients count gaps.
+	// causes returns the causes under which clients count gaps.
 	causes func(l *way) []string
 }
 
-// linked is a host, what is in the middle, and a server.
+// linked is a host, a middle and a server.
 type linked struct {
 	*way
 	t        *testing.T
 	catalog  catalog
 	servers  []*mcpserver.Server // the processes
 	far      *line               // to the server
-	at       *line               // that the event is on
+	at       *line               // with the event
 	host     *mcpclient.Client
 	hostTel  *telemetrytest.Recording
 	midTel   *telemetrytest.Recording // of the client in the middle
@@ -139,7 +139,7 @@ type linked struct {
 	events   eventsLost
 
 	mu          sync.Mutex
-	tools, text string // guarded by mu; as handlers have got them last
+	tools, text string // guarded by mu; latest values that handlers have read
 }
 
 // serveServer starts the processes of the server.
@@ -158,7 +158,7 @@ func (w *linked) serveServer() {
 	w.far.serve(ends...)
 }
 
-// serveMiddle starts the proxy or the gateway, and returns the way to it.
+// serveMiddle starts the proxy or the gateway, and returns the transport to it.
 func (w *linked) serveMiddle(near *line) {
 	if w.middle == "proxy" {
 		p, err := New(w.far.transport(), &Options{Name: "proxy", Telemetry: w.midTel.Telemetry()})
@@ -196,7 +196,7 @@ func (w *linked) change() {
 	w.servers[0].ResourceUpdated(watchedURI)
 }
 
-// restart starts the server anew, or the proxy or gateway. It has changed meanwhile.
+// restart restarts the server, or the proxy or gateway, with a change in between.
 func (w *linked) restart() {
 	w.at.each(func(f *flow) { f.hold(true) })
 	w.change()
@@ -215,7 +215,7 @@ func (w *linked) restart() {
 	w.at.down = false
 }
 
-// reopen loses a change on the stream for changes, which ends.
+// reopen ends the stream for changes and loses a change on it.
 func (w *linked) reopen() {
 	w.at.each(func(f *flow) { f.hold(true) })
 	w.change()
@@ -243,16 +243,16 @@ func (w *linked) resubscribe() {
 	}
 }
 
-// loseMessages loses what one process tells the one that has the stream.
+// loseMessages loses the broadcasts of one process to the process with the stream.
 func (w *linked) loseMessages() {
 	w.deaf.now.Store(true)
 	w.change()
 	time.Sleep(time.Second)
 	w.deaf.now.Store(false)
-	w.servers[0].ResourcesChanged() // it is noticed with the next message
+	w.servers[0].ResourcesChanged() // noticed with the next message
 }
 
-// loseEvents loses what the store has of the stream for changes, which ends.
+// loseEvents ends the stream for changes and loses its stored events.
 func (w *linked) loseEvents() {
 	w.at.each(func(f *flow) { f.hold(true) })
 	w.change()
@@ -275,7 +275,7 @@ var linkEvents = []*linkEvent{{
 		switch {
 		case !l.modern():
 			return []string{names.GapSession, names.GapSubscription}
-		case l.http: // there is no session: all that the client loses is the stream
+		case l.http: // without a session, only the stream can be lost
 			return []string{names.GapStream}
 		}
 		return []string{names.GapSession}
@@ -348,7 +348,7 @@ func ways(t *testing.T) (all []*way) {
 					for _, e := range linkEvents {
 						l := &way{version: v, http: overHTTP, middle: middle, near: near, event: e}
 						switch {
-						case near && middle == "direct": // there is one link
+						case near && middle == "direct": // the link is the only one
 						case e.never != nil && e.never(l) != "":
 							t.Logf("%s: none: %s", l, e.never(l))
 						default:
@@ -362,9 +362,9 @@ func ways(t *testing.T) (all []*way) {
 	return all
 }
 
-// One rule for all links: the handlers of a client are called for each change, or for each time at which it may have
-// missed one. A handler that reads the list or the resource again has the latest change.
-func TestAChangeIsHeardOverEveryLink(t *testing.T) {
+// The same rule holds for all links: a client's handlers are called for each change, or for each time at which the
+// client may have missed one. A handler that reads the list or the resource again gets the latest change.
+func TestChangesPassOverEveryLink(t *testing.T) {
 	for _, l := range ways(t) {
 		t.Run(l.String(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { l.test(t) }) })
 	}
@@ -431,7 +431,7 @@ func (l *way) test(t *testing.T) {
 	w.wants("the change after the event")
 }
 
-// get notes what a handler reads.
+// get records the value that a handler reads.
 func (w *linked) get(ctx context.Context, into *string, read func(context.Context) string) {
 	if got := read(ctx); got != "" {
 		w.mu.Lock()
@@ -458,7 +458,7 @@ func (w *linked) readText(ctx context.Context) string {
 	return r.Contents[0].Text
 }
 
-// wants checks what the handlers have, and what the host reads, when nothing happens any more.
+// wants checks the values of the handlers and of the host, when all goroutines are idle.
 func (w *linked) wants(when string) {
 	w.t.Helper()
 	time.Sleep(2 * time.Minute)
@@ -478,7 +478,7 @@ func (w *linked) wants(when string) {
 	}
 }
 
-// gaps returns how many gaps were counted, by cause.
+// gaps returns the number of gaps, by cause.
 func (w *linked) gaps() map[string]int64 {
 	counts := map[string]int64{}
 	for _, cause := range []string{names.GapReplacement, names.GapReplay, names.GapSession, names.GapStream,
@@ -490,7 +490,7 @@ func (w *linked) gaps() map[string]int64 {
 	return counts
 }
 
-// since returns the causes of which there are more.
+// since returns the causes with higher numbers.
 func since(before, after map[string]int64) (causes []string) {
 	for cause, n := range after {
 		if n > before[cause] {

@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Secrets of the tests with a hostile peer: sk- and a number anywhere, and hush- and a number as the value of a token.
+// Secrets in tests with a hostile peer: sk- and a number anywhere, and hush- and a number as the value of a token.
 var hostileRedaction = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}, Arguments: true}
 
 // shows returns the first secret in a text, empty for none.
@@ -34,15 +34,15 @@ func shows(text string, others ...string) string {
 	return ""
 }
 
-// careless is a server that reads as badly as any program: names of members in any case and up to a NUL, the last of
-// two, and tools/call with or without an id. It says secrets wherever it can.
+// careless is a server that reads as carelessly as possible: names of members in any case and up to a NUL, the last
+// of duplicates, and tools/call with or without an id. All its messages contain secrets.
 type careless struct {
-	version mcp.Version // the newest that it speaks
+	version mcp.Version // newest supported revision
 	tools   []string
 
 	mu     sync.Mutex
-	called map[string]int // tools, under each reading
-	params []string       // of all messages, as they came
+	called map[string]int // guarded by mu; called tools, under each reading
+	params []string       // guarded by mu; params of all messages, unchanged
 	got    map[string]int // methods
 }
 
@@ -72,7 +72,7 @@ func (s *careless) transport() transport.Transport {
 	})
 }
 
-// readings calls f with each value that a reader may take for a member.
+// readings calls f with each value that a reader may treat as the member.
 func readings(object []byte, name string, f func(raw json.RawMessage)) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -192,16 +192,16 @@ func (s *careless) failing(json.RawMessage) bool {
 	return len(s.params)%2 == 0
 }
 
-// hostile is a host that writes its messages itself, in front of a proxy or a gateway.
+// hostile is a host that writes raw messages, in front of a proxy or a gateway.
 type hostile struct {
 	t       *testing.T
 	version mcp.Version
-	send    func(frame, method, name string) // to the proxy, and waits for what comes of it
+	send    func(frame, method, name string) // sends to the proxy, and waits for the effects
 	leave   func()
 	id      int
 
 	mu   sync.Mutex
-	seen strings.Builder // all that the host got
+	seen strings.Builder // all messages that the host got
 }
 
 func (h *hostile) note(text string) {
@@ -224,7 +224,8 @@ type frontEnd interface {
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
 
-// onStdio returns a host that speaks a revision to f over pipes. It answers no request, as one that has no such method.
+// onStdio returns a host that speaks a revision to f over pipes. It answers each request like a host that lacks the
+// method.
 func onStdio(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	in, toProxy := io.Pipe()
 	fromProxy, out := io.Pipe()
@@ -303,7 +304,7 @@ func (h *hostile) begin() {
 	h.send(`{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{"level":"debug"}}`, mcp.MethodSetLevel, "")
 }
 
-// message returns a message with params, members without braces, of which the host's revision has its _meta.
+// message returns a message with params, which are members without braces, and the _meta of the host's revision.
 func (h *hostile) message(method, params string, request bool) string {
 	h.id++
 	meta := fmt.Sprintf(`"_meta":{"progressToken":%d`, h.id)
@@ -323,11 +324,11 @@ func (h *hostile) message(method, params string, request bool) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":{%s%s}}`, id, method, meta, params)
 }
 
-// places are where hosts speak to a proxy or a gateway.
+// places are the ways from hosts to a proxy or a gateway.
 var places = map[string]func(*testing.T, frontEnd, mcp.Version) *hostile{"stdio": onStdio, "HTTP": onHTTP}
 
-// atEveryPlace runs f in a bubble for a host of each era at each place, in front of a proxy, and of a gateway whose
-// member is m: there, names of tools begin with prefix. The server has the tools safe, delete and größe.
+// atEveryPlace runs f in a bubble for a host of each era at each place, in front of a proxy, and of a gateway with
+// the member m, whose names of tools start with prefix. The server has the tools safe, delete and größe.
 func atEveryPlace(t *testing.T, p func(prefix string) Policy,
 	f func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording)) {
 	for place, on := range places {

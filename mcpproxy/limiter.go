@@ -8,19 +8,19 @@ import (
 	"github.com/mcpotel/mcpotel/internal/tokens"
 )
 
-// limiter lets so many calls of tools through at once, and so many in a time. It is safe for concurrent use.
+// limiter bounds the concurrent tool calls, and the rate of tool calls. It is safe for concurrent use.
 type limiter struct {
-	most int // at once; zero for any number
+	most int // most concurrent calls; zero means no limit
 	rate Rate
 
 	mu      sync.Mutex
 	calls   tokens.Bucket // guarded by mu
 	running int           // guarded by mu
-	waiting []*toolCall   // guarded by mu; in the order in which they came
-	size    int           // guarded by mu; theirs, in bytes
+	waiting []*toolCall   // guarded by mu; the oldest first
+	size    int           // guarded by mu; bytes of the waiting calls
 }
 
-// newLimiter returns what a policy says of the number of calls, nil for nothing.
+// newLimiter returns the limiter for a policy, nil without limits.
 func newLimiter(p *Policy) *limiter {
 	if p.MaxConcurrent == 0 && p.Rate == (Rate{}) {
 		return nil
@@ -28,7 +28,7 @@ func newLimiter(p *Policy) *limiter {
 	return &limiter{most: p.MaxConcurrent, rate: p.Rate}
 }
 
-// admit counts a call, and returns zero, or how long there are too many.
+// admit counts a call and returns zero, or returns the time until the rate permits a call.
 func (l *limiter) admit(now time.Time) (retryAfter time.Duration) {
 	if l.rate == (Rate{}) {
 		return 0
@@ -39,7 +39,8 @@ func (l *limiter) admit(now time.Time) (retryAfter time.Duration) {
 	return l.calls.Take(tokens.Limit{PerSecond: burst / l.rate.Per.Seconds(), Burst: burst}, now)
 }
 
-// enter reports whether a call is made at once. If not, it waits, or too many do.
+// enter reports whether a call may start at once. If not, the call waits, or there are too many waiting calls and
+// enter returns an error.
 func (l *limiter) enter(c *toolCall) (now bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +58,8 @@ func (l *limiter) enter(c *toolCall) (now bool, err error) {
 	return false, nil
 }
 
-// leave says that a call is over that has entered. The one that waits longest is made in its place. One whose host has
-// left has been answered, or will be.
+// leave ends a call and starts the call that has waited longest. If its host has left, a waiting call has been
+// answered, or will be.
 func (l *limiter) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +73,7 @@ func (l *limiter) leave() {
 	l.running--
 }
 
-// forget removes a call that waits, and reports whether it did.
+// forget removes a waiting call, and reports whether it was waiting.
 func (l *limiter) forget(c *toolCall) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +84,7 @@ func (l *limiter) forget(c *toolCall) bool {
 	return i >= 0
 }
 
-// remove removes a call that waits. mu is held.
+// remove removes a waiting call. mu is held.
 func (l *limiter) remove(i int) {
 	l.size -= l.waiting[i].m.Size()
 	l.waiting = slices.Delete(l.waiting, i, i+1)

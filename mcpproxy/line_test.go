@@ -21,16 +21,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// line connects clients to the processes of a server in memory. A test holds what the server sends, and loses it.
+// line connects clients to the processes of a server in memory. A test can hold or lose the messages of the server.
 type line struct {
 	http    bool
 	options []mcpserver.HTTPOptions // of each process
 
 	mu       sync.Mutex
-	ends     []frontEnd               // guarded by mu; a process each
-	handlers []*mcpserver.HTTPHandler // guarded by mu; a process each, over HTTP
-	down     bool                     // guarded by mu; the server cannot be reached
-	flows    []*flow                  // guarded by mu; that are open
+	ends     []frontEnd               // guarded by mu; one for each process
+	handlers []*mcpserver.HTTPHandler // guarded by mu; one for each process, over HTTP
+	down     bool                     // guarded by mu; the server is unreachable
+	flows    []*flow                  // guarded by mu; open streams
 	serving  sync.WaitGroup
 }
 
@@ -46,7 +46,7 @@ func (l *line) serve(ends ...frontEnd) {
 	}
 }
 
-// stop ends the processes as a crash does: all streams break, and no client reaches them any more.
+// stop ends the processes like a crash: all streams break, and no client can connect.
 func (l *line) stop() {
 	l.mu.Lock()
 	l.down = true
@@ -69,7 +69,7 @@ func (l *line) transport() transport.Transport {
 	return transport.InMemory(l.accept)
 }
 
-// each calls f for each open stream that brings changes.
+// each calls f for each open stream with changes.
 func (l *line) each(f func(*flow)) {
 	l.mu.Lock()
 	flows := slices.Clone(l.flows)
@@ -81,7 +81,7 @@ func (l *line) each(f func(*flow)) {
 	}
 }
 
-// open returns a new stream, nil if the server cannot be reached. lost is called when the client reads it no more.
+// open returns a new stream, nil if the server is unreachable. lost is called when the client stops reading.
 func (l *line) open(changes bool, lost func()) *flow {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *frames) Receive(ctx context.Context) ([]byte, error) {
 	return frame, err
 }
 
-// RoundTrip serves one HTTP request. The last process has the streams that bring changes, the first all else.
+// RoundTrip serves one HTTP request. The last process has the streams with changes, the first everything else.
 func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer func() {
 		if r.Body != nil {
@@ -192,7 +192,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	case status = <-w.status:
 	case <-ctx.Done():
 		select {
-		case status = <-w.status: // the response is over already
+		case status = <-w.status: // the response has ended
 		default:
 		}
 	}
@@ -204,7 +204,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, cmp.Or(context.Cause(r.Context()), error(syscall.ECONNRESET))
 }
 
-// response is what a handler writes to.
+// response is the writer of a handler.
 type response struct {
 	f      *flow
 	header http.Header
@@ -232,7 +232,7 @@ func (w *response) Flush() {}
 func (w *response) SetWriteDeadline(time.Time) error { return nil }
 func (w *response) SetReadDeadline(time.Time) error  { return nil }
 
-// body is what a client reads of a response.
+// body is the client's reader of a response.
 type body struct {
 	f    *flow
 	ctx  context.Context
@@ -255,16 +255,16 @@ func (b *body) Close() error {
 	return nil
 }
 
-// flow is what a server sends on one stream.
+// flow holds the server's messages on one stream.
 type flow struct {
-	changes bool   // it may bring changes of lists and resources
-	lost    func() // is called when it ends
+	changes bool   // has changes of lists and resources
+	lost    func() // called at its end
 
 	mu     sync.Mutex
 	more   broadcast.Signal
-	chunks [][]byte          // guarded by mu; sent, and not received
-	held   bool              // guarded by mu; nothing is received for now
-	ended  error             // guarded by mu; behind the chunks
+	chunks [][]byte          // guarded by mu; sent and not received
+	held   bool              // guarded by mu; nothing is received
+	ended  error             // guarded by mu; error after the chunks
 	open   []json.RawMessage // guarded by mu; ids of subscriptions/listen on a stream for all requests
 }
 
@@ -299,7 +299,7 @@ func (f *flow) next(ctx context.Context) (chunk []byte, err error) {
 	return chunk, err
 }
 
-// hold holds what the server sends, or lets it go.
+// hold holds the server's messages, or releases them.
 func (f *flow) hold(held bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -307,7 +307,7 @@ func (f *flow) hold(held bool) {
 	f.more.Send()
 }
 
-// end ends the stream behind what has been sent, unless that is held: then it is lost.
+// end ends the stream after its chunks; held chunks are lost.
 func (f *flow) end(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -327,7 +327,7 @@ func (f *flow) listens(id json.RawMessage) {
 	f.open = append(f.open, id)
 }
 
-// cancel loses what is held, and ends the subscriptions of a stream for all requests.
+// cancel loses held chunks, and ends the subscriptions of a stream for all requests.
 func (f *flow) cancel() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,31 +13,31 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What of the host's messages waits for a session with the server.
+// Bounds for messages of the host that wait for a session with the server.
 const (
 	maxWaiting      = 1024
-	maxWaitingBytes = 16 << 20 // or one that is larger by itself
+	maxWaitingBytes = 16 << 20 // or a single message that is larger
 )
 
 var errTooManyWait = errors.New("too many messages wait for the server")
 
-// link is a connection of a pair to a server, which is made anew when it is lost. It receives what the server sends.
+// link is a pair's connection to a server. It reconnects when it is lost, and receives the messages of the server.
 type link struct {
 	pair   *pair
 	intro  relay.Message
 	ctx    context.Context // ends with the link
 	cancel context.CancelCauseFunc
 
-	introducing chan struct{} // is closed when the first introduction is over
+	introducing chan struct{} // closed at the end of the first introduction
 
 	mu      sync.Mutex
-	server  relay.Server // guarded by mu until it is there; nil before
-	first   relay.Answer // guarded by mu; for what the host introduced itself with; nil once answered
-	version mcp.Version  // guarded by mu; that was agreed on; empty before
-	waiting []waiting    // guarded by mu; in the order in which they came
-	size    int          // guarded by mu; theirs, in bytes
-	running bool         // guarded by mu; forward is
-	refused error        // guarded by mu; why the server did not accept the introduction
+	server  relay.Server // guarded by mu until it is set; nil before
+	first   relay.Answer // guarded by mu; answers the host's introduction; nil once answered
+	version mcp.Version  // guarded by mu; negotiated revision; empty before
+	waiting []waiting    // guarded by mu; the oldest first
+	size    int          // guarded by mu; bytes of waiting
+	running bool         // guarded by mu; forward is running
+	refused error        // guarded by mu; why the server refused the introduction
 }
 
 // waiting is a message of the host that waits for its turn.
@@ -50,17 +50,17 @@ type waiting struct {
 func newLink(p *pair, m relay.Message, answer relay.Answer) *link {
 	l := &link{pair: p, intro: kept(m), first: answer, introducing: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
-	l.running = true // nothing is sent before there is a server
+	l.running = true // nothing is sent before the server is set
 	return l
 }
 
-// kept returns a message that may be kept.
+// kept returns a copy of a message that may be stored.
 func kept(m relay.Message) relay.Message {
 	m.Params, m.ID = bytes.Clone(m.Params), bytes.Clone(m.ID)
 	return m
 }
 
-// begin notes the server, to which messages may be sent from now on.
+// begin sets the server; from now on messages may be sent.
 func (l *link) begin(server relay.Server) {
 	l.mu.Lock()
 	l.server = server
@@ -68,20 +68,20 @@ func (l *link) begin(server relay.Server) {
 	l.pair.tasks.Go(l.forward)
 }
 
-// introduce says how the client is to introduce itself.
+// introduce returns the introduction for the client.
 func (l *link) introduce() relay.Introduction {
 	l.pair.mu.Lock()
 	defer l.pair.mu.Unlock()
 	return relay.Introduction{Message: l.intro, Confirmed: l.pair.confirmed}
 }
 
-// introduced hears what the server has answered to an introduction. The first answer is for the host.
+// introduced receives the server's answer to an introduction. The first answer goes to the host.
 func (l *link) introduced(result json.RawMessage, err error) error {
 	var said struct {
 		ProtocolVersion mcp.Version `json:"protocolVersion"`
 	}
 	if err == nil {
-		_ = json.Unmarshal(result, &said) // what is no object is the host's to judge
+		_ = json.Unmarshal(result, &said) // the host judges a result that is no object
 	}
 	l.mu.Lock()
 	first, before := l.first != nil, l.version
@@ -98,16 +98,16 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 		}
 		l.answerFirst(result, why)
 	case err == nil && before != said.ProtocolVersion:
-		err = fmt.Errorf("the server speaks revision %q after it was started anew, and %q before", said.ProtocolVersion,
+		err = fmt.Errorf("after a restart the server speaks revision %q instead of %q", said.ProtocolVersion,
 			before)
 		l.pair.host.End(err)
 	default:
-		err = nil // a server that refuses after it has served once is tried again
+		err = nil // a server that once accepted and now refuses is retried
 	}
 	return err
 }
 
-// answerFirst answers what the host introduced itself with, once. An error is for what waits, too.
+// answerFirst answers the host's introduction, once. Waiting messages get an error, too.
 func (l *link) answerFirst(result json.RawMessage, err error) {
 	l.mu.Lock()
 	first := l.first
@@ -135,7 +135,7 @@ func (l *link) ready() bool {
 	return l.server != nil && l.server.Ready()
 }
 
-// send sends a message of the host at once, or when those before it have been sent and there is a session.
+// send sends a message of the host, at once or after earlier messages and when there is a session.
 func (l *link) send(m relay.Message, answer relay.Answer, f func(relay.Message)) {
 	l.mu.Lock()
 	if !l.running && l.server.Ready() {
@@ -159,7 +159,8 @@ func (l *link) send(m relay.Message, answer relay.Answer, f func(relay.Message))
 	l.mu.Unlock()
 }
 
-// forward sends what waits. Each waits for a session by itself, if that is lost again.
+// forward sends the waiting messages. If the session is lost again, each message waits for the next session by
+// itself.
 func (l *link) forward() {
 	<-l.introducing
 	for {
@@ -175,7 +176,7 @@ func (l *link) forward() {
 	}
 }
 
-// next returns what waits longest, and why the server has refused it unless that is nil.
+// next returns the message that has waited longest, and why the server refused it, or nil.
 func (l *link) next() (w waiting, refused error, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +190,7 @@ func (l *link) next() (w waiting, refused error, ok bool) {
 	return w, l.refused, true
 }
 
-// stop ends the connection to the server. What waits is told why.
+// stop ends the connection to the server. Waiting messages fail with why.
 func (l *link) stop(ctx context.Context, why error) {
 	l.pair.forget(l)
 	l.cancel(why)
@@ -197,7 +198,7 @@ func (l *link) stop(ctx context.Context, why error) {
 	server := l.server
 	l.mu.Unlock()
 	if server != nil {
-		_ = server.Stop(ctx) // it is over, whatever the server says to that
+		_ = server.Stop(ctx) // the connection ends in any case
 	}
 	l.answerFirst(nil, why)
 }
@@ -213,10 +214,10 @@ func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer
 func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay.Peer) {
 	m = l.pair.guard.forHost(ctx, m)
 	l.pair.tape.told(ctx, recording.ServerSide, m)
-	_ = l.pair.host.Notify(ctx, m) // a host that is gone has no use for it
+	_ = l.pair.host.Notify(ctx, m) // a host that has left does not need it
 }
 
-// Gone hears that the client has ended, for good.
+// Gone ends the link after the client has ended permanently.
 func (l *link) Gone(relay.Peer) {
 	l.pair.forget(l)
 	l.answerFirst(nil, errNoServer)

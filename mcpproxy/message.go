@@ -12,25 +12,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// hostMessage is a request or a notification of a host as a policy reads it. All rules go by this one reading: which
-// tool is called, what is redacted, what is counted.
+// hostMessage is a policy's reading of a host's request or notification. All rules use this one reading: for the
+// called tool, for redaction, and for counting.
 type hostMessage struct {
 	tool string // of tools/call; empty for any other method
-	args []span // the values of params that [Redaction.Arguments] is about
+	args []span // values in params that [Redaction.Arguments] covers
 }
 
-// span is a value in params: params[start:end].
+// span is the range of a value in params: params[start:end].
 type span struct{ start, end int }
 
-// readMembers are the members of params that the protocol defines for the methods that a policy reads.
+// readMembers has the members of params that the protocol defines, for the methods that a policy reads.
 var readMembers = map[string][]string{
 	mcp.MethodCallTool:  {"name", "arguments", "task", "inputResponses", "requestState", "_meta"},
 	mcp.MethodGetPrompt: {"name", "arguments", "inputResponses", "requestState", "_meta"},
 	mcp.MethodComplete:  {"ref", "argument", "context", "_meta"},
 }
 
-// readHostMessage reads a message of a host. It refuses params that two readers may understand differently: a member
-// of the protocol that occurs twice, or in other letters than its own.
+// readHostMessage reads a message of a host. It rejects params that two readers may understand differently: a member
+// of the protocol that is duplicated, or in another case.
 func readHostMessage(m relay.Message) (read hostMessage, err error) {
 	members := readMembers[m.Method]
 	if members == nil {
@@ -54,7 +54,7 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 		switch at := o.At(); members[i] {
 		case "name":
 			if m.Method == mcp.MethodCallTool {
-				_, _ = mcp.Decode(raw, &read.tool) // a name of another type is none
+				_, _ = mcp.Decode(raw, &read.tool) // a name of another type counts as no name
 			}
 		case "arguments", "argument", "context":
 			read.args = append(read.args, span{at, at + len(raw)})
@@ -67,15 +67,15 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 	return read, nil
 }
 
-// ambiguous is the error for params that the policy cannot read.
+// ambiguous returns the error for params that the policy cannot read.
 func ambiguous(format string, args ...any) error {
 	return &mcp.Error{
 		Code: mcp.CodeInvalidParams, Message: "the policy of the proxy: params: " + fmt.Sprintf(format, args...),
 	}
 }
 
-// known returns the index of the member for which some reader takes this key, and whether there is one. Some readers
-// do not tell upper from lower case, and some end a text at NUL.
+// known returns the index of the member that a reader may see in this key, and whether there is one. Some readers
+// ignore case, and some end a text at NUL.
 func known(key []byte, members []string) (i int, is bool) {
 	key, _, _ = bytes.Cut(key, []byte{0})
 	i = slices.IndexFunc(members, func(name string) bool { return bytes.EqualFold(key, []byte(name)) })
@@ -103,8 +103,8 @@ func isProtocol(method string) bool {
 }
 
 // sharable reports whether a message with this method may be sent to a server that hosts without sessions share. A
-// message that changes the state of a session, all of which are of older revisions, would speak for all of these hosts.
-// A request without an id is none of any revision.
+// message that changes the state of a session, which only older revisions have, would affect all of these hosts. A
+// request without an id is invalid in every revision.
 func sharable(method string, notification bool) bool {
 	if notification && isRequest(method) {
 		return false
@@ -113,7 +113,8 @@ func sharable(method string, notification bool) bool {
 	return is && m.Sender&mcp.FromClient != 0 || !isProtocol(method)
 }
 
-// redactArguments returns params without secrets in what [Redaction.Arguments] is about, and how much was replaced.
+// redactArguments returns params with the values that [Redaction.Arguments] covers redacted, and the number of
+// replacements.
 func (r *secrets) redactArguments(params json.RawMessage, read hostMessage, method string) (json.RawMessage, int) {
 	w := rewriter{from: params}
 	replaced := 0
@@ -133,15 +134,15 @@ func (r *secrets) redactArguments(params json.RawMessage, read hostMessage, meth
 	return w.result(), replaced
 }
 
-// completed returns the argument of completion/complete without all that is not its name, if that is a key. It hides
-// up to limit as [rewriter.hide] does.
+// completed returns the argument of completion/complete with everything except its name hidden, if the name is a key.
+// limit is the limit of [rewriter.hide].
 func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.RawMessage, replaced int) {
 	isName := func(key []byte) bool { _, is := known(key, []string{"name"}); return is }
 	secret := false
 	for o := jsonscan.ObjectAt(argument, 0); o.Next(); {
 		var name string
 		if isName(o.Key()) {
-			_, _ = mcp.Decode(o.Raw(), &name) // one of another type is no key
+			_, _ = mcp.Decode(o.Raw(), &name) // a name of another type is no key
 			secret = secret || r.hasKey([]byte(name))
 		}
 	}
@@ -162,8 +163,8 @@ func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.
 	return w.result(), replaced
 }
 
-// forTape returns a message of a host for the recording: without the text of a completion whose argument has the name
-// of a redacted key, and without ambiguous params.
+// forTape returns a message of a host for the recording: without the text of a completion if its argument is named
+// like a redacted key, and without ambiguous params.
 func (t *tape) forTape(m relay.Message) relay.Message {
 	if t == nil || m.Method != mcp.MethodComplete {
 		return m

@@ -40,7 +40,7 @@ func inFrontOf(t *testing.T, to transport.Transport, v mcp.Version, gateway bool
 	return g, func() { _ = g.Stop(context.Background()) }
 }
 
-// gossip is a server that does not answer the tool slow, and tells of it while it answers the tool fast.
+// gossip is a server that does not answer the tool slow, and reports its progress during the tool fast.
 func gossip() transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		s := newCareless(mcp.Version20260728, "slow", "fast")
@@ -75,8 +75,8 @@ func gossip() transport.Transport {
 	})
 }
 
-// TestAHostHearsNothingOfACallThatAnotherHasCancelled has two hosts that choose the same token for progress.
-func TestAHostHearsNothingOfACallThatAnotherHasCancelled(t *testing.T) {
+// TestCancelledCallOfOtherHostSendsNothing uses two hosts that choose the same progress token.
+func TestCancelledCallOfOtherHostSendsNothing(t *testing.T) {
 	for _, gateway := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -102,7 +102,7 @@ func TestAHostHearsNothingOfACallThatAnotherHasCancelled(t *testing.T) {
 	}
 }
 
-func TestNoHostSpeaksForAllThatShareAServer(t *testing.T) {
+func TestHostCannotChangeSharedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newCareless(mcp.Version20260728)
 		f, stop := inFrontOf(t, s.transport(), mcp.Version20260728, false, nil, telemetry.Off())
@@ -129,7 +129,7 @@ func TestNoHostSpeaksForAllThatShareAServer(t *testing.T) {
 	})
 }
 
-func TestACompletionGoesToTheMemberThatListsTheTemplate(t *testing.T) {
+func TestCompletionGoesToOwnerOfTemplate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newCareless(mcp.Version20260728)
 		f, stop := inFrontOf(t, s.transport(), mcp.Version20260728, true, nil, telemetry.Off())
@@ -155,7 +155,7 @@ func TestACompletionGoesToTheMemberThatListsTheTemplate(t *testing.T) {
 	})
 }
 
-// gone is a server whose process ends, or that is behind a gateway of HTTP which fails.
+// gone is a server with a process that ends, or one behind HTTP that fails.
 type gone struct{ transport.Transport }
 
 func (gone) Dial(context.Context, transport.Config) (transport.Conn, error) {
@@ -164,8 +164,8 @@ func (gone) Dial(context.Context, transport.Config) (transport.Conn, error) {
 
 func (gone) Name() string { return "gone" }
 
-// TestTheLastWordsOfAServerAreRedacted has a server that does not start, and one that answers HTTP with 500 and 403.
-func TestTheLastWordsOfAServerAreRedacted(t *testing.T) {
+// TestLastOutputOfServerIsRedacted uses a server that does not start, and one that answers HTTP with 500 and 403.
+func TestLastOutputOfServerIsRedacted(t *testing.T) {
 	p := &Policy{Redaction: hostileRedaction}
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		for _, gateway := range []bool{false, true} {
@@ -205,7 +205,7 @@ func TestTheLastWordsOfAServerAreRedacted(t *testing.T) {
 	}
 }
 
-// TestHostsThatOnlyInitializeStartFewServers opens sessions that never go on.
+// TestHostsThatOnlyInitializeStartFewServers opens sessions and never uses them.
 func TestHostsThatOnlyInitializeStartFewServers(t *testing.T) {
 	for _, gateway := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestHostsThatOnlyInitializeStartFewServers(t *testing.T) {
 			for range 4 * DefaultMaxSessions {
 				handler(hello, mcp.MethodInitialize, "")
 			}
-			want := int64(DefaultMaxSessions + 1) // one that begins before another has ended
+			want := int64(DefaultMaxSessions + 1) // one session starts before another has ended
 			if gateway {
 				want = 1 // the server of hosts without sessions
 			}
@@ -245,8 +245,8 @@ func TestHostsThatOnlyInitializeStartFewServers(t *testing.T) {
 	}
 }
 
-// TestListsTakeMemoryWithinABound asks a gateway for lists when there is no memory left for them.
-func TestListsTakeMemoryWithinABound(t *testing.T) {
+// TestListMemoryIsBounded asks a gateway for lists when their memory is exhausted.
+func TestListMemoryIsBounded(t *testing.T) {
 	var b listBudget
 	if _, ok := b.take(maxListed/listedCopies+1, 0); ok || b.used.Load() != 0 {
 		t.Error("a page is let in that is larger than the bound")
@@ -261,7 +261,7 @@ func TestListsTakeMemoryWithinABound(t *testing.T) {
 		g := f.(*Gateway)
 		h := onHTTP(t, f, mcp.Version20260728)
 		defer h.leave()
-		for taken, want := range map[int64]string{0: `"m_safe"`, maxListed: "too large together; try again later"} {
+		for taken, want := range map[int64]string{0: `"m_safe"`, maxListed: "no memory left for lists; try again later"} {
 			g.listed.used.Store(taken)
 			h.send(h.message(mcp.MethodListTools, "", true), mcp.MethodListTools, "")
 			if got := h.taken(); !strings.Contains(got, want) || g.listed.used.Load() != taken {

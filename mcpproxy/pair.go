@@ -12,40 +12,40 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// pair is one host, with the server behind it. The host's messages come one at a time; those of hosts that share a pair
-// do not.
+// pair is one host and the server behind it. The host's messages arrive one at a time; messages of hosts that share a
+// pair do not.
 type pair struct {
 	connect     func(*relay.Client) (relay.Server, error)
 	host        relay.Ender
-	guard       *guard         // nil if there is no policy
-	tape        *tape          // nil if nothing is recorded
-	noListening bool           // see Options
-	tasks       sync.WaitGroup // what waits for its turn
-	turn        sync.Mutex     // held while a message may begin a connection
+	guard       *guard         // nil without a policy
+	tape        *tape          // nil without a recording
+	noListening bool           // as in Options
+	tasks       sync.WaitGroup // goroutines that wait for their turn
+	turn        sync.Mutex     // held while a message may start a connection
 
 	mu        sync.Mutex
-	due       []func() // guarded by mu; calls that have waited for their turn
-	sending   bool     // guarded by mu; a goroutine makes those
-	left      bool     // guarded by mu; the host has
+	due       []func() // guarded by mu; calls that have waited and may start
+	sending   bool     // guarded by mu; a goroutine starts the due calls
+	left      bool     // guarded by mu; the host has left
 	confirmed bool     // guarded by mu; the host has sent notifications/initialized
-	link      *link    // guarded by mu; nil until the host has introduced itself, and when the server did not accept that
+	link      *link    // guarded by mu; nil before the introduction of the host, and after the server refused it
 }
 
 var errNotIntroduced = &mcp.Error{
 	Code:    mcp.CodeInvalidRequest,
-	Message: "a session begins with initialize, a request without one says its revision in _meta",
+	Message: "a session starts with initialize; a request outside of sessions names its revision in _meta",
 }
 
-// namesOf returns the names of a tool: the one that the server knows.
+// namesOf returns the names of a tool: the one of the server.
 func (p *pair) namesOf(_ context.Context, tool string) ([]string, error) { return []string{tool}, nil }
 
-// hides reports whether lists of tools come without those that the host may not call: servers know no policy.
+// hides returns false: servers know no policy, so lists may contain forbidden tools.
 func (p *pair) hides() bool { return false }
 
-// errOfSessions answers a request that changes the state of a session, of a host that has none.
+// errOfSessions returns the error for a request that changes the state of a session, from a host without sessions.
 func errOfSessions(method string) error {
 	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf(
-		"%s is for sessions, and this request has none: it would concern all hosts that share the server", shown(method))}
+		"%s needs a session: without one it would affect all hosts that share the server", shown(method))}
 }
 
 var errNotListening = &mcp.Error{
@@ -69,14 +69,14 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 		answer(nil, err)
 	case begins:
 	case m.Method == mcp.MethodPing && !l.ready():
-		answer(json.RawMessage("{}"), nil) // the session goes on
+		answer(json.RawMessage("{}"), nil) // the session continues
 	default:
 		l.send(m, answer, func(m relay.Message) { l.server.Request(ctx, m, answer) })
 	}
 }
 
-// connected returns the connection on which to pass on a request, and begins one if there is none. An introduction that
-// begins one is passed on with that.
+// connected returns the connection for a request, and starts one if there is none. If the request is an introduction,
+// starting a connection passes it on.
 func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
@@ -112,10 +112,10 @@ func (p *pair) notify(ctx context.Context, m relay.Message) {
 	}
 	p.mu.Unlock()
 	if l == nil {
-		return // before anything else, to a server that is not there yet
+		return // a notification before any introduction has no server
 	}
 	l.send(m, nil, func(m relay.Message) {
-		_ = l.server.Notify(within.Values(l.ctx, ctx), m) // its span has what went wrong
+		_ = l.server.Notify(within.Values(l.ctx, ctx), m) // the span records the error
 	})
 }
 
@@ -132,7 +132,8 @@ func (p *pair) accepted() bool {
 	return l != nil && l.answered()
 }
 
-// introduce begins a connection to a server, which answers the introduction. It returns nil if that cannot be.
+// introduce starts a connection to a server, which answers the introduction. It returns nil if the connection cannot
+// start.
 func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
 	l := newLink(p, m, answer)
 	p.mu.Lock()
@@ -150,7 +151,7 @@ func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answ
 	return l
 }
 
-// forget has the next introduction begin anew.
+// forget removes the link, so that the next introduction starts another.
 func (p *pair) forget(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,7 +160,7 @@ func (p *pair) forget(l *link) {
 	}
 }
 
-// begin makes a call that has waited for its turn, behind those before it, and reports false if the host has left.
+// begin makes a call that has waited for its turn, after earlier ones. It returns false if the host has left.
 func (p *pair) begin(call func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +175,7 @@ func (p *pair) begin(call func()) bool {
 	return true
 }
 
-// send makes the calls that are due.
+// send starts the due calls.
 func (p *pair) send() {
 	for {
 		p.mu.Lock()
@@ -190,9 +191,9 @@ func (p *pair) send() {
 	}
 }
 
-// gone ends the connection to the server, and what waits for it.
+// gone ends the connection to the server, and everything that waits for it.
 func (p *pair) gone(ctx context.Context) {
-	p.turn.Lock() // no other connection begins behind this one
+	p.turn.Lock() // no other connection starts afterwards
 	p.mu.Lock()
 	p.left = true
 	p.mu.Unlock()
@@ -206,13 +207,13 @@ func (p *pair) gone(ctx context.Context) {
 var (
 	errNoServer          = errors.New("there is no connection to the server")
 	errHostGone          = errors.New("the host has left")
-	errOtherIntroduction = errors.New("the host has introduced itself in another way")
+	errOtherIntroduction = errors.New("the host has sent another introduction")
 )
 
-// begins reports whether a request of this method introduces the host on a connection of its own, not on l. That takes
-// the place of l if the host has lost patience, or has learned by server/discover that it has to initialize.
+// begins reports whether a request with this method introduces the host on a new connection instead of l. The new
+// connection replaces l if the host has lost patience, or has learned from server/discover that it must initialize.
 func (p *pair) begins(l *link, method string) bool {
-	shared := p.host.Shared() // then one host must not end what the others have
+	shared := p.host.Shared() // then one host must not end the connection of others
 	switch {
 	case method != mcp.MethodInitialize && method != mcp.MethodDiscover:
 		return false
@@ -222,21 +223,21 @@ func (p *pair) begins(l *link, method string) bool {
 	return !shared && (!l.answered() || method == mcp.MethodInitialize && l.intro.Method == mcp.MethodDiscover)
 }
 
-// modern reports whether a request says which revision it is of. (specification 2026-07-28, basic/index, "_meta")
+// modern reports whether a request names its revision. (specification 2026-07-28, basic/index, "_meta")
 func modern(params json.RawMessage) bool {
 	meta, _ := mcp.Object(params).Lookup("_meta")
 	_, says := mcp.Object(meta).Lookup(mcp.MetaProtocolVersion)
 	return says
 }
 
-// discovery returns the server/discover of a host that has not sent one, but another request with these params.
+// discovery returns a server/discover for a host that starts with another request with these params.
 func discovery(params json.RawMessage) relay.Message {
 	meta, _ := mcp.Object(params).Lookup("_meta")
 	var own map[string]json.RawMessage
 	if json.Unmarshal(meta, &own) != nil {
 		own = nil
 	}
-	delete(own, "progressToken") // of the other request
+	delete(own, "progressToken") // it belongs to the other request
 	text, err := json.Marshal(map[string]any{"_meta": own})
 	if err != nil {
 		panic(fmt.Sprintf("raw members are not JSON: %v", err)) // they come from a valid object

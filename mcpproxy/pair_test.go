@@ -15,13 +15,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// fakeServer is a connection to a server, which notes what it is to send.
+// fakeServer is a connection to a server that records messages.
 type fakeServer struct {
 	client *relay.Client
 
 	mu      sync.Mutex
 	ready   bool
-	changed chan struct{} // is closed when ready or stopped changes
+	changed chan struct{} // closed when ready or stopped changes
 	stopped bool
 	sent    []string
 }
@@ -32,7 +32,7 @@ func (f *fakeServer) Ready() bool {
 	return f.ready
 }
 
-// set says whether there is a session.
+// set sets whether there is a session.
 func (f *fakeServer) set(ready, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,7 @@ func (f *fakeServer) Stop(context.Context) error {
 	return nil
 }
 
-// fakeHost is a pair on servers that are made as wanted.
+// fakeHost is a host with a pair on fake servers.
 type fakeHost struct {
 	*pair
 	t       *testing.T
@@ -117,13 +117,13 @@ func (h *fakeHost) Notify(context.Context, relay.Message) error          { retur
 func (h *fakeHost) Shared() bool                                         { return h.shared }
 func (h *fakeHost) End(reason error)                                     { h.ended = reason }
 
-// sends has the host send a request, and waits until nothing happens any more.
+// sends makes the host send a request, and waits until all goroutines are idle.
 func (h *fakeHost) sends(method, params string) {
 	h.asks(method, params)
 	synctest.Wait()
 }
 
-// asks has the host send a request, and notes its answer.
+// asks makes the host send a request, and records its answer.
 func (h *fakeHost) asks(method, params string) {
 	id := ""
 	if method == "subscriptions/listen" {
@@ -139,7 +139,7 @@ func (h *fakeHost) asks(method, params string) {
 		}
 		h.answers = append(h.answers, method+": "+string(result))
 	})
-	copy(buffer, strings.Repeat("x", len(buffer))) // its memory is used again
+	copy(buffer, strings.Repeat("x", len(buffer))) // the memory is reused
 }
 
 func (h *fakeHost) notifies(method string) {
@@ -147,7 +147,7 @@ func (h *fakeHost) notifies(method string) {
 	synctest.Wait()
 }
 
-// heard checks what the host was answered since the last time.
+// heard checks the answers to the host since the last call.
 func (h *fakeHost) heard(want ...string) {
 	h.t.Helper()
 	h.mu.Lock()
@@ -158,7 +158,7 @@ func (h *fakeHost) heard(want ...string) {
 	h.answers = nil
 }
 
-// got checks what a server was sent in all.
+// got checks all messages to a server.
 func (h *fakeHost) got(server int, want ...string) {
 	h.t.Helper()
 	f := h.servers[server]
@@ -169,7 +169,7 @@ func (h *fakeHost) got(server int, want ...string) {
 	}
 }
 
-// introduced has a server answer its introduction.
+// introduced makes a server answer its introduction.
 func (f *fakeServer) introduced(result string, err error) error {
 	if err == nil {
 		f.set(true, false)
@@ -197,7 +197,7 @@ func inPair(t *testing.T, f func(h *fakeHost)) {
 	synctest.Test(t, func(t *testing.T) { f(newHost(t)) })
 }
 
-func TestTheIntroductionPasses(t *testing.T) {
+func TestIntroductionPasses(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("initialize", initialize)
 		h.heard()
@@ -213,7 +213,7 @@ func TestTheIntroductionPasses(t *testing.T) {
 	})
 }
 
-func TestWhatComesBeforeTheSessionWaitsInItsOrder(t *testing.T) {
+func TestEarlyMessagesWaitInOrder(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("initialize", initialize)
 		h.notifies("notifications/initialized")
@@ -233,7 +233,7 @@ func TestWhatComesBeforeTheSessionWaitsInItsOrder(t *testing.T) {
 	})
 }
 
-func TestARefusedIntroductionIsToldAndTheNextBeginsAnew(t *testing.T) {
+func TestRefusedIntroductionIsReportedAndRetried(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("server/discover", meta)
 		h.sends("tools/list", meta)
@@ -250,7 +250,7 @@ func TestARefusedIntroductionIsToldAndTheNextBeginsAnew(t *testing.T) {
 	})
 }
 
-func TestAHostThatTriesAnotherIntroductionGetsAnotherServer(t *testing.T) {
+func TestSecondIntroductionStartsAnotherServer(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("server/discover", meta)
 		h.sends("initialize", initialize)
@@ -261,11 +261,11 @@ func TestAHostThatTriesAnotherIntroductionGetsAnotherServer(t *testing.T) {
 		h.servers[1].introduced(accepted, nil)
 		h.heard("initialize: " + accepted)
 		h.sends("initialize", initialize)
-		h.got(1, "initialize "+initialize) // a second one is for the server to judge
+		h.got(1, "initialize "+initialize) // the server judges a second introduction
 	})
 }
 
-func TestAModernRequestIntroducesTheHost(t *testing.T) {
+func TestModernRequestIntroducesHost(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("tools/list", meta)
 		i := h.servers[0].client.Introduce()
@@ -286,7 +286,7 @@ func TestAModernRequestIntroducesTheHost(t *testing.T) {
 	})
 }
 
-func TestAHostThatLearnsToInitializeGetsAnotherServer(t *testing.T) {
+func TestInitializeAfterDiscoveryStartsAnotherServer(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("server/discover", meta)
 		h.servers[0].introduced(`{"supportedVersions":["2025-11-25"]}`, nil)
@@ -304,7 +304,7 @@ func TestAHostThatLearnsToInitializeGetsAnotherServer(t *testing.T) {
 	})
 }
 
-func TestHostsThatShareAPairBeginOneConnection(t *testing.T) {
+func TestHostsSharingPairStartOneConnection(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.shared = true
 		var asked sync.WaitGroup
@@ -321,14 +321,14 @@ func TestHostsThatShareAPairBeginOneConnection(t *testing.T) {
 		if len(h.answers) != 16 {
 			t.Errorf("got %d answers, want one for each request: %q", len(h.answers), h.answers)
 		}
-		h.sends("initialize", meta) // which is the server's to refuse
+		h.sends("initialize", meta) // the server rejects it
 		if len(h.servers) != 1 {
 			t.Error("one host has ended the connection of the others")
 		}
 	})
 }
 
-func TestAServerThatIsStartedAnewIsIntroducedAsBefore(t *testing.T) {
+func TestRestartedServerGetsSameIntroduction(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("initialize", initialize)
 		f := h.servers[0]
@@ -351,7 +351,7 @@ func TestAServerThatIsStartedAnewIsIntroducedAsBefore(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsIsBounded(t *testing.T) {
+func TestWaitingMessagesAreBounded(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("initialize", initialize)
 		for range maxWaiting {
@@ -381,7 +381,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	})
 }
 
-func TestAHostThatLeavesEndsItsServer(t *testing.T) {
+func TestServerEndsWithItsHost(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("initialize", initialize)
 		h.sends("tools/list", "")
@@ -393,7 +393,7 @@ func TestAHostThatLeavesEndsItsServer(t *testing.T) {
 	})
 }
 
-func TestAServerThatCannotBeReachedIsToldAtOnce(t *testing.T) {
+func TestUnreachableServerIsReportedAtOnce(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.connect = func(*relay.Client) (relay.Server, error) { return nil, errors.New("no such program") }
 		h.sends("initialize", initialize)
@@ -402,7 +402,7 @@ func TestAServerThatCannotBeReachedIsToldAtOnce(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNotToBeListenedToIsNotAsked(t *testing.T) {
+func TestNoListeningBlocksSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
 		h.noListening = true

@@ -13,88 +13,87 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Policy says which tools a host may call, how long and how often, and what it does not get to see. The zero value of
-// each field means that there is no such rule. What no rule is about passes as it is.
+// Policy decides which tools a host may call, how long and how often, and which data the host does not see. The zero
+// value of each field means no such rule. Messages outside of all rules pass unchanged.
 //
-// The names of tools are matched by patterns as those of [path.Match], in which a slash is a character like any other:
-// * is any text, ? any character, [a-z] and [^a-z] one of some characters, and \ takes the next character as it is.
-// They are case-sensitive and match the whole name.
+// Names of tools are matched by patterns like those of [path.Match], in which a slash is an ordinary character: * is
+// any text, ? any character, [a-z] and [^a-z] one of some characters, and \ escapes the next character. Patterns are
+// case-sensitive and match the whole name.
 type Policy struct {
-	// AllowTools are patterns of the tools that may be called. Nil means all tools, an empty list means none.
+	// AllowTools has patterns of permitted tools. Nil permits all tools, an empty list none.
 	AllowTools []string
 
-	// DenyTools are patterns of tools that may not be called, also if AllowTools has them. A tool that may not be called
-	// is left out of the answers to tools/list, and a call of it is answered with the error for a tool that is unknown,
-	// -32602. The server does not get it.
+	// DenyTools has patterns of forbidden tools. It overrides AllowTools. A forbidden tool is omitted from the answers
+	// to tools/list, and its calls fail with the error for an unknown tool, -32602. The server does not get them.
 	DenyTools []string
 
-	// Timeout is how long a call of a tool may take, with the time for which it waits in the proxy. Then the host gets an
-	// error, and the server notifications/cancelled. Zero means without end.
+	// Timeout bounds a tool call, including the time for which it waits in the proxy. Afterwards the host gets an error,
+	// and the server notifications/cancelled. Zero means no limit.
 	Timeout time.Duration
 
-	// Timeouts are those of tools that match a pattern, in place of Timeout. The longest pattern counts, of several that
-	// are as long the first in alphabetical order. Zero means without end.
+	// Timeouts overrides Timeout for tools that match a pattern. The longest pattern counts; of equally long patterns,
+	// the first in alphabetical order. Zero means no limit.
 	Timeouts map[string]time.Duration
 
-	// MaxConcurrent is how many calls of tools are with the server at once, those of all hosts together. Those beyond
-	// wait in the order in which they came: 1,024 of them, and 16 MiB, at most. Zero means any number.
+	// MaxConcurrent bounds the concurrent tool calls of all hosts together. Further calls wait in order, at most 1,024
+	// calls and 16 MiB. Zero means no limit.
 	MaxConcurrent int
 
-	// Rate is how many calls of tools may be made in which time, those of all hosts together, all at once or one by one.
-	// Those beyond are answered with an error that says when to try again. The zero value means any number.
+	// Rate bounds the tool calls of all hosts together in a period, all at once or spread. Further calls fail with an
+	// error that contains the time for a retry. The zero value means no limit.
 	Rate Rate
 
-	// Redaction is what hosts do not get to see.
+	// Redaction removes data that hosts may not see.
 	Redaction Redaction
 }
 
-// Rate is a number of calls in a time.
+// Rate is a number of calls in a period.
 type Rate struct {
 	Calls int
 	Per   time.Duration
 }
 
-// Redaction replaces parts of messages of the server on the way to the host: of results, of errors, also those
-// of a transport and of a process that has ended, of notifications and requests of the server, and of the reasons for
-// which it cancels. All else in a message stays byte for byte. A message grows to three times its size and 1 KiB at
-// most; where a replacement would make it larger, the empty text takes the place of With.
+// Redaction replaces parts of the server's messages on the way to the host: of results, errors, notifications,
+// requests and reasons of cancellations, and also of the errors of a transport and of an ended process. The rest of a
+// message stays byte for byte. A message grows to at most three times its size and 1 KiB; where a replacement would
+// exceed that, the empty text is used instead of With.
 //
 // The texts of errors in spans and log records, and contents that
 // [github.com/mcpotel/mcpotel/mcpclient/telemetry.WithContentCapture] captures, are redacted in the same way.
 type Redaction struct {
-	// Keys are the names of members whose values are replaced as a whole, whatever they are and at any depth, upper and
-	// lower case being the same. Where names of members are those of properties, they do not count: in the answers that
-	// introduce a server or list what it has, and in the requestedSchema of an elicitation. They count in a text that is
-	// JSON as a whole, such as the one that repeats structuredContent; a text in that is a text. In the text of an error
-	// that is no answer of the server, such as one with the body of an HTTP answer or the last words of a process, all is
-	// replaced that follows a key with : or =.
+	// Keys are the names of members whose values are replaced completely, of any type, at any depth and in any case.
+	// Keys are ignored where names of members are names of properties: in the answers that introduce a server or list
+	// its features, and in the requestedSchema of an elicitation. Keys count in a text that is JSON as a whole, such as
+	// the text that repeats structuredContent; a text within it stays a text. If an error is no answer of the server,
+	// such as an error with the body of an HTTP answer or the last output of a process, everything after a key with : or
+	// = is replaced.
 	Keys []string
 
-	// Patterns are regular expressions of package [regexp]. What they match in a string, or in the name of a member, is
-	// replaced. None may match the empty text, or With.
+	// Patterns are regular expressions of package [regexp]. Their matches in a string, or in the name of a member, are
+	// replaced. No pattern may match the empty text, or With.
 	Patterns []string
 
-	// With is what stands there instead, 64 bytes at most. Empty means "[redacted]".
+	// With is the replacement, at most 64 bytes. Empty means "[redacted]".
 	With string
 
-	// Arguments has the arguments of tools, prompts and completions redacted as well, before the server gets them. The
-	// text that is completed is replaced if its argument has the name of a key.
+	// Arguments also redacts the arguments of tools, prompts and completions, before the server gets them. The completed
+	// text is replaced if its argument has the name of a key.
 	Arguments bool
 }
 
-// maxWith bounds, in bytes, how much larger a message becomes with each value that is replaced.
+// maxWith bounds the growth of a message with each replaced value, in bytes.
 const maxWith = 64
 
 const defaultWith = "[redacted]"
 
-// rules are a policy, ready for use. They are immutable.
+// rules is a compiled policy. It is immutable.
 type rules struct {
 	only        bool // only tools that match allow may be called
 	allow, deny []*regexp.Regexp
 	timeout     time.Duration
 	timeouts    []toolTimeout // the longest pattern first
-	secrets     *secrets      // nil if nothing is redacted
-	arguments   bool          // are redacted as well
+	secrets     *secrets      // nil without redaction
+	arguments   bool          // arguments are redacted as well
 }
 
 type toolTimeout struct {
@@ -102,14 +101,14 @@ type toolTimeout struct {
 	d  time.Duration
 }
 
-// Validate returns what is wrong with a policy, as [New] does.
+// Validate returns an error if the policy is invalid, like [New].
 func (p *Policy) Validate() error {
 	_, err := p.compile()
 	return err
 }
 
-// TextRedactor returns a function that redacts a text of the server which is no message, such as a line on its standard
-// error, as it does the text of an error: see [Redaction.Keys]. It is safe for concurrent use.
+// TextRedactor returns a function that redacts a text of the server outside of messages, such as a line on its
+// standard error, like the text of an error: see [Redaction.Keys]. It is safe for concurrent use.
 func (p *Policy) TextRedactor() (func(text string) string, error) {
 	r, err := p.compile()
 	if err != nil {
@@ -123,7 +122,7 @@ func (p *Policy) TextRedactor() (func(text string) string, error) {
 	}, nil
 }
 
-// compile returns the rules of a policy, or what is wrong with it.
+// compile returns the rules of a policy, or an error if it is invalid.
 func (p *Policy) compile() (*rules, error) {
 	r := &rules{only: p.AllowTools != nil, timeout: p.Timeout, arguments: p.Redaction.Arguments}
 	var err error
@@ -151,7 +150,7 @@ func (p *Policy) compile() (*rules, error) {
 		return nil, errors.New("policy: the number of concurrent calls is negative")
 	}
 	if p.Rate != (Rate{}) && (p.Rate.Calls <= 0 || p.Rate.Per <= 0) {
-		return nil, errors.New("policy: a rate is a number of calls in a time, both above zero")
+		return nil, errors.New("policy: the calls and the time of a rate must be above zero")
 	}
 	r.secrets, err = newSecrets(&p.Redaction)
 	return r, err
@@ -164,11 +163,10 @@ func longestFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// restrict reports whether there are tools that may not be called.
+// restrict reports whether tools may be forbidden.
 func (r *rules) restrict() bool { return r.only || r.deny != nil }
 
-// permit reports whether a tool with these names may be called: a rule that allows one of them, and none that denies
-// one.
+// permit reports whether a tool with these names may be called: a rule permits one of them, and no rule forbids one.
 func (r *rules) permit(names ...string) bool {
 	matches := func(patterns []*regexp.Regexp) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return matchesAny(patterns, name) })
@@ -176,7 +174,7 @@ func (r *rules) permit(names ...string) bool {
 	return (!r.only || matches(r.allow)) && !matches(r.deny)
 }
 
-// timeoutOf returns how long a call of a tool with these names may take, zero for without end.
+// timeoutOf returns the timeout of calls of a tool with these names, zero for none.
 func (r *rules) timeoutOf(names ...string) time.Duration {
 	for _, t := range r.timeouts {
 		if slices.ContainsFunc(names, t.of.MatchString) {
@@ -195,7 +193,7 @@ func newSecrets(o *Redaction) (*secrets, error) {
 		with = defaultWith
 	}
 	if len(with) > maxWith {
-		return nil, fmt.Errorf("policy: redaction: what stands instead has more than %d bytes", maxWith)
+		return nil, fmt.Errorf("policy: redaction: the replacement has more than %d bytes", maxWith)
 	}
 	r := &secrets{plain: with, quoted: jsonscan.AppendString(nil, with)}
 	r.with = r.quoted[1 : len(r.quoted)-1]
@@ -220,15 +218,14 @@ func newSecrets(o *Redaction) (*secrets, error) {
 		case p.MatchString(""):
 			return nil, fmt.Errorf("policy: redaction: %q matches the empty text", text)
 		case p.MatchString(with):
-			return nil, fmt.Errorf("policy: redaction: %q matches %q, which is to stand in place of what it matches",
-				text, with)
+			return nil, fmt.Errorf("policy: redaction: %q matches its own replacement %q", text, with)
 		}
 		r.patterns = append(r.patterns, p)
 	}
 	return r, nil
 }
 
-// compilePatterns compiles the patterns of what is called so.
+// compilePatterns compiles patterns. what names them in errors.
 func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
 	var all []*regexp.Regexp
 	for _, pattern := range patterns {

@@ -17,56 +17,57 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Options are those of a Proxy. The zero value of each field means its default.
+// Options configure a Proxy. The zero value of each field means its default.
 type Options struct {
-	// Name is the name of the server in telemetry, at both ends: mcp_client.name and mcp_server.name. Empty means that of
-	// the transport, such as the program's.
+	// Name is the name of the server in telemetry, at both ends: mcp_client.name and mcp_server.name. Empty means the
+	// name of the transport, such as the program's.
 	Name string
 
-	// FrameLimit is the size in bytes of the largest message, each way. Zero means 64 MiB.
+	// FrameLimit is the size in bytes of the largest message, in each direction. Zero means 64 MiB.
 	FrameLimit int
 
-	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that does not
-	// answer in as long is started or connected to anew. Zero means no pings.
+	// KeepAlive, if not zero, is the time without a message of the server after which the proxy sends a ping. If the
+	// server does not answer within the same time, it is restarted or reconnected. Zero means no pings.
 	KeepAlive time.Duration
 
-	// NoListening, if true, answers subscriptions/listen of hosts with -32601 and does not pass it on: for a server that
-	// stops answering after it, see [mcpclient.Options.NoListening].
+	// NoListening makes the proxy answer subscriptions/listen of hosts with -32601 instead of passing it on: for a
+	// server that stops answering after it, see [mcpclient.Options.NoListening].
 	NoListening bool
 
-	// CloseTimeout is how long the server may take to end when its host has left. Zero means 1 s.
+	// CloseTimeout bounds the end of the server after its host has left. Zero means 1 s.
 	CloseTimeout time.Duration
 
-	// Policy says which messages pass, and how. Nil means that all pass as they are.
+	// Policy decides which messages pass, and in which form. Nil means that all messages pass unchanged.
 	Policy *Policy
 
-	// Recorder has what passes written to a file, as the host has said it and as it gets it. Nil means that nothing is.
+	// Recorder writes the messages to a file: the host's as sent, the server's as the host gets them. Nil means no
+	// recording.
 	Recorder *Recorder
 
-	// Telemetry is where spans, metrics and log records go. Nil means telemetry.New().
+	// Telemetry is the destination of spans, metrics and log records. Nil means telemetry.New().
 	Telemetry *telemetry.Telemetry
 }
 
 // DefaultFrameLimit is the default of [Options.FrameLimit], in bytes.
 const DefaultFrameLimit = 64 << 20
 
-// drainTimeout is how long answers are waited for when a host has sent its last message. With the time that the server
-// has to end, it is shorter than the 2 s for which hosts wait before they kill.
+// drainTimeout bounds the wait for answers after the last message of a host. Together with the time for the end of
+// the server, it is shorter than the 2 s after which hosts kill the proxy.
 const drainTimeout = 500 * time.Millisecond
 
-// Proxy stands between hosts and a server. It is safe for concurrent use.
+// Proxy relays messages between hosts and a server. It is safe for concurrent use.
 type Proxy struct {
 	o       Options
 	server  *mcpserver.Server
 	connect func(*relay.Client) (relay.Server, error)
-	guard   *guard // nil if there is no policy
+	guard   *guard // nil without a policy
 
 	mu    sync.Mutex
 	pairs map[relay.Peer]*pair // guarded by mu; by host
 }
 
-// New returns a proxy for the server that t reaches. Each host has a connection to it, or a process, of its own.
-// Nothing is connected to or started before a host has spoken. It is an error if t or an option is invalid.
+// New returns a proxy for the server that t reaches. Each host has its own connection, or its own process. The proxy
+// connects or starts nothing before the first message of a host. New returns an error if t or an option is invalid.
 func New(t transport.Transport, o *Options) (*Proxy, error) {
 	if t == nil {
 		return nil, errors.New("mcpproxy: no transport")
@@ -118,49 +119,48 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Serve passes messages between the host at the other end of c and a server of its own, until the host has left, ctx
-// ends, or the session cannot go on. The server has ended when it returns. The error is that of
-// [mcpserver.Server.Serve], or says why the session could not go on.
+// Serve relays messages between the host at the other end of c and its own server, until the host has left, ctx ends,
+// or the session cannot continue. The server has ended when Serve returns. The error is that of
+// [mcpserver.Server.Serve], or the reason why the session could not continue.
 func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
 
-// ServeStdio is Serve for the host at the other end of standard input and output. What [mcpserver.Server.ServeStdio]
-// says of these holds.
+// ServeStdio is Serve for the host on standard input and output. It uses them like [mcpserver.Server.ServeStdio].
 func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
 
-// HTTPHandler returns a handler for hosts over HTTP, which is to be mounted at a path such as /mcp. Each session of a
-// host has a server of its own. Requests of revisions that have no sessions (2026-07-28 and later) share one: what a
-// server on standard input and output says that belongs to no request does not reach them. Nil for o means the
-// defaults; Stateless and Sessions are mistakes in the program, and HTTPHandler panics.
+// HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. Each session of a host has its
+// own server. Requests of revisions without sessions (2026-07-28 and later) share one server: messages of a stdio
+// server that belong to no request do not reach their hosts. A nil o means the defaults. HTTPHandler panics if
+// Stateless or Sessions is set, which are mistakes in the program.
 //
-// There are [DefaultMaxSessions] at once at most, unless [mcpserver.HTTPOptions.MaxSessions] has another number. One
-// [mcpserver.HTTPOptions.Account] gets half of them. Beyond, the oldest session ends that has sent nothing but
-// initialize, with its server; if there is none, the next is refused with 503.
+// There are at most [DefaultMaxSessions], unless [mcpserver.HTTPOptions.MaxSessions] sets another number. One
+// [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session that has sent only
+// initialize ends, with its server; if there is none, the next session is refused with 503.
 //
-// A session that has been idle for [mcpserver.HTTPOptions.SessionTimeout] ends, with its server. End the handler with
+// A session ends after [mcpserver.HTTPOptions.SessionTimeout] without messages, with its server. End the handler with
 // [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
 func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	return p.server.HTTPHandler(boundSessions(o))
 }
 
-// DefaultMaxSessions is how many sessions hosts over HTTP have at once, unless [mcpserver.HTTPOptions.MaxSessions] has
-// another number: each may have a process of its own.
+// DefaultMaxSessions bounds the sessions of hosts over HTTP, unless [mcpserver.HTTPOptions.MaxSessions] sets another
+// number. Each session may have its own process.
 const DefaultMaxSessions = 64
 
-// boundSessions returns o with the default bound for sessions, each of which has a process of its own.
+// boundSessions returns o with the default bound for sessions.
 func boundSessions(o *mcpserver.HTTPOptions) *mcpserver.HTTPOptions {
 	own := *cmp.Or(o, new(mcpserver.HTTPOptions))
 	own.MaxSessions = cmp.Or(own.MaxSessions, DefaultMaxSessions)
 	return &own
 }
 
-// hosts receives what hosts send.
+// hosts receives the messages of hosts.
 type hosts Proxy
 
 // ReceiveRequest passes on a request of a host.
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	p := h.pairOf(from)
 	if !p.accepted() {
-		answer = advising(answer) // before the tape, which keeps the words of the server
+		answer = withAdvice(answer) // before the tape, which keeps the server's own text
 	}
 	answer = p.tape.asked(ctx, recording.HostSide, p.tape.forTape(m), answer)
 	p.guard.request(ctx, p, m, answer)
@@ -192,14 +192,14 @@ func (h *hosts) Gone(from relay.Peer) {
 	}
 }
 
-// pairOf returns the pair of a host, which is made with its first message.
+// pairOf returns the pair of a host. The first message of a host creates it.
 func (h *hosts) pairOf(from relay.Peer) *pair {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.pairs[from]
 	if p == nil {
 		p = &pair{
-			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // as those of mcpserver are
+			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // the peers of mcpserver implement it
 			tape: h.o.Recorder.tape(), noListening: h.o.NoListening,
 		}
 		h.pairs[from] = p

@@ -16,15 +16,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-var randomMessages = flag.Int("random.messages", 1500, "messages of TestRandomMessagesKeepToThePolicy, at each place")
+var randomMessages = flag.Int("random.messages", 1500, "messages of TestRandomMessagesObeyPolicy, at each place")
 
-// TestRandomMessagesKeepToThePolicy has hosts send random messages, of which most are hostile, through a proxy and a
-// gateway with a policy, by each transport, to a server that reads carelessly and says secrets. No denied tool is
-// called, no redacted value reaches a host, telemetry or a recording, and the memory stays within a bound. With 100,000
-// messages each:
+// TestRandomMessagesObeyPolicy makes hosts send random messages, most of them hostile, through a proxy and a gateway
+// with a policy, by each transport, to a server that reads carelessly and sends secrets. No forbidden tool is called,
+// no redacted value reaches a host, telemetry or a recording, and the memory stays bounded. With 100,000 messages
+// each:
 //
-//	go test ./mcpproxy -run TestRandomMessagesKeepToThePolicy -random.messages 100000 -timeout 2h
-func TestRandomMessagesKeepToThePolicy(t *testing.T) {
+//	go test ./mcpproxy -run TestRandomMessagesObeyPolicy -random.messages 100000 -timeout 2h
+func TestRandomMessagesObeyPolicy(t *testing.T) {
 	n := *randomMessages
 	if testing.Short() {
 		n /= 10
@@ -52,7 +52,7 @@ func TestRandomMessagesKeepToThePolicy(t *testing.T) {
 	}
 }
 
-// randomHost has one host send n messages.
+// randomHost makes one host send n messages.
 func randomHost(t *testing.T, r *rand.Rand, on func(*testing.T, frontEnd, mcp.Version) *hostile, v mcp.Version,
 	gateway bool, n int) {
 	rec := telemetrytest.Recorder(t)
@@ -125,7 +125,7 @@ func randomHost(t *testing.T, r *rand.Rand, on func(*testing.T, frontEnd, mcp.Ve
 	}
 }
 
-// randomParams returns members of params for a method, and what a header says of the name. Secrets are in arguments.
+// randomParams returns members of params for a method, and the name for the header. Arguments contain secrets.
 func randomParams(r *rand.Rand, method, prefix string) (params, name string) {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	name = prefix + pick("safe", "delete", "größe", "p", "other")

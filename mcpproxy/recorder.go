@@ -19,47 +19,45 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RecorderOptions are those of a Recorder. The zero value of each field means its default.
+// RecorderOptions configure a Recorder. The zero value of each field means its default.
 type RecorderOptions struct {
-	// Content has the params, results and errors of messages recorded, which "mcpotel mock", "mcpotel replay" and
-	// mcptest.Replay need. Without it there are names of methods, tools and prompts, URIs, sizes, durations, codes of
-	// errors and trace ids. What the policy of the proxy redacts, and what has a name such as password or token (see
-	// docs/recording.md), is replaced before it is written: of what the host says, too.
+	// Content records the params, results and errors of messages, which "mcpotel mock", "mcpotel replay" and
+	// mcptest.Replay need. Without it, a recording has names of methods, tools and prompts, URIs, sizes, durations,
+	// codes of errors and trace ids. Values that the proxy's policy redacts, and values with a name such as password or
+	// token (see docs/recording.md), are replaced before writing, in messages of the host too.
 	Content bool
 
-	// Limit is how many bytes are written. A recording that would be larger ends there. Zero means 1 GiB, which is as much
-	// as can be read.
+	// Limit bounds the recording, in bytes. A larger recording ends there. Zero means 1 GiB, the most that can be read.
 	Limit int64
 
-	// Stopped, if it is not nil, hears why a recording has ended before Close, once: because of its limit, of an error of
-	// a write, or of writes so slow that 64 MiB wait for them. The messages of the proxy do not wait for it.
+	// Stopped, if not nil, is called once if a recording ends before Close, with the reason: its limit, an error of a
+	// write, or writes so slow that 64 MiB wait for them. The messages of the proxy do not wait for Stopped.
 	Stopped func(error)
 }
 
-// Recorder has the messages that pass through one proxy written, as lines of JSON. What is written has no holes: if it
-// cannot be written as fast as it comes, or not at all, the recording ends, and the messages pass as before. It is safe
-// for concurrent use.
+// Recorder writes the messages of one proxy as lines of JSON. A recording has no gaps: if a write fails or is too
+// slow, the recording ends, and the messages pass as before. It is safe for concurrent use.
 type Recorder struct {
 	to io.Writer
 	o  RecorderOptions
 
 	mu       sync.Mutex
-	out      *recording.Writer // guarded by mu; nil before the proxy is made
-	begun    time.Time         // guarded by mu until out is there
-	secrets  *secrets          // guarded by mu until out is there
+	out      *recording.Writer // guarded by mu; nil before the proxy exists
+	begun    time.Time         // guarded by mu until out is set
+	secrets  *secrets          // guarded by mu until out is set
 	sessions int               // guarded by mu
 	requests int               // guarded by mu
 	entries  int               // guarded by mu
 }
 
-// NewRecorder returns a recorder that writes to w, whole lines in calls of Write that do not overlap, from when a proxy
-// has it as [Options.Recorder]. Close it behind the last host. Nil for o means the defaults.
+// NewRecorder returns a recorder that writes to w, once a proxy has it as [Options.Recorder]. It writes whole lines,
+// in calls of Write that do not overlap. Close it after the last host. A nil o means the defaults.
 func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
 	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
 }
 
-// Close writes what waits, and returns why the recording ended before, if it did. If ctx ends first, it returns its
-// cause; a write that hangs is left behind.
+// Close writes the remaining entries, and returns the reason if the recording ended earlier. If ctx ends first, Close
+// returns its cause and abandons a hanging write.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	out := r.out
@@ -70,14 +68,14 @@ func (r *Recorder) Close(ctx context.Context) error {
 	return out.Close(ctx)
 }
 
-// secretKeys are the names of members whose values are never recorded, in addition to those of the policy.
+// secretKeys has the names of members whose values are never recorded, in addition to the policy's keys.
 var secretKeys = []string{
 	"password", "passwd", "passphrase", "secret", "client_secret", "clientSecret", "token", "access_token", "accessToken",
 	"refresh_token", "refreshToken", "id_token", "idToken", "auth_token", "authToken", "api_key", "apiKey", "api-key",
 	"x-api-key", "private_key", "privateKey", "authorization", "cookie", "set-cookie", "credentials",
 }
 
-// begin starts the recording of what passes through a proxy, whose server has this name.
+// begin starts the recording for a proxy. name is the name of its server.
 func (r *Recorder) begin(name string, p *Policy) error {
 	said := Redaction{}
 	if p != nil {
@@ -92,7 +90,7 @@ func (r *Recorder) begin(name string, p *Policy) error {
 	defer r.mu.Unlock()
 	switch {
 	case r.out != nil:
-		return errors.New("the recorder is that of another proxy")
+		return errors.New("the recorder belongs to another proxy")
 	case r.o.Limit < 0:
 		return errors.New("the limit of the recorder is negative")
 	}
@@ -105,7 +103,7 @@ func (r *Recorder) begin(name string, p *Policy) error {
 	return nil
 }
 
-// program is the main module of this program, with its version.
+// program returns the main module of this program, with its version.
 func program() string {
 	if b, ok := debug.ReadBuildInfo(); ok {
 		return b.Main.Path + " " + cmp.Or(b.Main.Version, "(devel)")
@@ -113,13 +111,13 @@ func program() string {
 	return ""
 }
 
-// tape is the part of a recording that has the session of one host.
+// tape records the session of one host.
 type tape struct {
 	*Recorder
 	session int
 }
 
-// tape returns what records another session, nil for no recorder.
+// tape returns the tape of another session, nil without a recorder.
 func (r *Recorder) tape() *tape {
 	if r == nil {
 		return nil
@@ -130,7 +128,7 @@ func (r *Recorder) tape() *tape {
 	return &tape{r, r.sessions}
 }
 
-// asked records a request, and returns what records its answer as well.
+// asked records a request, and returns an answer function that records the answer as well.
 func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, answer relay.Answer) relay.Answer {
 	if t == nil {
 		return answer
@@ -150,7 +148,7 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 	}
 }
 
-// answered records what became of a request that a side has made.
+// answered records the outcome of a side's request.
 func (t *tape) answered(ctx context.Context, asked recording.Side, e *recording.Entry, result json.RawMessage,
 	err error) {
 	e.From, e.Kind = recording.HostSide, recording.Result
@@ -180,7 +178,7 @@ func (t *tape) told(ctx context.Context, from recording.Side, m relay.Message) {
 	}
 }
 
-// entry returns a request or a notification.
+// entry returns the entry of a request or notification.
 func (t *tape) entry(ctx context.Context, from recording.Side, kind recording.Kind, m relay.Message) *recording.Entry {
 	span := trace.SpanContextFromContext(ctx)
 	e := &recording.Entry{
@@ -197,8 +195,8 @@ func (t *tape) entry(ctx context.Context, from recording.Side, kind recording.Ki
 	return e
 }
 
-// redacted returns JSON without secrets. Everything of a message that a recording has passes it, whole: a part of a
-// secret matches no pattern.
+// redacted returns JSON without secrets. Every recorded part of a message passes through it before it is cut: a part
+// of a secret matches no pattern.
 func (t *tape) redacted(raw json.RawMessage, in part) json.RawMessage {
 	redacted, _ := t.secrets.redact(raw, in)
 	return redacted
@@ -212,7 +210,7 @@ func (t *tape) content(raw json.RawMessage, in part) json.RawMessage {
 	return t.redacted(raw, in)
 }
 
-// word returns the recorded form of the value of a member: 1 KiB at most, cut after the redaction.
+// word returns the recorded form of a member's value: at most 1 KiB, cut after the redaction.
 func (t *tape) word(member, value string) (word string) {
 	raw := append(jsonscan.AppendString([]byte{'{'}, member), ':')
 	raw = append(jsonscan.AppendString(raw, value), '}')
@@ -220,18 +218,18 @@ func (t *tape) word(member, value string) (word string) {
 	return cut(word, 1<<10)
 }
 
-// target returns the recorded form of the tool, the prompt or the URI that params name.
+// target returns the recorded form of the tool, prompt or URI in params.
 func (t *tape) target(params json.RawMessage) string {
 	for _, member := range []string{"name", "uri"} {
 		var value string
-		if _, _ = mcp.Object(params).Decode(member, &value); value != "" { // another type names nothing
+		if _, _ = mcp.Object(params).Decode(member, &value); value != "" { // another type names no target
 			return t.word(member, value)
 		}
 	}
 	return ""
 }
 
-// write has an entry written, in the order of the calls, and returns the number of its request.
+// write writes an entry, in the order of the calls, and returns the number of its request.
 func (t *tape) write(e *recording.Entry, numbered bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -245,19 +243,19 @@ func (t *tape) write(e *recording.Entry, numbered bool) int {
 	return e.Request
 }
 
-// failed reports whether the result of a tool says that it failed.
+// failed reports whether the result of a tool reports an error.
 func failed(result json.RawMessage) (is bool) {
-	_, _ = mcp.Object(result).Decode("isError", &is) // of another type it does not
+	_, _ = mcp.Object(result).Decode("isError", &is) // another type is no error
 	return is
 }
 
-// reason is why a request was cancelled, as params of notifications/cancelled have it.
+// reason returns the params of notifications/cancelled for a reason.
 func reason(why error) json.RawMessage {
-	text, _ := json.Marshal(map[string]string{"reason": why.Error()}) // a string always can
+	text, _ := json.Marshal(map[string]string{"reason": why.Error()}) // never fails for a string
 	return text
 }
 
-// errorObject is an error as the peer gets it, with its code.
+// errorObject returns an error as the peer gets it, and its code.
 func errorObject(err error) (object json.RawMessage, code int64) {
 	if passed, ok := errors.AsType[*relay.Error](err); ok {
 		return passed.Object, int64(passed.Server.Code)

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// recordingOf has a host log in behind a proxy with this recorder.
+// recordingOf makes a host log in behind a proxy with this recorder.
 func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Telemetry) {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, nil)
@@ -101,7 +101,7 @@ func TestNoSecretIsRecorded(t *testing.T) {
 	}
 }
 
-func TestARecordingWithoutContentHasNamesAndSizes(t *testing.T) {
+func TestRecordingWithoutContentHasNamesAndSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		r := NewRecorder(&file, nil)
@@ -123,13 +123,13 @@ func TestARecordingWithoutContentHasNamesAndSizes(t *testing.T) {
 	})
 }
 
-func TestARecorderIsForOneProxy(t *testing.T) {
+func TestRecorderBelongsToOneProxy(t *testing.T) {
 	tr := transport.InMemory(func(context.Context, *transport.Peer) {})
 	r := NewRecorder(new(bytes.Buffer), nil)
 	if _, err := New(tr, &Options{Recorder: r}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(tr, &Options{Recorder: r}); err == nil || !strings.Contains(err.Error(), "that of another proxy") {
+	if _, err := New(tr, &Options{Recorder: r}); err == nil || !strings.Contains(err.Error(), "belongs to another proxy") {
 		t.Errorf("got %v", err)
 	}
 	if err := r.Close(t.Context()); err != nil {
@@ -149,7 +149,7 @@ var errFull = errors.New("no space left on device")
 
 func (*full) Write([]byte) (int, error) { return 0, errFull }
 
-func TestMessagesPassThoughNothingCanBeRecorded(t *testing.T) {
+func TestMessagesPassWhenRecordingFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan error, 2)
 		r := NewRecorder(new(full), &RecorderOptions{Stopped: func(err error) { told <- err }})
@@ -160,9 +160,9 @@ func TestMessagesPassThoughNothingCanBeRecorded(t *testing.T) {
 	})
 }
 
-// TestEveryMemberOfARecordingIsRedactedWhole puts secrets into each part of a message that a recording has, across the
-// places where names are cut.
-func TestEveryMemberOfARecordingIsRedactedWhole(t *testing.T) {
+// TestRecordedMembersAreRedactedBeforeCutting puts secrets into each recorded part of a message, across the positions
+// where names are cut.
+func TestRecordedMembersAreRedactedBeforeCutting(t *testing.T) {
 	secret := "sk-" + strings.Repeat("z", 40)
 	policy := &Policy{Redaction: Redaction{Keys: []string{"uri"}, Patterns: []string{`sk-z{40}`}}}
 	params := func(member, value string) json.RawMessage {

@@ -11,33 +11,33 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// secrets replaces what is not to be seen in JSON. It is immutable.
+// secrets replaces secret data in JSON. It is immutable.
 type secrets struct {
 	keys         [][]byte
 	patterns     []*regexp.Regexp
 	plain        string         // the replacement
-	with, quoted []byte         // plain as the contents of a JSON string, and as one
-	inText       []byte         // quoted, as contents likewise
-	inError      *regexp.Regexp // a key with : or =, in a text that is not JSON; nil for no keys
+	with, quoted []byte         // plain as the contents of a JSON string, and as a JSON string
+	inText       []byte         // quoted, as the contents of a JSON string
+	inError      *regexp.Regexp // matches a key with : or =, in a text that is not JSON; nil without keys
 }
 
-// part says where in a text the keys count.
+// part selects where in a text the keys count.
 type part struct {
-	noKeys bool     // nowhere
-	below  int      // not the members code, message and data of objects that are this deep; 0 is none
-	schema []string // not in the value of the member with this path from the outermost object; * is any name
+	noKeys bool     // keys count nowhere
+	below  int      // keys do not hide the members code, message and data of objects at this depth; 0 means no exception
+	schema []string // keys do not count in the value at this path from the outermost object; * is any name
 }
 
 const (
-	// maxPasses is how often a string is looked at in which something is replaced. What is replaced may make a match of
-	// what stands around it.
+	// maxPasses bounds the passes over a string with replacements. A replacement may create another match with its
+	// surroundings.
 	maxPasses = 4
-	// maxMatches is how many matches of a pattern are replaced one by one in a string, which takes memory for each.
+	// maxMatches bounds the matches of a pattern that are replaced one by one in a string, since each takes memory.
 	maxMatches = 1 << 16
 )
 
-// redact returns b, which is valid JSON, with what is to be seen of it, and how much was replaced. It is b itself if
-// that is nothing, and else a copy.
+// redact returns b, which is valid JSON, with secrets replaced, and the number of replacements. Without replacements
+// it returns b itself, otherwise a copy.
 func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, replaced int) {
 	w := rewriter{from: b, limit: redactedLimit(len(b))}
 	at := position{path: in.schema}
@@ -50,7 +50,7 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 		}
 		end, escaped, err := jsonscan.String(b, start)
 		if err != nil {
-			return r.quoted, replaced + 1 // which cannot be
+			return r.quoted, replaced + 1 // which is impossible
 		}
 		value := valueOf(b, end)
 		keys := !in.noKeys && start >= schemaEnd
@@ -66,7 +66,7 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 		name := s.text()
 		if at.enter(name) {
 			schemaEnd, _ = jsonscan.Value(b, value)
-		} else if keys && !in.spares(at.depth, name) && r.hasKey(name) {
+		} else if keys && !in.isExempt(at.depth, name) && r.hasKey(name) {
 			if i, err = jsonscan.Value(b, value); err != nil {
 				return r.quoted, replaced + 1
 			}
@@ -78,8 +78,8 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 	}
 }
 
-// spares reports whether a member is kept although a key hides it: it is a member that every error needs.
-func (in part) spares(depth int, name []byte) bool {
+// isExempt reports whether a member stays although a key hides it, because every error needs it.
+func (in part) isExempt(depth int, name []byte) bool {
 	if depth > in.below {
 		return false
 	}
@@ -95,11 +95,12 @@ func (r *secrets) isHidden(value []byte) bool {
 	return bytes.Equal(value, r.quoted) || string(value) == `""`
 }
 
-// redactedLimit is the size up to which replacements in a text of n bytes are no smaller than they should be. Beyond,
-// each value grows by one byte at most, so that no text becomes larger than 3 n and 1 KiB.
+// redactedLimit is the size up to which replacements in a text of n bytes have their full length. Beyond, each value
+// grows by at most one byte, so that no text exceeds 3 n and 1 KiB.
 func redactedLimit(n int) int { return 2*n + 1<<10 }
 
-// valueOf returns where the value of a member begins, if b[end] is behind a string that is its name, and -1 if not.
+// valueOf returns the offset of a member's value, if b[end] follows a string that is the member's name, and -1
+// otherwise.
 func valueOf(b []byte, end int) int {
 	colon := jsonscan.Space(b, end)
 	if colon == len(b) || b[colon] != ':' {
@@ -108,13 +109,15 @@ func valueOf(b []byte, end int) int {
 	return jsonscan.Space(b, colon+1)
 }
 
-// mayBeNested reports whether the contents of a string may be an object or an array, which may begin with an escape.
+// mayBeNested reports whether the contents of a string may be an object or an array. The contents may start with an
+// escape.
 func mayBeNested(raw []byte) bool {
 	i := jsonscan.Space(raw, 0)
 	return i < len(raw) && (raw[i] == '{' || raw[i] == '[' || raw[i] == '\\')
 }
 
-// valuesIn returns where the values of the keys are in a text, if that is JSON as a whole. A text in it is a text.
+// valuesIn returns the positions of the keys' values in a text, if the text is JSON as a whole. Texts within it stay
+// texts.
 func (r *secrets) valuesIn(text []byte) (values [][]int) {
 	i := jsonscan.Space(text, 0)
 	if i == len(text) || text[i] != '{' && text[i] != '[' || jsonscan.Valid(text) != nil {
@@ -153,12 +156,12 @@ func (r *secrets) hasKey(name []byte) bool {
 	return false
 }
 
-// hiding is a string in which something is replaced. Its memory is used again.
+// hiding is a string with replacements. Its memory is reused.
 type hiding struct {
 	raw      []byte // the contents
-	escaped  bool   // something in it is
+	escaped  bool   // raw contains escapes
 	replaced int
-	decoded  []byte // what raw means, if known
+	decoded  []byte // raw without escapes, if known
 	known    bool
 	memory   []byte
 }
@@ -167,7 +170,7 @@ func (s *hiding) begin(raw []byte, escaped bool) {
 	s.raw, s.escaped, s.replaced, s.known = raw, escaped, 0, false
 }
 
-// text returns what raw means.
+// text returns raw without escapes.
 func (s *hiding) text() []byte {
 	switch {
 	case !s.escaped:
@@ -179,9 +182,9 @@ func (s *hiding) text() []byte {
 	return s.decoded
 }
 
-// hide replaces in s the values of keys, if they count, and what the patterns match, until they match nothing any more.
-// It reports whether that was anything. If there is no end to it, or too much of it, or if the string grows by it to
-// more than three times what it was, it is replaced as a whole.
+// hide replaces in s the values of keys, if they count, and the matches of the patterns, until nothing matches. It
+// reports whether it has replaced anything. It replaces the whole string if there are too many passes or matches, or
+// if the string grows to more than three times its size.
 func (r *secrets) hide(s *hiding, keys bool) bool {
 	keys = keys && len(r.keys) > 0 && mayBeNested(s.raw)
 	if !keys && len(r.patterns) == 0 {
@@ -210,8 +213,8 @@ func (r *secrets) hide(s *hiding, keys bool) bool {
 	return true
 }
 
-// replace replaces parts of s, by their offsets in what it means, and reports false if they are too many, or make more
-// than limit bytes of it.
+// replace replaces parts of s, given by offsets in its text. It returns false if there are too many parts, or if the
+// result exceeds limit bytes.
 func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 	if parts == nil {
 		return true
@@ -221,7 +224,7 @@ func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 		offset = func(from, bytes int) int { return skip(s.raw, from, bytes) }
 	}
 	raw := make([]byte, 0, len(s.raw)+len(with))
-	at, done := 0, 0 // in raw, and in what that means
+	at, done := 0, 0 // offsets in raw, and in its text
 	for _, p := range parts {
 		start := offset(at, p[0]-done)
 		raw = append(append(raw, s.raw[at:start]...), with...)
@@ -234,7 +237,7 @@ func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 	return len(parts) <= maxMatches && len(s.raw) <= limit
 }
 
-// skip returns the offset behind what means n bytes from raw[i] on.
+// skip returns the offset in raw after n bytes of text from raw[i].
 func skip(raw []byte, i, n int) int {
 	for n > 0 {
 		plain := bytes.IndexByte(raw[i:min(i+n, len(raw))], '\\')
@@ -247,7 +250,7 @@ func skip(raw []byte, i, n int) int {
 	return i
 }
 
-// unit returns the size of the escape at raw[i], and of what it means.
+// unit returns the size of the escape at raw[i], and the size of its text.
 func unit(raw []byte, i int) (size, means int) {
 	if raw[i+1] != 'u' {
 		return 2, 1
@@ -263,20 +266,21 @@ func unit(raw []byte, i int) (size, means int) {
 	return 6, utf8.RuneLen(first)
 }
 
-// hexRune returns the rune of which b begins with four hexadecimal digits.
+// hexRune returns the rune of the four hexadecimal digits at the start of b.
 func hexRune(b []byte) rune {
 	n, _ := strconv.ParseUint(string(b[:4]), 16, 16) // they are valid
 	return rune(n)
 }
 
-// position is where in nested JSON a walk is.
+// position is the position of a walk in nested JSON.
 type position struct {
-	depth   int // of objects and arrays
+	depth   int // depth of objects and arrays
 	path    []string
-	matched int // names of the path that lead here
+	matched int // names of the path that match so far
 }
 
-// nextString returns the offset of the next string from b[i] on, which is in none, and len(b) if there is no other.
+// nextString returns the offset of the next string from b[i], which is outside of strings, or len(b) if there is
+// none.
 func (p *position) nextString(b []byte, i int) int {
 	for ; i < len(b); i++ {
 		switch b[i] {
@@ -291,7 +295,7 @@ func (p *position) nextString(b []byte, i int) int {
 	return i
 }
 
-// enter notes the name of a member, and reports whether the path leads to it.
+// enter records the name of a member, and reports whether the path leads to it.
 func (p *position) enter(name []byte) bool {
 	p.matched = min(p.matched, p.depth-1)
 	if d := p.depth; p.matched == d-1 && d <= len(p.path) && (p.path[d-1] == "*" || p.path[d-1] == string(name)) {
@@ -301,14 +305,14 @@ func (p *position) enter(name []byte) bool {
 	return false
 }
 
-// rewriter is a text in which parts are replaced. It is copied when there is a first one.
+// rewriter replaces parts of a text. It copies the text at the first replacement.
 type rewriter struct {
 	from, to []byte
-	done     int // of from
-	limit    int // of the size to which hide lets the text grow
+	done     int // offset in from
+	limit    int // limit up to which hide lets the text grow
 }
 
-// hide is replace with a text that may make the whole too large. Then less takes its place, which does not.
+// hide is replace with a text that may exceed the limit. Then less is used instead, which is short enough.
 func (w *rewriter) hide(start, end int, with []byte, less string) {
 	if len(w.to)+len(w.from)-w.done+len(with)-(end-start) > w.limit {
 		with = []byte(less)
@@ -316,7 +320,7 @@ func (w *rewriter) hide(start, end int, with []byte, less string) {
 	w.replace(start, end, with)
 }
 
-// replace replaces from[start:end], which is behind what was replaced before.
+// replace replaces from[start:end], which follows the previous replacements.
 func (w *rewriter) replace(start, end int, with []byte) {
 	if w.to == nil {
 		w.to = make([]byte, 0, len(w.from)+max(0, len(with)-(end-start)))

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// redacting returns what redacts by these options.
+// redacting returns the secrets for these options.
 func redacting(t testing.TB, o Redaction) *secrets {
 	t.Helper()
 	r, err := newSecrets(&o)
@@ -22,7 +22,7 @@ func redacting(t testing.TB, o Redaction) *secrets {
 	return r
 }
 
-func TestWhatIsRedacted(t *testing.T) {
+func TestRedaction(t *testing.T) {
 	keys := Redaction{Keys: []string{"password", "token"}}
 	secret := Redaction{Patterns: []string{`sk-[a-z0-9]{4,}`}}
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestWhatIsRedacted(t *testing.T) {
 	}
 }
 
-func TestARedactedMessageGrowsToThreeTimesItsSizeAtMost(t *testing.T) {
+func TestRedactedMessageGrowsAtMostThreefold(t *testing.T) {
 	const most = 300_000
 	for name, unit := range map[string]string{
 		"texts": `"x"`, "values": `{"a":1}`, "values of names": `{"x":{"a":[]}}`, "names": `{"x":1}`,
@@ -99,7 +99,7 @@ func TestARedactedMessageGrowsToThreeTimesItsSizeAtMost(t *testing.T) {
 	}
 }
 
-func TestWhereKeysCount(t *testing.T) {
+func TestKeysAreIgnoredInDefinitions(t *testing.T) {
 	r := redacting(t, Redaction{Keys: []string{"token"}, Patterns: []string{"sk-1"}})
 	asks := []string{"inputRequests", "*", "params", "requestedSchema"}
 	for _, c := range []struct {
@@ -194,7 +194,7 @@ func visit(b []byte, f func(string), value func(name, raw string)) {
 	}
 }
 
-func TestRedactedTextsAreValidAndShowNothing(t *testing.T) {
+func TestRedactedTextsAreValidAndWithoutSecrets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Redaction{
 			Keys: rapid.SliceOfN(rapid.SampledFrom([]string{"token", "a", "é"}), 0, 2).Draw(t, "keys"),
@@ -242,10 +242,10 @@ func TestRedactedTextsAreValidAndShowNothing(t *testing.T) {
 	})
 }
 
-func TestAMistakeInARedactionIsNamed(t *testing.T) {
+func TestInvalidRedactionIsReported(t *testing.T) {
 	for want, o := range map[string]Redaction{
 		"matches the empty text":            {Patterns: []string{"a*"}},
-		`matches "[redacted]"`:              {Patterns: []string{"red"}},
+		`matches its own replacement`:       {Patterns: []string{"red"}},
 		"missing closing ]":                 {Patterns: []string{"["}},
 		"policy: redaction: a key is empty": {Keys: []string{""}},
 		"has more than 64 bytes":            {Keys: []string{"a"}, With: strings.Repeat("x", 65)},
@@ -256,7 +256,7 @@ func TestAMistakeInARedactionIsNamed(t *testing.T) {
 	}
 }
 
-// logLines is a result of about so many bytes that is one text of many lines, or one structure of many members.
+// logLines returns a result of about this size: one text of many lines, or one structure of many members.
 func logLines(size int, structured bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"content":[{"type":"text","text":"`)

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// notSeen are what hosts must not see in these tests: sk- and a number, and what a token is.
+// notSeen matches secrets in these tests: sk- and a number, and the values of tokens.
 var notSeen = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}}
 
 type login struct {
@@ -27,8 +27,8 @@ type login struct {
 	Token string `json:"token"`
 }
 
-// telling adds what says secrets in all ways there are.
-func telling(g *guarded, s *mcpserver.Server) {
+// addSecretTools adds features that send secrets in all possible ways.
+func addSecretTools(g *guarded, s *mcpserver.Server) {
 	add(g.t, s, "login", func(ctx context.Context, in login) (login, error) {
 		g.note("login %s", in.Token)
 		r := mcpserver.RequestFrom(ctx)
@@ -67,7 +67,7 @@ func telling(g *guarded, s *mcpserver.Server) {
 	}
 }
 
-// hearing is a host that notes what it is told.
+// hearing is a host that records its messages.
 func hearing(g **guarded, v mcp.Version) mcpclient.Options {
 	return mcpclient.Options{Versions: []mcp.Version{v}, Features: []mcpclient.Feature{
 		mcpclient.UseTasks(nil),
@@ -80,11 +80,11 @@ func hearing(g **guarded, v mcp.Version) mcpclient.Options {
 	}}
 }
 
-func TestAHostSeesNoSecrets(t *testing.T) {
+func TestHostSeesNoSecrets(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		t.Run(string(v), func(t *testing.T) {
 			var host *guarded
-			serve := func(g *guarded, s *mcpserver.Server) { host = g; telling(g, s) }
+			serve := func(g *guarded, s *mcpserver.Server) { host = g; addSecretTools(g, s) }
 			guarding(t, Policy{Redaction: notSeen}, hearing(&host, v), serve, func(t *testing.T, g *guarded) {
 				logging := mcpclient.WithLogLevel(mcp.LevelDebug)
 				if v.Era() == mcp.Legacy {
@@ -142,11 +142,11 @@ func TestAHostSeesNoSecrets(t *testing.T) {
 	}
 }
 
-func TestAServerSeesNoSecretsInArguments(t *testing.T) {
+func TestServerSeesNoSecretsInArguments(t *testing.T) {
 	var host *guarded
 	o := notSeen
 	o.Arguments = true
-	serve := func(g *guarded, s *mcpserver.Server) { host = g; telling(g, s) }
+	serve := func(g *guarded, s *mcpserver.Server) { host = g; addSecretTools(g, s) }
 	guarding(t, Policy{Redaction: o}, hearing(&host, mcp.Version20260728), serve, func(t *testing.T, g *guarded) {
 		if _, err := g.CallTool(t.Context(), "wait", waitArguments{Token: "mine"}); err != nil {
 			t.Error(err)
@@ -161,7 +161,7 @@ func TestAServerSeesNoSecretsInArguments(t *testing.T) {
 	})
 }
 
-// taking is a server that keeps the latest request.
+// taking is a server that stores the latest request.
 type taking struct {
 	quick
 	took relay.Message
@@ -169,7 +169,7 @@ type taking struct {
 
 func (s *taking) Request(_ context.Context, m relay.Message, answer relay.Answer) { s.took = m }
 
-func TestAHeaderDoesNotRepeatWhatIsRedacted(t *testing.T) {
+func TestHeadersDoNotRepeatRedactedValues(t *testing.T) {
 	r, err := (&Policy{Redaction: Redaction{Keys: []string{"token"}, Arguments: true}}).compile()
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestAHeaderDoesNotRepeatWhatIsRedacted(t *testing.T) {
 	}
 }
 
-func TestWhyAServerCancelsIsRedacted(t *testing.T) {
+func TestReasonOfCancellationIsRedacted(t *testing.T) {
 	r, err := (&Policy{Redaction: notSeen}).compile()
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestWhyAServerCancelsIsRedacted(t *testing.T) {
 	}
 }
 
-// quick is a server that answers at once, and takes no memory.
+// quick is a server that answers at once, without allocations.
 type quick struct{}
 
 func (quick) Request(_ context.Context, _ relay.Message, answer relay.Answer) { answer(nil, nil) }
@@ -233,7 +233,7 @@ func (quick) Stop(context.Context) error                                      { 
 func (quick) Shared() bool                                                    { return false }
 func (quick) End(error)                                                       {}
 
-func TestWithoutAPolicyNothingIsDone(t *testing.T) {
+func TestNilPolicyChangesNothing(t *testing.T) {
 	p := &pair{host: quick{}}
 	l := newLink(p, relay.Message{}, nil)
 	l.server, l.running, p.link = quick{}, false, l
@@ -253,7 +253,7 @@ func TestWithoutAPolicyNothingIsDone(t *testing.T) {
 	}
 }
 
-func TestAPolicyThatIsMistakenIsNoProxy(t *testing.T) {
+func TestNewRejectsInvalidPolicy(t *testing.T) {
 	o := &Options{Policy: &Policy{MaxConcurrent: -1}, Telemetry: telemetry.Off()}
 	if _, err := New(transport.Stdio{Command: "x"}, o); err == nil ||
 		err.Error() != "mcpproxy: policy: the number of concurrent calls is negative" {

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Both ends of a proxy record why a request in flight has ended.
-func TestARequestEndsAsItsProxyEnds(t *testing.T) {
+// Both ends of a proxy record the reason for the end of a request in flight.
+func TestRequestEndsWithProxy(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		end            func(stop, leave context.CancelFunc, host *mcpclient.Client)

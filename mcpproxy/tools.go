@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// toolsOf yields the names in a definition of a tool: members that a reader may take for the name, which need not tell
-// upper from lower case, as encoding/json does not. A value that is no string is "", which is no tool's name.
+// toolsOf yields the names in a definition of a tool: all members that a reader may treat as the name, in any case,
+// since encoding/json ignores case. A value that is no string yields "", which is no tool's name.
 func toolsOf(object []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		o := jsonscan.ObjectAt(object, 0)
@@ -28,7 +28,7 @@ func toolsOf(object []byte) func(yield func(string) bool) {
 	}
 }
 
-// lists reports whether a definition of a tool may be in a list.
+// lists reports whether a list may contain a definition of a tool.
 func (r *rules) lists(tool []byte) bool {
 	named := false
 	for name := range toolsOf(tool) {
@@ -39,8 +39,7 @@ func (r *rules) lists(tool []byte) bool {
 	return named || !r.only
 }
 
-// withoutDenied returns the result of tools/list without tools that may not be called, and how many those were. All
-// else is as it was.
+// withoutDenied returns the result of tools/list without forbidden tools, and their number. The rest is unchanged.
 func (r *rules) withoutDenied(result json.RawMessage) (allowed json.RawMessage, denied int) {
 	w := rewriter{from: result}
 	o := jsonscan.ObjectAt(result, 0)
@@ -55,11 +54,11 @@ func (r *rules) withoutDenied(result json.RawMessage) (allowed json.RawMessage, 
 	return w.result(), denied
 }
 
-// cutDenied cuts the tools that may not be called from the array at w.from[i], each with one comma, and returns how
-// many those were and the offset behind the array.
+// cutDenied removes the forbidden tools from the array at w.from[i], each with one comma. It returns their number and
+// the offset after the array.
 func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 	a := jsonscan.ArrayAt(w.from, i)
-	first, last := -1, -1 // where the tools before begin, none of which is kept, and where the one before ends
+	first, last := -1, -1 // start of the removed tools in a row before this one, and end of the previous tool
 	kept := false
 	for a.Next() {
 		tool, start := a.Raw(), a.At()
@@ -89,10 +88,10 @@ func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 	return denied, a.End()
 }
 
-// shown is the name of a tool for a message, of which it may be too long a part.
+// shown returns the name of a tool for a message, cut to a limit.
 func shown(name string) string { return cut(name, 64) }
 
-// cut returns a text, of which no more than most bytes and a mark are left.
+// cut returns at most most bytes of a text, and a mark if the text is longer.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

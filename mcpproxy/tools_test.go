@@ -23,7 +23,7 @@ func compiled(t testing.TB, p Policy) *rules {
 	return r
 }
 
-func TestWhichToolsMayBeCalled(t *testing.T) {
+func TestPolicyPermitsTools(t *testing.T) {
 	both := compiled(t, Policy{AllowTools: []string{"read_*", "list"}, DenyTools: []string{"*_secret"}})
 	for name, want := range map[string]bool{"read_a": true, "list": true, "read_secret": false, "write": false} {
 		if got := both.permit(name); got != want {
@@ -46,7 +46,7 @@ func TestWhichToolsMayBeCalled(t *testing.T) {
 	}
 }
 
-func TestWhichToolIsCalled(t *testing.T) {
+func TestCalledToolIsReadUnambiguously(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"name":"a","arguments":{"name":"b"}}`:    "a",
 		`{"n\u0061me":"\u0061\/b"}`:                "a/b",
@@ -77,7 +77,7 @@ func TestWhichToolIsCalled(t *testing.T) {
 	}
 }
 
-func TestDeniedToolsAreCutFromLists(t *testing.T) {
+func TestForbiddenToolsAreRemovedFromLists(t *testing.T) {
 	r := compiled(t, Policy{DenyTools: []string{"d*"}})
 	for in, want := range map[string]string{
 		`{"tools":[]}`: `{"tools":[]}`,
@@ -106,7 +106,7 @@ func TestDeniedToolsAreCutFromLists(t *testing.T) {
 	}
 }
 
-func TestAListKeepsAllElse(t *testing.T) {
+func TestFilteredListKeepsOtherMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, err := (&Policy{DenyTools: []string{"d*"}}).compile()
 		if err != nil {
@@ -135,7 +135,7 @@ func TestAListKeepsAllElse(t *testing.T) {
 	})
 }
 
-func TestTheLongestPatternSaysHowLongATool(t *testing.T) {
+func TestLongestPatternSetsTimeout(t *testing.T) {
 	r := compiled(t, Policy{Timeout: 3, Timeouts: map[string]time.Duration{
 		"s*": 1, "slow_*": 2, "xb?": 4, "x?c": 5, "y": 0,
 	}})
@@ -146,7 +146,7 @@ func TestTheLongestPatternSaysHowLongATool(t *testing.T) {
 	}
 }
 
-func TestAMistakeInAPolicyIsNamed(t *testing.T) {
+func TestInvalidPolicyIsReported(t *testing.T) {
 	for want, p := range map[string]Policy{
 		`policy: allowed tools: "[" is no pattern`:           {AllowTools: []string{"["}},
 		"policy: denied tools: a pattern is empty":           {DenyTools: []string{""}},
@@ -154,7 +154,7 @@ func TestAMistakeInAPolicyIsNamed(t *testing.T) {
 		`policy: the timeout of "a" is negative`:             {Timeouts: map[string]time.Duration{"a": -1}},
 		`policy: timeouts: "["`:                              {Timeouts: map[string]time.Duration{"[": 1}},
 		"policy: the number of concurrent calls is negative": {MaxConcurrent: -1},
-		"policy: a rate is a number of calls":                {Rate: Rate{Calls: 1}},
+		"policy: the calls and the time of a rate":           {Rate: Rate{Calls: 1}},
 	} {
 		if _, err := p.compile(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -162,7 +162,7 @@ func TestAMistakeInAPolicyIsNamed(t *testing.T) {
 	}
 }
 
-func TestLongNamesAreShownInPart(t *testing.T) {
+func TestLongNamesAreShortenedInMessages(t *testing.T) {
 	long := strings.Repeat("é", 40)
 	got := shown("a" + long)
 	if len(got) > 70 || !utf8.ValidString(got) || !strings.HasSuffix(got, "é…") || shown("a") != "a" {

@@ -20,13 +20,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// eras are a host and a server that have no revision in common.
+// eras lists pairs of a host and a server without a common revision.
 var eras = []struct{ host, server mcp.Version }{
 	{mcp.Version20251125, mcp.Version20260728}, {mcp.Version20241105, mcp.Version20260728},
 	{mcp.Version20260728, mcp.Version20251125}, {mcp.Version20260728, mcp.Version20241105},
 }
 
-// eachEra runs f for these, with both connections on streams or both over HTTP.
+// eachEra runs f for each pair, with both connections on streams or both over HTTP.
 func eachEra(t *testing.T,
 	f func(t *testing.T, host mcp.Version, web bool, server *mcptest.Server, way transport.Transport)) {
 	for _, era := range eras {
@@ -58,7 +58,7 @@ func eachEra(t *testing.T,
 	}
 }
 
-// fronted returns the way for a host to what stands in front of a server: on a stream, or over HTTP.
+// fronted returns a host's transport to a proxy or gateway: on a stream, or over HTTP.
 func fronted(t *testing.T, web bool, serve func(context.Context, mcpserver.Conn) error,
 	handler func(*mcpserver.HTTPOptions) *mcpserver.HTTPHandler) transport.Transport {
 	if !web {
@@ -85,7 +85,7 @@ func arrives(t *testing.T, way transport.Transport, v mcp.Version,
 	return c, err
 }
 
-// overheard notes what a host receives.
+// overheard records the messages of a host.
 type overheard struct {
 	transport.Transport
 	h *heard
@@ -107,7 +107,7 @@ func (c overheardConn) Receive(ctx context.Context) (transport.Frame, error) {
 	return f, err
 }
 
-func TestAProxyTellsAHostOfAnotherEraWhatTranslates(t *testing.T) {
+func TestProxyAdvisesHostOfOtherEra(t *testing.T) {
 	eachEra(t, func(t *testing.T, host mcp.Version, web bool, _ *mcptest.Server, way transport.Transport) {
 		p, err := mcpproxy.New(way, &mcpproxy.Options{Telemetry: telemetry.Off()})
 		must(err)
@@ -124,8 +124,8 @@ func TestAProxyTellsAHostOfAnotherEraWhatTranslates(t *testing.T) {
 	})
 }
 
-// A host of 2026-07-28 need not begin with server/discover. The recording has what the server has said.
-func TestTheAdviceIsForTheHostAndNotOfTheRecording(t *testing.T) {
+// A host of 2026-07-28 need not start with server/discover. The recording has the server's own text.
+func TestAdviceIsNotRecorded(t *testing.T) {
 	s := mcptest.NewServer(t, &mcpserver.Options{
 		Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(),
 	})
@@ -151,7 +151,7 @@ func TestTheAdviceIsForTheHostAndNotOfTheRecording(t *testing.T) {
 	}
 }
 
-func TestAGatewayOfOneServerTranslatesAndChangesNoName(t *testing.T) {
+func TestGatewayWithNoPrefixTranslates(t *testing.T) {
 	eachEra(t, func(t *testing.T, host mcp.Version, web bool, s *mcptest.Server, way transport.Transport) {
 		g, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "the server", Transport: way}},
 			&mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: telemetry.Off()})
@@ -187,23 +187,23 @@ func TestAGatewayOfOneServerTranslatesAndChangesNoName(t *testing.T) {
 		eventually(t, "the host hears of the resource", func() bool { return h.count("updated one://thing") == 1 })
 		r, err = c.CallTool(t.Context(), "elicit", nil, mcpclient.WithTimeout(time.Minute))
 		answered := err == nil && textOf(r) == "accept7"
-		if can := host == mcp.Version20251125; answered != can { // the oldest has no elicitation, the newest only in answers
+		if can := host == mcp.Version20251125; answered != can { // the oldest lacks elicitation, the newest has it only in answers
 			t.Errorf("what the server asks is answered %+v, %v, want that the host says it: %v", r, err, can)
 		}
 	})
 }
 
-func TestNoPrefixIsForOneMember(t *testing.T) {
+func TestNoPrefixNeedsOneMember(t *testing.T) {
 	s := mcptest.NewServer(t, nil)
 	_, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "a", Transport: s}, {Name: "b", Transport: s}},
 		&mcpproxy.GatewayOptions{NoPrefix: true})
-	if err == nil || !strings.Contains(err.Error(), "NoPrefix is for one member, and these are 2") {
+	if err == nil || !strings.Contains(err.Error(), "NoPrefix needs exactly one member, got 2") {
 		t.Errorf("got %v, want to be told", err)
 	}
 }
 
-// As behind a proxy, which keeps what the host says until the server is there again.
-func TestALoneMemberThatIsStartedAnewIsWaitedFor(t *testing.T) {
+// Like a proxy, which keeps the host's messages until the server is back.
+func TestGatewayWaitsForRestartedOnlyMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewServer(t, &mcpserver.Options{
 			Versions: []mcp.Version{mcp.Version20260728}, Telemetry: telemetry.Off(),

@@ -11,28 +11,28 @@ type Alert struct {
 	Expr     string
 	For      string
 	Severity Severity
-	Summary  string // of one alert, with its labels
-	Text     string // what it means, for an operator who sees only the alert
+	Summary  string // short text of one alert, with its labels
+	Text     string // meaning of the alert, for an operator who sees nothing else
 }
 
-// Severity says who should care and when.
+// Severity is the urgency of an alert.
 type Severity string
 
-// Severities. Only what users notice wakes people up: causes are warnings.
+// Severities. Only alerts about effects on users are critical: causes are warnings.
 const (
-	Critical Severity = "critical" // now
-	Warning  Severity = "warning"  // today
-	Info     Severity = "info"     // when there is time
+	Critical Severity = "critical" // act now
+	Warning  Severity = "warning"  // act today
+	Info     Severity = "info"     // look when there is time
 )
 
-// runbook is where the runbook is.
+// runbook is the address of the runbook.
 const runbook = "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md"
 
-// OfPipeline reports whether the alert is about how telemetry gets to its backends, and not about MCP. A game day
-// raises none.
+// OfPipeline reports whether the alert is about the transport of telemetry to its backends, and not about MCP. A game
+// day raises no such alert.
 func (a Alert) OfPipeline() bool { return a.Name == "MCPTelemetryDropped" }
 
-// RunbookURL is where the alert's section of the runbook is.
+// RunbookURL returns the address of the alert's section in the runbook.
 func (a Alert) RunbookURL() string {
 	return runbook + "#" + strings.ToLower(a.Name)
 }
@@ -196,10 +196,10 @@ func alerts() []Alert {
 	}
 }
 
-// anyServer returns the series of a name, of all servers.
+// anyServer returns the series of a name, for all servers.
 func anyServer(name string) series { return series{name: name} }
 
-// telemetryDropped is about the pipeline: Collectors, and the SDKs of services.
+// telemetryDropped finds losses in the pipeline: in Collectors, and in the SDKs of services.
 var telemetryDropped = func() string {
 	var all []string
 	for _, q := range fullQueues {
@@ -209,8 +209,8 @@ var telemetryDropped = func() string {
 		"max by (job, instance, exporter) (otelcol_exporter_queue_size / otelcol_exporter_queue_capacity) > 0.8"), "\nor\n")
 }()
 
-// lasting is for how many seconds a service has to run before its end is an alert. One-off jobs and runs of a command
-// end sooner.
+// lasting is the time in seconds that a service must have run for its end to raise an alert. One-off jobs and command
+// runs end sooner.
 const lasting = 10 * 60
 
 // above compares a value that has two forms with a limit.
@@ -223,8 +223,8 @@ func lines(format ...string) func(args ...any) string {
 	return func(args ...any) string { return fmt.Sprintf(strings.Join(format, "\n"), args...) }
 }
 
-// burn says that a budget is used up too fast: over a long window, and still so in a short one. A few failures of a
-// client that asks little are no alert.
+// burn returns an alert for an error budget that burns too fast: over a long window, and still in a short one. A few
+// failures of a client with few requests raise no alert.
 func burn(name, prefix string, factor float64, long, short string, least int, s Severity, summary, text string) Alert {
 	expr := lines(
 		`%[1]s_failures:ratio%[2]s > %[4]v * scalar(%[5]s)`,
@@ -233,7 +233,7 @@ func burn(name, prefix string, factor float64, long, short string, least int, s 
 	return Alert{name, expr, "", s, summary, text}
 }
 
-// toolErrors is the part of a tool's results that report an error, of tools that are called at all.
+// toolErrors is the share of a tool's results that report an error, for tools that are called.
 var toolErrors = func() string {
 	calls := series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isToolCall}.count()
 	by := service + ", mcp_client_name, gen_ai_tool_name"
@@ -241,11 +241,12 @@ var toolErrors = func() string {
 		sumBy(by, growth(calls.with(`error_type=~"tool_error|-32602"`), "30m")), sumBy(by, growth(calls, "30m")))
 }()
 
-// toolListGrew is by which part the list of a server's tools has grown, of one that is large: it takes a quarter more
-// than it did for most of the last day.
+// toolListGrew is the growth of a server's list of tools, for large lists that are a quarter larger than for most of
+// the last day.
 var toolListGrew = lines("%[1]s / quantile_over_time(0.5, %[1]s[1d]) - 1 > 0.25", "and %[1]s > 4096")(toolListSize)
 
-// stuck are requests under way of a method of which none came to an end. Some methods are meant to take as long.
+// stuck returns the requests in flight of a method if none of its requests ended. Some methods take that long by
+// design.
 func stuck(labels string, active, done series) string {
 	meant := `mcp_method_name!~"tasks/result|subscriptions/listen"`
 	return lines("%s > 0", "unless %s > 0")(sumBy(labels, active.with(meant).String()),

@@ -1,7 +1,7 @@
 package dashboard
 
-// prefix begins the UIDs of the dashboards.
+// prefix is the prefix of the dashboards' UIDs.
 const prefix = "mcpotel-"
 
-// All returns the dashboards, in the order in which they lead to one another.
+// All returns the dashboards, in the order of their links.
 func All() []Dashboard { return []Dashboard{operations, connections, tools, server, frames} }

@@ -61,7 +61,7 @@ var connections = Dashboard{
 							"&var-client=${__data.fields.Client:percentencode}&var-job=${__data.fields.Service:percentencode}")}},
 					{Field: "mcp_client_connection_state", Title: "State"},
 					{Field: "B", Title: "Lost", Unit: "short", Steps: bad(1, 5)},
-					{Field: "A"}, // it is one
+					{Field: "A"}, // the number of the alert's series is always 1
 				}},
 		}},
 		{"Why connections end, and how they come back", []Panel{

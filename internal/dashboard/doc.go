@@ -1,15 +1,15 @@
-// Package dashboard is the dashboards, recording rules and alerts of this module as data: what folder dashboards holds
-// is written from it, and the tests that hold those files against a real Prometheus read it.
+// Package dashboard contains the dashboards, recording rules and alerts of this module as data. The directory
+// dashboards is generated from it, and tests compare those files with a real Prometheus.
 //
 // Start at [All], [Recordings] and [Alerts]; [Dashboard.JSON] and [RulesFile] write the files. Each dashboard is one
-// literal table in a file of its own, made of queries that promql.go puts together, so that there is one definition of
-// what a request is, and of what a failure is, in panels, rules and alerts.
+// literal table in its own file. Its queries are built by promql.go, so that panels, rules and alerts share one
+// definition of a request, and one of a failure.
 //
-// What may surprise:
+// Surprises:
 //
-//   - A call that its caller cancelled is no failure, and neither is an error that a tool reports in its result, which
-//     has panels and an alert of its own. Notifications and the probe for the era of a server are no requests.
-//   - What is rare is counted with growth, not with increase: a counter of OpenTelemetry is born with its first event,
-//     and increase does not see that one.
-//   - The row a panel stands in decides its place; no position is written by hand.
+//   - A call that its caller cancelled is no failure, nor is an error that a tool reports in its result; tool errors
+//     have their own panels and alert. Notifications and the probe for the era of a server are no requests.
+//   - Rare events are counted with growth, not with increase: a counter of OpenTelemetry appears with its first event,
+//     which increase does not count.
+//   - The row of a panel decides its position; no position is written by hand.
 package dashboard

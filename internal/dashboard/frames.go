@@ -1,6 +1,6 @@
 package dashboard
 
-// Both ends of connections stand side by side here.
+// Both ends of connections, side by side.
 var (
 	clientEnd = clientSeries
 	serverEnd = func(name string) series {

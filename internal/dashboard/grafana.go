@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// object is a JSON object. Its members are written in order of their names.
+// object is a JSON object. Its members are written in alphabetical order.
 type object = map[string]any
 
-// schemaVersion is the version of Grafana's dashboards that these are: that of Grafana 11. Later ones lift it by
-// themselves.
+// schemaVersion is the version of Grafana's dashboard schema: Grafana 11's. Later versions of Grafana migrate it.
 const schemaVersion = 39
 
-// JSON returns the dashboard as Grafana imports and provisions it.
+// JSON returns the dashboard in Grafana's format for import and provisioning.
 func (d Dashboard) JSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -49,7 +48,7 @@ var builtInAnnotations = object{
 	"iconColor": "rgba(0, 211, 255, 1)", "name": "Annotations & Alerts", "type": "dashboard",
 }
 
-// annotations are marks in all graphs.
+// annotations returns the marks in all graphs.
 func (d Dashboard) annotations() []object {
 	all := []object{builtInAnnotations}
 	for _, a := range d.Annotations() {
@@ -62,7 +61,7 @@ func (d Dashboard) annotations() []object {
 	return all
 }
 
-// otherDashboards leads to the others and takes the time and the variables along.
+// otherDashboards is a link to the other dashboards, with the time and the variables.
 var otherDashboards = object{
 	"asDropdown": false, "icon": "external link", "includeVars": true, "keepTime": true, "tags": []string{"mcpotel"},
 	"targetBlank": false, "title": "", "tooltip": "", "type": "dashboards", "url": "",
@@ -91,7 +90,7 @@ func (v Variable) object() object {
 		"allValue": v.All, "current": object{"selected": true, "text": []string{"All"}, "value": []string{"$__all"}},
 		"datasource": prometheusSource, "definition": v.Query, "hide": 0, "includeAll": true, "label": v.Label, "multi": true,
 		"name": v.Name, "options": []object{}, "query": object{"qryType": 1, "query": v.Query, "refId": "values"},
-		"refresh": 2, // whenever the time changes
+		"refresh": 2, // on each change of the time range
 		"regex":   "", "skipUrlSync": false, "sort": 1, "type": "query",
 	}
 }
@@ -108,13 +107,13 @@ func (v Variable) custom() object {
 	}
 }
 
-// prometheusSource is the data source that the dashboard's variable names.
+// prometheusSource is the data source in the dashboard's variable.
 var prometheusSource = object{"type": "prometheus", "uid": "${" + prometheusVariable.Name + "}"}
 
-// gridWidth is how wide Grafana's grid is.
+// gridWidth is the width of Grafana's grid.
 const gridWidth = 24
 
-// panels lays the rows out: each begins on a line of its own, and its panels flow to the right and on to the next line.
+// panels lays out the rows: each starts on a new line, and its panels flow to the right and wrap.
 func (d Dashboard) panels() []object {
 	var all []object
 	y := 0

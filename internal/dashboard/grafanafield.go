@@ -1,8 +1,8 @@
 package dashboard
 
-// kindOf is what Grafana's panels of one kind have in common.
+// kindOf holds the common properties of Grafana's panels of one kind.
 type kindOf struct {
-	custom  func(Panel) object // of the fields
+	custom  func(Panel) object // custom returns the custom options of the fields
 	options func(Panel) object
 }
 
@@ -44,7 +44,7 @@ var kinds = map[Kind]kindOf{
 
 var lastValue = object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false}
 
-// softMax is how far the axis of a unit reaches at least, so that a line at zero looks like one.
+// softMax is the smallest maximum of an axis by unit, so that a line at zero looks like zero.
 var softMax = map[string]float64{"percentunit": .1, "short": 1, "reqps": 1, "cps": 1, "cpm": 1}
 
 func noCustom(Panel) object { return nil }
@@ -97,7 +97,7 @@ func thresholds(steps []Step) object {
 	return object{"mode": "absolute", "steps": out}
 }
 
-// firstValue is the title of the first column that is no label: a table is sorted by it.
+// firstValue returns the title of the first column that is no label, by which a table is sorted.
 func (p Panel) firstValue() string {
 	for _, c := range p.Columns {
 		if c.isValue() && c.Title != "" {
@@ -109,7 +109,7 @@ func (p Panel) firstValue() string {
 
 func (c Column) isValue() bool { return len(c.Field) == 1 }
 
-// field is what Grafana calls the column's field.
+// field returns Grafana's name for the column's field.
 func (c Column) field(p Panel) string {
 	switch {
 	case !c.isValue():
@@ -120,7 +120,7 @@ func (c Column) field(p Panel) string {
 	return "Value #" + c.Field
 }
 
-// transformations make one table of what the queries answer, with the columns in their order and under their titles.
+// transformations join the results of the queries into one table, with columns in their order and with their titles.
 func (p Panel) transformations() []object {
 	index, rename, exclude := object{}, object{}, object{"Time": true}
 	for i, c := range p.Columns {
@@ -136,11 +136,11 @@ func (p Panel) transformations() []object {
 	return []object{{"id": "merge", "options": object{}}, {"id": "organize", "options": organize}}
 }
 
-// count is the unit of a single count, which has no decimals either: it is whole, though Prometheus extrapolates it.
+// count is the unit of a single count. It has no decimals: a count is whole, though Prometheus extrapolates it.
 const count = "locale"
 
-// overrides give lines their colors, and the columns of a table their units, thresholds and links. A label is text,
-// even one like -32602, and what a cell lacks is not what the panel says when it is empty.
+// overrides set the colors of lines, and the units, thresholds and links of columns. A label is text, even one like
+// -32602. An empty cell stays empty, without the panel's text for no data.
 func (p Panel) overrides() []object {
 	out := []object{}
 	for _, c := range p.Colors {

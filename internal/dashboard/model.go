@@ -4,7 +4,7 @@ import "cmp"
 
 // Dashboard is a Grafana dashboard.
 type Dashboard struct {
-	UID         string // also the name of its file, after the prefix
+	UID         string // also the name of its file, without the prefix
 	Title       string
 	Description string
 	Variables   []Variable
@@ -20,7 +20,7 @@ type Row struct {
 // Kind is the type of a panel.
 type Kind string
 
-// The kinds of panels, all of them part of Grafana itself.
+// The kinds of panels, all built into Grafana.
 const (
 	TimeSeries Kind = "timeseries"
 	Stat       Kind = "stat"
@@ -31,67 +31,67 @@ const (
 // Panel is one panel.
 type Panel struct {
 	Title   string
-	Text    string // what it shows and what to do about it
+	Text    string // meaning of the panel, and what to do about it
 	Kind    Kind   // zero means TimeSeries
-	Unit    string // of Grafana's units
+	Unit    string // one of Grafana's units
 	Queries []Query
-	Steps   []Step // none: nothing on it is good or bad by itself
-	Empty   string // what it means when there is nothing to show
-	Width   int    // of 24; zero means that of the kind
-	Height  int    // zero means that of the kind
+	Steps   []Step // empty if no value is good or bad by itself
+	Empty   string // meaning of a panel without data
+	Width   int    // of 24 columns; zero means the default of the kind
+	Height  int    // zero means the default of the kind
 	Stacked bool
-	Colors  []Color  // of lines that are good or bad by their name; the others have any
-	Columns []Column // of a table
-	Links   []Link   // from its title
+	Colors  []Color  // colors of lines that are good or bad by their name; Grafana chooses the others
+	Columns []Column // columns of a table
+	Links   []Link   // links in the title
 }
 
-// Query is a question to Prometheus.
+// Query is a Prometheus query.
 type Query struct {
 	Expr      string
 	Legend    string
 	Exemplars bool
 
-	// Zero says why it is zero, or has no answer, in a fleet where everything that can happen has happened. Empty: then it
-	// has an answer that is not zero.
+	// Zero explains why the query is zero or without result in a fleet where every possible event has happened. Empty
+	// means that the result is not zero.
 	Zero string
 }
 
-// Step is a threshold: from Value on the color is Color. Below the first it is green.
+// Step is a threshold: from Value, the color is Color. Below the first, it is green.
 type Step struct {
 	Value float64
 	Color string
 }
 
-// Color is that of the line with this name.
+// Color sets the color of the line with this name.
 type Color struct{ Name, Color string }
 
 // Column is a column of a table: a label, or the value of a query.
 type Column struct {
 	Field string // label, or the letter of a query
-	Title string // none: the column is not shown
+	Title string // empty hides the column
 	Unit  string
 	Steps []Step
 	Links []Link
 }
 
-// Link leads elsewhere.
+// Link is a link with its title.
 type Link struct{ Title, URL string }
 
-// Variable is a variable of a dashboard: a data source of a type, the values of a label, or one of some options.
+// Variable is a variable of a dashboard: a data source, a label's values, or one of several options.
 type Variable struct {
 	Name  string
 	Label string
-	Type  string // of the data source
-	Query string // of label values
-	All   string // the regular expression for all of them
+	Type  string // type of the data source
+	Query string // query for label values
+	All   string // regular expression that matches all values
 
-	Options []string // fixed values, of which the first is the default
+	Options []string // fixed values; the first is the default
 }
 
 // Letter names the query at an index, as Grafana does.
 func Letter(i int) string { return string(rune('A' + i)) }
 
-// Instant reports whether the panel asks for one moment, and so looks at the whole range at once.
+// Instant reports whether the panel shows a single moment, for which it evaluates the whole time range.
 func (p Panel) Instant() bool { return p.kind() != TimeSeries }
 
 func (p Panel) kind() Kind { return cmp.Or(p.Kind, TimeSeries) }

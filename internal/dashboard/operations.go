@@ -2,7 +2,7 @@ package dashboard
 
 import "slices"
 
-// What the operations dashboard looks at.
+// Series of the operations dashboard.
 var (
 	sent     = methodSeries("mcp_client_operation_duration_seconds")
 	requests = sent.with(isRequest)

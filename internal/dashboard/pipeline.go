@@ -1,14 +1,14 @@
 package dashboard
 
-// A queue is one from which an SDK or a Collector turns telemetry away when it is full.
+// A queue is one in which an SDK or a Collector drops telemetry when it is full.
 type queue struct {
-	signal  string // the telemetry in it, as a legend names it
-	metric  string // counts the items that were turned away; of a Collector, a pattern of names
-	labels  string // distinguish the queues
+	signal  string // signal of the telemetry, in legends
+	metric  string // counter of dropped items; for a Collector, a pattern of names
+	labels  string // labels that distinguish the queues
 	service bool   // the queue is in the SDK of a service, else in an exporter of a Collector
 }
 
-// fullQueues are the queues that count the items that they turn away. Go's SDK does with OTEL_GO_X_OBSERVABILITY=true.
+// fullQueues lists the queues that count dropped items. Go's SDK does so with OTEL_GO_X_OBSERVABILITY=true.
 var fullQueues = []queue{
 	{"spans", "otel_sdk_processor_span_processed_total", service + ", instance", true},
 	{"log records", "otel_sdk_processor_log_processed_total", service + ", instance", true},
@@ -17,10 +17,10 @@ var fullQueues = []queue{
 	{"log records", "otelcol_exporter_enqueue_failed_log_records", "job, instance, exporter", false},
 }
 
-// counter is the counter of an SDK.
+// counter returns the counter of an SDK.
 func (q queue) counter() series { return series{name: q.metric, labels: `error_type="queue_full"`} }
 
-// selector selects the counter. Collectors have it with and without a suffix.
+// selector returns the selector of the counter. Collectors export it with and without a suffix.
 func (q queue) selector() string {
 	if q.service {
 		return q.counter().String()
@@ -28,8 +28,8 @@ func (q queue) selector() string {
 	return `{__name__=~"` + q.metric + `(_total)?"}`
 }
 
-// grown is the number of items that the queue has turned away around each point of a graph. Growth needs the start time
-// of a process, which Collectors do not export.
+// grown returns the number of items that the queue dropped around each point of a graph. The function growth needs
+// the start time of a process, which Collectors do not export.
 func (q queue) grown() string {
 	if q.service {
 		return growth(q.counter(), perPoint)
@@ -37,7 +37,7 @@ func (q queue) grown() string {
 	return "increase(" + q.selector() + "[" + perPoint + "])"
 }
 
-// pipeline are the panels about telemetry that does not arrive, of all services and Collectors.
+// pipeline returns the panels about lost telemetry, for all services and Collectors.
 func pipeline() []Panel {
 	dropped := Panel{Title: "Dropped telemetry", Unit: "cpm", Empty: "none, or no SDK and no Collector says so",
 		Text: "Spans, metric points and log records in a minute that a full queue turned away, in the SDK of a service or " +

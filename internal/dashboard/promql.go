@@ -10,22 +10,23 @@ import (
 // Windows of panels. Grafana replaces them.
 const (
 	perPoint = "$__rate_interval" // around each point of a graph
-	perRange = "$__range"         // all that the dashboard shows
+	perRange = "$__range"         // the whole time range of the dashboard
 )
 
-// memory is how far before its window growth looks for a series. A failed scrape within it makes no series a new one.
+// memory is the time before its window in which growth looks for a series. A shorter failed scrape does not make a
+// series new.
 const memory = "1h"
 
-// startTimes are the times at which processes began to count. Each process exports them with its counters.
+// startTimes are the start times of processes. Each process exports its start time with its counters.
 const startTimes = `{__name__=~"mcp_(client|server)_start_time_seconds"}`
 
-// Matchers. An absent error type is the empty one. Not a failure are calls that the caller cancelled, errors that a
-// tool reports, calls that the loop breaker stopped, requests for what the server has not declared, and mistakes of a
-// model: arguments, a tool or a resource that the server does not know.
+// Matchers. An absent error type is the empty one. These are no failures: calls that the caller cancelled, errors
+// that a tool reports, calls that the loop breaker stopped, requests for undeclared features, and mistakes of a
+// model: wrong arguments, an unknown tool or resource.
 const (
 	succeeded  = `error_type=""`
 	failed     = `error_type!~"|cancelled|tool_error|loop|unsupported|-32602|-32002"`
-	ownFailure = `error_type!~"|cancelled|tool_error|connection_lost|shutdown|rate_limited"` // of a server
+	ownFailure = `error_type!~"|cancelled|tool_error|connection_lost|shutdown|rate_limited"` // for a server
 	mistaken   = `error_type=~"-32602|-32002"`
 	cancelled  = `error_type="cancelled"`
 	toolError  = `error_type="tool_error"`
@@ -41,8 +42,8 @@ const (
 // series are the time series of a name with some labels.
 type series struct {
 	name, labels string
-	suffix       string // of one part of a histogram: "_count", "_sum" or "_bucket"
-	rare         bool   // often one event in a window or less, so that the first of its kind matters
+	suffix       string // of a part of a histogram: "_count", "_sum" or "_bucket"
+	rare         bool   // events are rare, often one in a window, so the first event of a series matters
 }
 
 // with adds matchers.
@@ -54,13 +55,13 @@ func (s series) with(matchers string) series {
 	return s
 }
 
-// rare marks series as such.
+// rare marks the series as rare.
 func rare(s series) series {
 	s.rare = true
 	return s
 }
 
-// part is one part of a histogram.
+// part returns one part of a histogram.
 func (s series) part(suffix string) series {
 	s.suffix = suffix
 	return s
@@ -79,7 +80,7 @@ func (s series) String() string {
 }
 
 // forms calls f with the classic form of a series and, for a part of a histogram, with the native form, in which the
-// histogram is one series and the part is a function of it. An instance has either, and a query takes both.
+// histogram is one series and the part is a function. An instance has one of them, and a query supports both.
 func (s series) forms(f func(selector, part string) string) string {
 	classic := f(s.String(), "")
 	switch s.suffix {
@@ -91,7 +92,7 @@ func (s series) forms(f func(selector, part string) string) string {
 	return classic
 }
 
-// rate is how fast a counter grows in a second. It suits what happens all the time.
+// rate is the growth of a counter in a second, for frequent events.
 func rate(s series, window string) string {
 	return s.forms(func(selector, part string) string { return call(part, fmt.Sprintf("rate(%s[%s])", selector, window)) })
 }
@@ -108,7 +109,7 @@ func call(function, arg string) string {
 // the first event, which increase needs. A series counts from zero within the window
 //
 //   - if its process started in the window, unless an earlier process of the instance left the value behind,
-//   - if the process was scraped in the window without the series, which was not there before either.
+//   - if the process was scraped in the window without the series, which did not exist earlier either.
 //
 // So the first event counts, and a counter that Prometheus sees for the first time, or again after a gap, does not.
 func growth(s series, window string) string {
@@ -130,15 +131,15 @@ func fresh(why, expr string) string {
 	return "label_replace(\n" + indent(expr) + `, "fresh", "` + why + `", "", "")`
 }
 
-// startsIn is how often a process was scraped within a window. A process with a client and a server has two series, of
-// which one is enough.
+// startsIn is the number of scrapes of a process within a window. A process with a client and a server has two
+// series, of which one is enough.
 func startsIn(window string) string {
 	return fmt.Sprintf("count_over_time(mcp_client_start_time_seconds[%[1]s]) or "+
 		"count_over_time(mcp_server_start_time_seconds[%[1]s])",
 		window)
 }
 
-// seconds is the length of a window as a number.
+// seconds returns the length of a window as a number.
 func seconds(window string) string {
 	switch window {
 	case perPoint:
@@ -153,15 +154,15 @@ func seconds(window string) string {
 	return strconv.Itoa(int(d / time.Second))
 }
 
-// perMinute is how often something happens in a minute, by labels. Unlike a count within the window around each point,
-// it does not depend on how long a time a graph shows.
+// perMinute is the number of events in a minute, by labels. Unlike a count around each point, it does not depend on
+// the time range of the graph.
 func perMinute(labels string, s series) string {
 	return sumBy(labels, growth(s, perPoint)) + " * 60 / (" + seconds(perPoint) + ")"
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
-// sumBy adds up by labels; without any, everything.
+// sumBy sums by labels, or everything without labels.
 func sumBy(labels, expr string) string {
 	if strings.Contains(expr, "\n") {
 		expr = "\n" + indent(expr) + "\n"
@@ -172,24 +173,23 @@ func sumBy(labels, expr string) string {
 	return fmt.Sprintf("sum by (%s) (%s)", labels, expr)
 }
 
-// maxBy is the largest by labels, of gauges that say the same in several processes.
+// maxBy is the maximum by labels, for gauges that have the same value in several processes.
 func maxBy(labels string, s series) string { return fmt.Sprintf("max by (%s) (%s)", labels, s) }
 
-// fullest is the largest share of limits that is used, by labels.
+// fullest is the largest used share of limits, by labels.
 func fullest(labels string, of func(name string) series, usage, limit string) string {
 	return fmt.Sprintf("max by (%s) (%s / (%s > 0))", labels, of(usage), of(limit))
 }
 
-// positive keeps what is greater than zero, so that a graph shows no series of which nothing happened.
+// positive keeps values above zero, so that a graph shows no series without events.
 func positive(expr string) string { return expr + " > 0" }
 
-// ratio is part in whole, zero where there is a whole and no part, and nothing where there is no whole.
+// ratio divides part by whole: zero without a part, no result without a whole.
 func ratio(part, whole string) string {
 	return fmt.Sprintf("(%[1]s or 0 * %[2]s) / (%[2]s > 0)", part, whole)
 }
 
-// pace is what shares of a histogram are computed from: the growth of what is rare or is looked at in one piece, else
-// the rate.
+// pace is the basis of shares of a histogram: growth for rare events and for whole ranges, otherwise the rate.
 func pace(s series, window string) string {
 	if s.rare || window == perRange {
 		return growth(s, window)
@@ -207,8 +207,8 @@ func quantile(q float64, labels string, s series, window string) string {
 		sumBy(by, pace(s.bucket(), window)), sumBy(labels, nativePace(s, window)))
 }
 
-// nativePace is the pace of a native histogram as a histogram. A new one is taken as it is: there is no greater one of
-// two histograms.
+// nativePace is the pace of a native histogram, as a histogram. A new histogram counts unchanged, because there is no
+// maximum of two histograms.
 func nativePace(s series, window string) string {
 	selector := s.part("").String()
 	if s.rare || window == perRange {
@@ -223,5 +223,5 @@ func mean(labels string, s series, window string) string {
 	return fmt.Sprintf("%s / (%s > 0)", sumBy(labels, pace(s.sum(), window)), sumBy(labels, pace(s.count(), window)))
 }
 
-// either is for what happens to clients and to servers.
+// either joins queries about clients and about servers.
 func either(client, server string) string { return client + "\nor\n" + server }

@@ -8,14 +8,14 @@ type Recording struct {
 	Expr   string
 }
 
-// RecordingGroup are recording rules that Prometheus evaluates one after the other.
+// RecordingGroup is a group of recording rules that Prometheus evaluates in order.
 type RecordingGroup struct {
 	Name  string
-	About string // a comment in the file
+	About string // comment in the file
 	Rules []Recording
 }
 
-// Names that rules record.
+// Names of recorded series.
 const (
 	failureBudget = "mcp:failure_budget:ratio"
 	slowBudget    = "mcp:slow_budget:ratio"
@@ -25,26 +25,27 @@ const (
 	toolListSize  = "job_client:mcp_client_tool_list_size:max"
 )
 
-// end of a connection as rules see it: no variables.
+// The ends of a connection for rules, without variables.
 var (
 	clientRequests = series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isRequest}
 	serverRequests = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isRequest}
 
-	// answered are requests that came to an answer and are meant to do so soon: tasks/result waits for a task.
+	// answered selects requests that were answered and should be fast: tasks/result waits for a task.
 	answered = clientRequests.with(`error_type=~"|tool_error",mcp_method_name!="tasks/result"`)
 )
 
-// slowSeconds is from when on a request is slow. It is a bound of the buckets, and telemetry.DefaultSlowThreshold.
+// slowSeconds is the duration from which a request is slow. It is a bound of the buckets, and
+// telemetry.DefaultSlowThreshold.
 const slowSeconds = 5
 
-// inTime matches its bucket. Prometheus 3 writes the bound as 5.0, 2 as it finds it.
+// inTime matches the bucket of slowSeconds. Prometheus 3 writes the bound as 5.0, Prometheus 2 unchanged.
 var inTime = fmt.Sprintf(`le=~"%[1]d|%[1]d[.]0"`, slowSeconds)
 
-// service are the labels of a service in an environment: staging and production do not share a budget.
+// service has the labels of a service in an environment: staging and production have separate budgets.
 const service = "deployment_environment_name, job"
 
-// burnWindows are those over which failures are added up: two pairs, each of a long window that says that it matters
-// and of a short one that says that it goes on.
+// burnWindows are the windows for sums of failures: two pairs of a long window, which shows that a failure matters,
+// and a short one, which shows that it continues.
 var burnWindows = []string{"5m", "30m", "1h", "6h"}
 
 // Recordings returns the recording rules.
@@ -71,7 +72,7 @@ func Recordings() []RecordingGroup {
 	}
 }
 
-// failures are the rules for the requests of one end of connections, of which those that match have failed.
+// failures returns the rules for the requests of one end of connections; matching selects failed requests.
 func failures(prefix, labels string, s series, matching string) (rules []Recording) {
 	for _, w := range burnWindows {
 		all, bad := prefix+"_requests:increase"+w, prefix+"_failures:increase"+w
@@ -84,7 +85,7 @@ func failures(prefix, labels string, s series, matching string) (rules []Recordi
 	return rules
 }
 
-// slow is the part of the answers that took longer than slowSeconds, from buckets or from native histograms.
+// slow returns the rule for the share of answers slower than slowSeconds, from buckets or from native histograms.
 func slow(window string) Recording {
 	by := service + ", mcp_client_name"
 	all, soon := sumBy(by, growth(answered.count(), window)), sumBy(by, growth(answered.bucket().with(inTime), window))

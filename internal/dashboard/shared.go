@@ -1,6 +1,6 @@
 package dashboard
 
-// firing stands first on every dashboard.
+// firing is the first panel of every dashboard.
 var firing = Panel{
 	Title: "Alerts", Kind: Stat, Unit: "short", Empty: "none fires", Steps: never,
 	Text: "Alerts of alerts.yaml that fire now, of all services of the environment. Each has a section in the runbook. " +
@@ -10,10 +10,10 @@ var firing = Panel{
 		Zero: "nothing may be wrong long enough for an alert"}},
 }
 
-// never are the thresholds of what should not be at all.
+// never are the thresholds for events that should not occur.
 var never = []Step{{1, "red"}}
 
-// which names the alerts that fire, with what they are about.
+// which lists the firing alerts with their labels.
 var which = Panel{
 	Title: "Alerts that fire", Kind: Table, Empty: "none fires", Width: 24, Height: 5,
 	Text:  "Look up each in the runbook: its section says what it means, how to look and what to do.",
@@ -31,9 +31,9 @@ var which = Panel{
 		{Field: "mcp_client_name", Title: "Client"},
 		{Field: "mcp_server_name", Title: "Server"},
 		{Field: "mcp_method_name", Title: "Method"},
-		{Field: "A"}, // it is one
+		{Field: "A"}, // the number of the alert's series is always 1
 	},
 }
 
-// bad are the thresholds of what should be small.
+// bad returns the thresholds for values that should be small.
 func bad(warn, act float64) []Step { return []Step{{warn, "orange"}, {act, "red"}} }

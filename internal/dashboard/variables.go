@@ -11,17 +11,17 @@ var (
 	jaegerVariable     = Variable{Name: "traces", Label: "Traces", Type: "jaeger"}
 )
 
-// resolutionVariable is how often metrics arrive: the rate window of graphs is four times this, so that each one holds
-// enough of them. An SDK exports every minute, unless told otherwise.
+// resolutionVariable is the interval of exports: the rate window of graphs is four intervals, so that each window has
+// enough samples. By default an SDK exports every minute.
 var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every",
 	Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
 
-// values is a variable of the values that a label has on some series.
+// values returns a variable of a label's values on a series.
 func values(name, title, label, of, all string) Variable {
 	return Variable{Name: name, Label: title, Query: fmt.Sprintf("label_values(%s, %s)", of, label), All: all}
 }
 
-// A service is any, but a name, a method or a tool has to be there.
+// A service may be any, but a name, a method or a tool must exist.
 const (
 	anything = ".*"
 	named    = ".+"
@@ -33,8 +33,8 @@ const (
 	versionLabel     = "service_version"
 )
 
-// inService selects the series of services, and of instances, by the dashboard's variables. The argument is the
-// variable of services.
+// inService selects the series of services and instances by the dashboard's variables. job is the variable of
+// services.
 func inService(job string) string {
 	return `deployment_environment_name=~"$environment",job=~"$` + job +
 		`",instance=~"$instance",service_version=~"$version"`
@@ -46,15 +46,15 @@ var (
 	inEnvironment       = `deployment_environment_name=~"$environment"`
 )
 
-// ofService are the variables that divide a service.
+// ofService returns the variables within a service.
 func ofService(job string) []Variable {
 	of := `{__name__=~"mcp_(client|server)_start_time_seconds",` + inEnvironment + `,job=~"$` + job + `"}`
 	return []Variable{values("instance", "Instance", "instance", of, anything),
 		values("version", "Version", versionLabel, of, anything)}
 }
 
-// Variables of clients and of servers. Dashboards that lead to one another share names, and only these travel: the
-// services of clients and of servers are not the same, so they are two variables.
+// Variables of clients and of servers. Links between dashboards pass only variables with equal names. Clients and
+// servers have different services, so there are two variables for services.
 var (
 	inClients = inService("job")
 	inServers = inService("server_job")
@@ -82,7 +82,7 @@ var (
 		`{__name__=~"mcp_(client|server)_message_size_bytes(_count)?",`+inEnvironment+`}`, anything)
 )
 
-// variables are those of a dashboard: the environment, the service, what divides it, and others.
+// variables returns a dashboard's variables: the environment, the service, the variables within it, and others.
 func variables(job Variable, others ...Variable) []Variable {
 	return slices.Concat([]Variable{environmentVariable, job}, ofService(job.Name), others)
 }

@@ -2,11 +2,12 @@ package dashboard
 
 import "fmt"
 
-// A request that timed out or was cancelled took as long as its caller waited, which says nothing of the server.
+// A request that timed out or was cancelled took as long as its caller waited, so its duration does not describe the
+// server.
 const answeredAtAll = `error_type!~"timeout|cancelled"`
 
-// perServer adds to series of clients the name and version of the server that each client is connected to. Of clients
-// of one name and of several servers, one server stands for all.
+// perServer adds to series of clients the name and version of each client's server. For clients of one name with
+// several servers, one server represents all.
 func perServer(expr string) string {
 	const by = "job, instance, mcp_client_name"
 	server := "label_replace(topk by (" + by + ") (1, mcp_client_server_info{" + inEnvironment + "}) > bool 0, " +
@@ -15,7 +16,7 @@ func perServer(expr string) string {
 		server
 }
 
-// versionsSeen are when versions began, and how many processes run each, in the time shown.
+// versionsSeen lists the versions of a service with their start and their number of processes, in the time range.
 func versionsSeen(job string) Panel {
 	by := service + ", " + versionLabel
 	starts := `last_over_time({__name__=~"mcp_(client|server)_start_time_seconds",` + inService(job) + `}[$__range])`
@@ -36,7 +37,7 @@ func versionsSeen(job string) Panel {
 		}}
 }
 
-// serversSeen are when clients saw versions of their servers, in the time shown.
+// serversSeen lists the versions of servers that clients saw, in the time range.
 func serversSeen() Panel {
 	by := service + ", mcp_client_name, mcp_client_server_name, mcp_client_server_version"
 	seen := "timestamp(" + clientSeries("mcp_client_server_info").String() + ")[$__range:$resolution]"
@@ -58,7 +59,7 @@ func serversSeen() Panel {
 		}}
 }
 
-// dividedBy are failures and durations by labels, as graphs. The legend is that of the labels.
+// dividedBy returns graphs of failures and durations by labels. legend is the legend of the labels.
 func dividedBy(what, labels, legend string, s series, text string) []Panel {
 	rated := func(s series) string { return sumBy(labels, rate(s, perPoint)) }
 	return []Panel{
@@ -72,7 +73,7 @@ func dividedBy(what, labels, legend string, s series, text string) []Panel {
 	}
 }
 
-// byServersVersion are failures and durations by the versions of servers, as clients see them.
+// byServersVersion returns graphs of failures and durations by the servers' versions, as seen by clients.
 func byServersVersion(s series) []Panel {
 	by := "mcp_server_name, mcp_client_server_version"
 	rated := func(s series) string { return sumBy(by, perServer(rate(s, perPoint))) }
@@ -91,13 +92,13 @@ func byServersVersion(s series) []Panel {
 	}
 }
 
-// Annotation marks in all graphs of a dashboard when something changed.
+// Annotation marks an event in all graphs of a dashboard.
 type Annotation struct{ Name, Expr, Title, Text, Color string }
 
-// Annotations are the marks in all graphs of the dashboard: versions that are new where another one was before, and
-// tools that changed. Each is there for five minutes.
+// Annotations returns the marks in all graphs of the dashboard: new versions that replaced others, and changed tools.
+// Each mark lasts five minutes.
 func (d Dashboard) Annotations() []Annotation {
-	job := d.Variables[1].Name // after the environment
+	job := d.Variables[1].Name // follows the environment
 	in := inEnvironment + `,job=~"$` + job + `"`
 	newIn := func(of, within, value string) string {
 		before := "last_over_time(" + of + "[1d] offset 5m)"
@@ -119,7 +120,7 @@ func (d Dashboard) Annotations() []Annotation {
 	}
 }
 
-// wide is a panel that fills a line.
+// wide returns the panel with full width.
 func wide(p Panel) Panel {
 	p.Width = gridWidth
 	return p

@@ -9,7 +9,7 @@ import (
 const generated = "# Generated from internal/dashboard by \"go generate ./dashboards\". " +
 	"In a copy, change what you like.\n"
 
-// RecordingsYAML returns the recording rules as Prometheus reads them.
+// RecordingsYAML returns the recording rules in Prometheus's format.
 func RecordingsYAML() string {
 	var b strings.Builder
 	b.WriteString(generated + "groups:\n")
@@ -22,7 +22,7 @@ func RecordingsYAML() string {
 	return b.String()
 }
 
-// AlertsYAML returns the alerts as Prometheus reads them.
+// AlertsYAML returns the alerts in Prometheus's format.
 func AlertsYAML() string {
 	var b strings.Builder
 	b.WriteString(generated + "# They need the rules of rules.yaml.\ngroups:\n  - name: mcp-alerts\n    rules:\n")
@@ -38,7 +38,7 @@ func AlertsYAML() string {
 	return b.String()
 }
 
-// block is a member of a rule whose value is a text as it stands.
+// block returns a member of a rule with a literal text as value.
 func block(key, text string) string {
 	return fmt.Sprintf("        %s: |-\n          %s\n", key, strings.ReplaceAll(text, "\n", "\n          "))
 }

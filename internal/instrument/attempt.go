@@ -14,22 +14,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// AttemptStart is an attempt to connect that is about to begin.
+// AttemptStart describes an attempt to connect that is about to start.
 type AttemptStart struct {
-	Number    int  // since the connection was last ready, from 1
-	Reconnect bool // the client was ready before
+	Number    int  // counts attempts since the connection was last ready, from 1
+	Reconnect bool // whether the client was ready before
 
-	// Parent, if not zero, takes the place of ctx's span as the parent. It is for the first attempt, which belongs to
-	// the caller that wants the connection.
+	// Parent, if not zero, replaces the span of ctx as the parent. The first attempt has one: it belongs to the caller
+	// that wants the connection.
 	Parent Ref
 
-	// Previous names the attempt before. An attempt that has one begins a trace of its own and links to it: it belongs to
-	// no caller's request, and a connection may come and go for weeks.
+	// Previous names the span of the preceding attempt. An attempt with a Previous starts its own trace and links to it:
+	// it belongs to no caller's request, and a connection may be lost and restored for weeks.
 	Previous Ref
 }
 
-// Attempt is one attempt to connect, from opening the transport to the end of the negotiation. It is a value that its
-// owner keeps and does not share; its methods do nothing on the zero Attempt.
+// Attempt is one attempt to connect, from opening the transport to the end of the negotiation. An Attempt is a value;
+// its owner keeps it and does not share it. Methods of the zero Attempt do nothing.
 type Attempt struct {
 	client *Client
 	ctx    context.Context
@@ -43,8 +43,8 @@ type Attempt struct {
 
 type attemptKey struct{ kind, errorType string }
 
-// StartAttempt begins an attempt to connect. It returns the context for the requests of the negotiation, which are its
-// children, and for nothing that lives longer.
+// StartAttempt starts an attempt to connect. The returned context is for the requests of the negotiation: their spans
+// become children of the attempt's span. Nothing that outlives the attempt may use it.
 func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Context, Attempt) {
 	if c == nil {
 		return ctx, Attempt{}
@@ -74,7 +74,7 @@ func (a *Attempt) Ref() Ref {
 	return newRef(a.span.SpanContext())
 }
 
-// TraceContext returns what tells others of the attempt's span.
+// TraceContext returns the trace context of the attempt's span, for propagation to the server.
 func (a *Attempt) TraceContext() TraceContext {
 	if a.client == nil {
 		return TraceContext{}
@@ -82,21 +82,21 @@ func (a *Attempt) TraceContext() TraceContext {
 	return a.client.traces.inject(a.ctx)
 }
 
-// Ready ends the attempt, for the connection to p is ready. The server has said in the negotiation what it is called;
-// empty means that it has not. While the client is ready, a metric says so too.
+// Ready ends the attempt because the connection to p is ready. name and version are the server's own, from the
+// negotiation; empty if it sent none. A metric shows them while the client is ready.
 func (a *Attempt) Ready(p *Peer, name, version string) {
 	if a.client != nil && !a.ended {
 		a.server = newImplementation(name, version)
 		if p != nil {
 			a.server.protocol = p.facts.MCPVersion
 		}
-		a.client.meet(a.server)
+		a.client.setServer(a.server)
 		a.end(slog.LevelInfo, nil)
 	}
 }
 
-// End ends the attempt with the reason why the connection is not ready; nil is Ready with a server of which nothing is
-// known. Only the first end of an attempt counts.
+// End ends the attempt with the reason why the connection is not ready. A nil err is success with a server that did
+// not name itself. Only the first call of Ready, End or ProbeLost counts.
 func (a *Attempt) End(err error) {
 	level := slog.LevelInfo
 	if err != nil {
@@ -105,9 +105,9 @@ func (a *Attempt) End(err error) {
 	a.end(level, err)
 }
 
-// ProbeLost ends the attempt because the connection ended on the probe, as with servers that know only the legacy era.
-// That is no failure for span, metric and flight recorder, and no warning: the client tries again at once, without a
-// probe.
+// ProbeLost ends the attempt because the connection ended during the probe, as with servers that know only the legacy
+// era. Span, metric and flight recorder do not record a failure, and the log record is no warning: the client tries
+// again at once, without a probe.
 func (a *Attempt) ProbeLost(err error) { a.end(slog.LevelInfo, err) }
 
 func (a *Attempt) end(level slog.Level, err error) {
@@ -117,7 +117,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 	}
 	a.ended = true
 	elapsed := time.Since(a.start)
-	errorType := "" // of an attempt that failed
+	errorType := "" // empty unless the attempt failed
 	failed := level == slog.LevelWarn
 	if failed {
 		errorType = wordOf(errorTypeOf(err))
@@ -127,7 +127,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 		In: int64(a.number),
 	}, Trace: a.span.SpanContext().TraceID()})
 	a.endSpan(failed, errorType, err)
-	if c.tel.ins.attempt.Enabled(a.ctx) { // exemplars go by what became of the span
+	if c.tel.ins.attempt.Enabled(a.ctx) { // after the span has ended: exemplars depend on it
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(),
 			c.metrics.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}
@@ -149,7 +149,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 }
 
 func (a *Attempt) endSpan(failed bool, errorType string, err error) {
-	defer a.span.End() // whatever becomes of the user's redactor
+	defer a.span.End() // even if the user's redactor panics or ends the goroutine
 	if !a.span.IsRecording() {
 		return
 	}

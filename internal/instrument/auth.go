@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// StartAuthStep begins a step of an authorization, one of the Auth constants. It returns the context to do it in, and
-// what to call when it has ended, with the error if there was one.
+// StartAuthStep starts one step of an authorization. step is one of the Auth constants. The returned context is for
+// the work of the step; the returned function ends the step, with its error or nil.
 //
-// The step is a span of the provider that made the span of ctx, for who authorizes knows no client; without a span in
-// ctx nothing is observed. Of an error only its type is told, as its ErrorType method has it: its text may hold a
-// secret.
+// The provider of the span in ctx makes the span of the step, since an authorizer has no client. Without a span in
+// ctx, nothing is recorded. Of an error, only the result of its ErrorType method is recorded: the error's text may
+// hold a secret.
 func StartAuthStep(ctx context.Context, step string) (context.Context, func(error)) {
 	around := trace.SpanFromContext(ctx)
 	if !around.SpanContext().IsValid() {
@@ -38,7 +38,7 @@ func StartAuthStep(ctx context.Context, step string) (context.Context, func(erro
 	}
 }
 
-// declaredErrorType returns what err's ErrorType method says, _OTHER if it has none.
+// declaredErrorType returns the result of err's ErrorType method, or _OTHER if err has none.
 func declaredErrorType(err error) string {
 	declared, ok := errors.AsType[interface {
 		error

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestAuthStepIsAChildOfTheCallersSpan(t *testing.T) {
+func TestAuthStepIsChildOfCallersSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	ctx, caller := rec.TracerProvider().Tracer("test").Start(t.Context(), "caller")
 	inner, end := instrument.StartAuthStep(ctx, names.AuthToken)
@@ -35,7 +35,7 @@ func TestAuthStepIsAChildOfTheCallersSpan(t *testing.T) {
 	}
 }
 
-func TestFailedAuthStepTellsTheTypeOfItsErrorAlone(t *testing.T) {
+func TestFailedAuthStepRecordsOnlyErrorType(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string
@@ -72,7 +72,7 @@ func TestUnknownAuthStepIsOther(t *testing.T) {
 	rec.Span("mcp_client.auth _OTHER")
 }
 
-func TestAuthStepNeedsASpanAround(t *testing.T) {
+func TestAuthStepNeedsSpan(t *testing.T) {
 	ctx, end := instrument.StartAuthStep(t.Context(), names.AuthToken)
 	if ctx != t.Context() {
 		t.Error("context without a span: got another one, want it unchanged")
@@ -80,7 +80,7 @@ func TestAuthStepNeedsASpanAround(t *testing.T) {
 	end(errBroken)
 }
 
-// untyped has an ErrorType method that says nothing.
+// untyped has an ErrorType method that returns an empty text.
 type untyped struct{}
 
 func (untyped) Error() string     { return "secret" }

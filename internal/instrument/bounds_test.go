@@ -100,7 +100,7 @@ func TestToolNamesOnMetricsAreLimited(t *testing.T) {
 	}
 }
 
-func TestMethodsOfNoProtocolAreLimited(t *testing.T) {
+func TestForeignMethodsOnMetricsAreLimited(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -126,14 +126,14 @@ func TestVersionsOnMetricsAreLimited(t *testing.T) {
 		op.End(instrument.Result{})
 	}
 	got := values(rec, "mcp.server.operation.duration", "mcp.protocol.version")
-	if len(got) != 16 || got["_OTHER"] != 100-15 { // the sixteenth is that of a connection of which nothing is known
+	if len(got) != 16 || got["_OTHER"] != 100-15 { // the sixteenth is for a connection without known facts
 		t.Errorf("versions on the metric: got %d with %d others, want 16 and 85", len(got), got["_OTHER"])
 	}
 }
 
-// TestNothingKeepsAFrame gives telemetry strings that lie in a buffer, as those of a frame do, and overwrites the
-// buffer: code that kept such a string would keep many MiB alive, and here shows other text.
-func TestNothingKeepsAFrame(t *testing.T) {
+// TestTelemetryKeepsNoFrame passes strings that share a buffer, like the strings of a frame, and then overwrites the
+// buffer. Code that kept such a string would keep many MiB alive; here it shows a different text.
+func TestTelemetryKeepsNoFrame(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -187,7 +187,7 @@ func TestNothingKeepsAFrame(t *testing.T) {
 	}
 }
 
-// everything is all that was emitted, as lines.
+// everything returns everything that was emitted, as lines.
 func everything(rec *telemetrytest.Recording) (lines []string) {
 	for _, s := range rec.Spans() {
 		lines = append(lines, fmt.Sprintln(s.Name(), s.Status(), texts(s.Attributes()), s.SpanContext().TraceState()))

@@ -22,17 +22,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// setLimit is how many sets of attributes the SDK has for an instrument, the one of what overflows included.
+// setLimit is the SDK's limit of attribute sets for an instrument, including the set for overflow.
 const setLimit = 2000
 
-// reserved are the metrics that alerts need: they say of everything at least which group of clients it is about.
+// reserved lists the metrics that alerts need: each of their sets names at least the group of the client.
 var reserved = []string{
 	names.MetricMCPClientConnectionState, names.MetricMCPClientConnectionTransitions,
 	names.MetricMCPClientProtocolViolations,
 }
 
-// checkSets fails the test unless every instrument is within the limit of the SDK, and the reserved ones name clients
-// or groups.
+// checkSets fails the test if an instrument exceeds the limit of the SDK, or if a reserved metric has sets without a
+// client or group.
 func checkSets(t interface{ Errorf(string, ...any) }, metrics []metricdata.Metrics) {
 	for _, m := range metrics {
 		sets := setsOf(m.Data)
@@ -83,14 +83,14 @@ func metricsOnly(t testing.TB) *telemetrytest.Recording {
 		telemetry.WithLogger(slog.New(slog.DiscardHandler)))
 }
 
-// callTool has a client call a tool.
+// callTool makes a client call a tool.
 func callTool(t testing.TB, c *instrument.Client, tool string, r instrument.Result) {
 	_, op := c.StartRequest(t.Context(),
 		instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: tool})
 	op.End(r)
 }
 
-// fleet returns clients with names of their own, which are ready.
+// fleet returns ready clients with distinct names.
 func fleet(t testing.TB, tel *telemetry.Telemetry, n int, group func(i int) string) []*instrument.Client {
 	all := make([]*instrument.Client, n)
 	for i := range all {
@@ -106,7 +106,7 @@ func noGroup(int) string { return "" }
 
 const toolCalls = "mcp.client.operation.duration"
 
-func TestASmallFleetKeepsItsNamesAndTools(t *testing.T) {
+func TestSmallFleetKeepsNamesAndTools(t *testing.T) {
 	const clients, tools = 60, 20
 	rec := telemetrytest.Recorder(t)
 	for _, c := range fleet(t, rec.Telemetry(), clients, noGroup) {
@@ -148,7 +148,7 @@ func TestToolsFoldBeforeNames(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-func TestTelemetriesOfOneMeterShareItsBudget(t *testing.T) {
+func TestTelemetriesOfOneMeterShareBudget(t *testing.T) {
 	const clients = 450
 	reader := sdkmetric.NewManualReader()
 	meters := []*sdkmetric.MeterProvider{sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
@@ -167,9 +167,9 @@ func TestTelemetriesOfOneMeterShareItsBudget(t *testing.T) {
 	checkSets(t, all.ScopeMetrics[0].Metrics)
 }
 
-// TestNoSequenceOfClientsOverflowsAMetric goes on with one Telemetry: what one sequence has taken the next one does not
-// get.
-func TestNoSequenceOfClientsOverflowsAMetric(t *testing.T) {
+// TestMetricsNeverOverflow runs several sequences with one Telemetry: places that one sequence takes are not
+// available to the next.
+func TestMetricsNeverOverflow(t *testing.T) {
 	rec := metricsOnly(t)
 	var calls, clients int
 	rapid.Check(t, func(rt *rapid.T) {
@@ -210,10 +210,11 @@ func anyOutcome(t *rapid.T) instrument.Result {
 	}).Draw(t, "outcome")
 }
 
-// times is how often misbehave does everything.
+// times is the number of rounds of misbehave.
 const times = 5
 
-// misbehave records something in every metric that has more than a name, other things for other numbers i.
+// misbehave records a measurement in every metric with attributes beside the name. Different numbers i record
+// different attributes.
 func misbehave(t *testing.T, c *instrument.Client, s *instrument.Server, i int) {
 	states, reasons := connstate.States(), connstate.Reasons()
 	violations := []string{"too_deep", "batch", "null_id", "no_answer", "invalid_json", "invalid_id", "mixed_members"}
@@ -241,7 +242,7 @@ func misbehave(t *testing.T, c *instrument.Client, s *instrument.Server, i int) 
 	s.Connected(instrument.Connection{Queued: func() int { return 1 }, InSession: func() bool { return true }})
 }
 
-// statusError is an error whose type is the status of an HTTP response.
+// statusError is an error with an HTTP status as its type.
 type statusError int
 
 func (e statusError) Error() string     { return "no" }

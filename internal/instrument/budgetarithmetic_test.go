@@ -24,8 +24,8 @@ func (i *instruments) budgets() []*series.Budget {
 	return all
 }
 
-// The arithmetic of decision 0021: each form has room where the longer ones have taken all of theirs.
-func TestEveryFormHasRoomOfItsOwn(t *testing.T) {
+// The arithmetic of decision 0021: each form has places left when the longer forms have taken all of theirs.
+func TestEveryFormHasReservedPlaces(t *testing.T) {
 	for i, b := range newInstruments(sdkmetric.NewMeterProvider().Meter("test")).budgets() {
 		least := int(reflect.ValueOf(b).Elem().FieldByName("least").Int())
 		if least < words.FoldedNames {
@@ -46,8 +46,8 @@ func mutexOf(v any) *sync.Mutex {
 	return (*sync.Mutex)(reflect.ValueOf(v).Elem().FieldByName("mu").Addr().UnsafePointer())
 }
 
-// TestCallTakesNoLockOfAllClients calls while the locks of all that clients share are held.
-func TestCallTakesNoLockOfAllClients(t *testing.T) {
+// TestCallTakesNoSharedLock makes a call while the locks that all clients share are held.
+func TestCallTakesNoSharedLock(t *testing.T) {
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	c := NewClient(telemetry.New(telemetry.WithMeterProvider(meters)), "files", Network{})
 	defer c.Close()
@@ -57,7 +57,7 @@ func TestCallTakesNoLockOfAllClients(t *testing.T) {
 		op.Received(10)
 		op.End(Result{})
 	}
-	call() // finds its places
+	call() // takes its places
 	for _, b := range c.tel.ins.budgets() {
 		mu := mutexOf(b)
 		mu.Lock()

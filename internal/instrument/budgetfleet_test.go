@@ -34,7 +34,7 @@ func TestTenThousandClientsShareOneBudget(t *testing.T) {
 	leadsToTheClientThatIsDown(t, rec, all)
 }
 
-// leadsToTheClientThatIsDown takes the last client down and up again: the metric of an alert names it.
+// leadsToTheClientThatIsDown disconnects the last client and reconnects it: the metric of an alert names that client.
 func leadsToTheClientThatIsDown(t *testing.T, rec *telemetrytest.Recording, all []*instrument.Client) {
 	const state, key = names.MetricMCPClientConnectionState, names.KeyMCPClientConnectionState
 	last, name := all[len(all)-1], fmt.Sprintf("server-%05d", len(all)-1)

@@ -6,15 +6,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// places are the budgets of the instruments that clients have, or servers. Those that have the name alone share one:
-// each has the same sets.
+// places holds the budgets of the instruments of all clients, or of all servers. Instruments with the name as their
+// only attribute share the budget plain, since all of them have the same attribute sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
 	session, transition, attempt, lookup, execution, result, loop, toolChange, gap, task, taskEnd, policy,
 	refusal series.Budget
 }
 
-// init keeps the places of the shortest forms, of which each group has as many as the words that it keeps.
+// init reserves places for the shortest forms. Each group needs as many places as the attributes of closed sets have
+// combinations.
 func (p *places) init() {
 	const directions, kinds, failedOrNot, withToolOrNot, usual = 2, 4, 2, 2, words.SetsForGroups
 	for _, b := range []struct {
@@ -52,8 +53,8 @@ func (p *places) init() {
 	}
 }
 
-// outcomesAtLeast is how many outcomes the durations tell apart in their shortest form: see outcome.anonymous.
-const outcomesAtLeast = 4
+// minOutcomes is the number of outcomes in the shortest form of a duration: see outcome.anonymous.
+const minOutcomes = 4
 
-// anyOf is how many values an attribute with so many words has: these and _OTHER.
+// anyOf returns the number of values of an attribute with n known words: the words and _OTHER.
 func anyOf(n int) int { return n + 1 }

@@ -11,12 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Change is the span above the notifications that tell several clients of one change, such as the update of a resource:
-// they are one trace. One goroutine uses a Change; the zero Change has no span.
+// Change is the parent span of the notifications about one change, such as an update of a
+// resource, for several clients. It puts them into one trace. One goroutine uses a Change; the zero Change has no
+// span.
 type Change struct{ span trace.Span }
 
-// StartChange starts the span of a change, which begins a trace. The caller ends it exactly once. If notifications of
-// the method have no spans, or [telemetry.WithFilter] leaves them out, the change has none either.
+// StartChange starts a trace with the span of a change. The caller ends it exactly once. The change has no span if
+// notifications of the method have none, or if [telemetry.WithFilter] rejects them.
 func (s *Server) StartChange(method, uri string) Change {
 	ctx := context.Background()
 	if s == nil || !s.tel.late.starts() || !s.traces.spansNotification(ctx, method) {

@@ -9,24 +9,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Client is what one client tells its telemetry. It is safe for concurrent use. A nil Client takes everything and does
-// nothing.
+// Client emits the telemetry of one client. It is safe for concurrent use. Methods of a nil Client do nothing.
 //
-// Methods that take no context write log records without a trace, except those that are told a [Ref].
+// Methods that take no context write log records without a trace, unless an argument holds a [Ref].
 //
-// Only the operations of callers wait for the log handler. All other records wait for it in a queue of at most 1,024
-// records and 1 MiB; those beyond are not written, and a record says how many.
+// Only operations of callers wait for the log handler. All other records wait in a queue of at most 1,024 records and
+// 1 MiB. Records that do not fit are dropped, and a record reports how many.
 type Client struct {
 	side
 	state      atomic.Uint32 // a connstate.State
-	tombstones atomic.Int32  // as many as the metric counts
+	tombstones atomic.Int32  // the number that the metric counts
 	queue      atomic.Pointer[func() int]
-	server     atomic.Pointer[implementation] // of the latest connection; nil before
-	listed     atomic.Pointer[ToolList]       // the latest; nil before
+	server     atomic.Pointer[implementation] // implementation of the latest server; nil before the first connection
+	listed     atomic.Pointer[ToolList]       // latest list of tools; nil before the first
 }
 
-// NewClient returns what the client with this name and network tells t, nil if that observes nothing. The name is the
-// value of mcp_client.name on everything it emits. Close it when the client has ended.
+// NewClient returns the Client that emits to t for the client with this name and network, or nil if t records
+// nothing. The name is the value of mcp_client.name on everything that is emitted. The caller closes the Client when
+// the client has ended.
 func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOption) *Client {
 	h := hubOf(t)
 	if h == nil {
@@ -40,8 +40,9 @@ func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 	return c
 }
 
-// Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics
-// of the requests that are admitted to it. The session id, empty for none, goes onto spans only.
+// Peer returns the server at the other end of a negotiated connection. Its facts become attributes of the spans and
+// metrics of the requests that are admitted to it. The session id, empty for none, becomes an attribute of spans
+// only.
 func (c *Client) Peer(f Facts, sessionID string) *Peer {
 	if c == nil {
 		return nil
@@ -49,8 +50,8 @@ func (c *Client) Peer(f Facts, sessionID string) *Peer {
 	return c.side.peer(f, sessionID)
 }
 
-// StartRequest begins a request or a notification that is to be sent. It returns the context to send it with, and the
-// operation, which the caller ends exactly once.
+// StartRequest starts the operation of a request or notification that the client is about to send. The returned
+// context is for sending it. The caller ends the operation exactly once.
 func (c *Client) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
 	if c == nil {
 		return ctx, Op{}
@@ -58,9 +59,9 @@ func (c *Client) StartRequest(ctx context.Context, r Request) (context.Context, 
 	return c.startRequest(ctx, r)
 }
 
-// StartHandler begins the handling of a request or a notification of the server. It returns the context to call the
-// handler with, and the operation, which the caller ends exactly once. A notification without a handler is for
-// [Client.Notification].
+// StartHandler starts the operation of a request or notification from the server. The returned context is for the
+// handler. The caller ends the operation exactly once. Use [Client.Notification] for a notification without a
+// handler.
 func (c *Client) StartHandler(ctx context.Context, in Incoming) (_ context.Context, op Op) {
 	if c == nil {
 		return ctx, op
@@ -69,15 +70,15 @@ func (c *Client) StartHandler(ctx context.Context, in Incoming) (_ context.Conte
 	return ctx, op
 }
 
-// Notification counts a notification that has no operation: received without a handler, or sent without a span.
+// Notification counts a notification without an operation: received without a handler, or sent without a span.
 func (c *Client) Notification(d telemetry.Direction, method string) {
 	if c != nil {
 		c.notification(d, method)
 	}
 }
 
-// NotificationDropped counts a notification that reached no handler, for one of the Drop reasons. It is not among the
-// notifications received.
+// NotificationDropped counts a received notification that reached no handler. reason is one of the Drop reasons. The
+// notification is not counted as received.
 func (c *Client) NotificationDropped(method, reason string) {
 	if c != nil {
 		c.dropNotification(telemetry.Received, method, reason)
@@ -98,7 +99,7 @@ func (c *Client) Dropped(d Drop) {
 	}
 }
 
-// MessageSize records the size of a frame that no operation tells of.
+// MessageSize records the size of a frame that belongs to no operation.
 func (c *Client) MessageSize(d telemetry.Direction, k MessageKind, bytes int) {
 	if c != nil {
 		c.metrics.messageSize(context.Background(), d, k, bytes)
@@ -112,15 +113,15 @@ func (c *Client) QueueWait(d time.Duration) {
 	}
 }
 
-// HandlerPanic counts and logs a panic of the handler that was called with ctx. The value is in the log only.
+// HandlerPanic counts and logs a panic of the handler that was called with ctx. Only the log record has the value.
 func (c *Client) HandlerPanic(ctx context.Context, method string, value any, stack []byte) {
 	if c != nil {
 		c.panicked(ctx, method, value, stack)
 	}
 }
 
-// Logger returns the client's logger, for the events that this package does not emit itself: what transports hear
-// beside all calls. It is never nil.
+// Logger returns the client's logger for events that other packages emit, such as events of transports outside of
+// calls. It is never nil.
 func (c *Client) Logger() *slog.Logger {
 	if c == nil {
 		return discard
@@ -128,8 +129,9 @@ func (c *Client) Logger() *slog.Logger {
 	return slog.New(logsHandler{&c.logs})
 }
 
-// Queue sets the function that tells how many messages wait to be written. It is called whenever metrics are collected,
-// must be quick, and is kept until the next one or [Client.Close]; nil means there is no queue.
+// Queue sets the function that returns the number of messages waiting to be written. Each collection of metrics calls
+// length, which must be quick, until the next call of Queue or [Client.Close]. A nil length means that there is no
+// queue.
 func (c *Client) Queue(length func() int) {
 	switch {
 	case c == nil:
@@ -140,8 +142,8 @@ func (c *Client) Queue(length func() int) {
 	}
 }
 
-// Close takes the client out of the metrics of what is there now, logs what was held back, and waits until the log
-// handler has taken all of it. Operations may still end.
+// Close removes the client from the gauges, logs the counts of suppressed records, and waits until the log handler
+// has all records. Operations may still end afterwards.
 func (c *Client) Close() {
 	if c == nil {
 		return
@@ -154,7 +156,8 @@ func (c *Client) Close() {
 	_ = c.logs.wait(context.Background()) // never fails
 }
 
-// Untold logs how many transitions were not reported, because the user's function for them did not return in time.
+// Untold logs how many transitions were not reported because the user's function for transitions did not return in
+// time.
 func (c *Client) Untold(transitions int) {
 	if c != nil {
 		c.logs.ReportLost(transitions)

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// With names, outcomes and peers that are new to everybody at the same time, nothing is lost or counted twice.
-func TestManyGoroutinesShareOneClientAndOneServer(t *testing.T) {
+// When names, outcomes and peers are new to all goroutines at the same time, nothing is lost or counted twice.
+func TestClientAndServerAreSafeForConcurrentUse(t *testing.T) {
 	const goroutines, calls = 64, 10
 	rec := telemetrytest.Recorder(t, telemetry.WithToolNameLimit(20))
 	tel := rec.Telemetry()

@@ -14,8 +14,8 @@ import (
 // Transition is a move of the connection from one state to another.
 type Transition struct {
 	connstate.Transition
-	Attempt Ref   // the attempt that made the connection, for the trace of the log record
-	Err     error // why, if it was one; for the log
+	Attempt Ref   // span of the attempt that made the connection, for the trace of the log record
+	Err     error // cause, for the log record; nil if no error caused the transition
 }
 
 type transitionKey struct {
@@ -23,7 +23,7 @@ type transitionKey struct {
 	reason   connstate.Reason
 }
 
-// Transition counts and logs a move of the connection, and is what the state gauge shows from now on.
+// Transition counts and logs a transition of the connection, and sets the state that the gauge shows.
 func (c *Client) Transition(t Transition) {
 	if c == nil {
 		return
@@ -33,7 +33,7 @@ func (c *Client) Transition(t Transition) {
 	c.noteTransition(&t)
 	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
 	if over {
-		defer c.logs.flightRecord(ctx) // behind the transition
+		defer c.logs.flightRecord(ctx) // after the record of the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
 		c.tel.ins.transitions.Add(ctx, 1, c.metrics.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
@@ -59,8 +59,8 @@ func (c *Client) Transition(t Transition) {
 	c.logs.emit(ctx, level, names.EventMCPClientConnectionTransition, fields...)
 }
 
-// Backoff records how long the client waits before it tries to connect again. The attempt is the number of the one that
-// failed, 0 if a ready connection was lost.
+// Backoff records how long the client waits before it tries to connect again. attempt is the number of the failed
+// attempt, or 0 if a ready connection was lost.
 func (c *Client) Backoff(delay time.Duration, attempt int) {
 	if c == nil {
 		return
@@ -77,8 +77,8 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 	}
 }
 
-// Tombstones counts the tombstones that were added, or, if delta is negative, taken away: the ids of calls that ended
-// without an answer, which are kept to know a late one by.
+// Tombstones counts tombstones: delta is the number added, or, if negative, removed. A tombstone is the id of a call
+// that ended without an answer; it identifies a late answer.
 func (c *Client) Tombstones(delta int) {
 	if c == nil || delta == 0 {
 		return
@@ -96,8 +96,8 @@ func (c *Client) Tombstones(delta int) {
 	}
 }
 
-// countTombstones returns what of delta to tell the metric: it takes away only what it has added, so that it is right
-// whenever it was switched on.
+// countTombstones returns the part of delta that the metric counts. The metric subtracts only tombstones that it has
+// added, so its value is right even if it was enabled later.
 func (c *Client) countTombstones(ctx context.Context, delta int32) int32 {
 	if delta > 0 {
 		if !c.tel.ins.tombstones.Enabled(ctx) {
@@ -119,13 +119,13 @@ func (c *Client) countTombstones(ctx context.Context, delta int32) int32 {
 type ProcessExit struct {
 	PID    int
 	Code   int    // exit code; -1 if a signal ended it
-	Signal string // that signal; empty if the process exited
+	Signal string // signal that ended the process; empty if the process exited
 
-	InAttempt bool // to connect, which has failed by that and says so
+	InAttempt bool // the process ended during an attempt to connect, which failed and is logged
 }
 
-// ProcessExit logs the end of the server's process: at Info if it exited with 0 or another record warns of it, else at
-// Warn.
+// ProcessExit logs the end of the server's process: at Info if the process exited with 0 or the record of a failed
+// attempt warns already, otherwise at Warn.
 func (c *Client) ProcessExit(e ProcessExit) {
 	if c == nil {
 		return
@@ -143,7 +143,7 @@ func (c *Client) ProcessExit(e ProcessExit) {
 	}
 }
 
-// CloseFailed logs that closing a connection left something behind.
+// CloseFailed logs that closing a connection left something open.
 func (c *Client) CloseFailed(err error) {
 	if c == nil {
 		return
@@ -155,17 +155,17 @@ func (c *Client) CloseFailed(err error) {
 	}
 }
 
-// OutputUnchecked logs that the output of a tool is not checked, and why.
+// OutputUnchecked logs that the client does not validate the output of a tool, and why.
 func (c *Client) OutputUnchecked(tool string, err error) {
-	c.warnOfTool(names.EventMCPClientToolOutputUnchecked, words.MethodCallTool, tool, err)
+	c.warnAboutTool(names.EventMCPClientToolOutputUnchecked, words.MethodCallTool, tool, err)
 }
 
-// ToolRejected logs that a tool is left out of what the server lists, and why.
+// ToolRejected logs that the client omits a tool from the server's list, and why.
 func (c *Client) ToolRejected(tool string, err error) {
-	c.warnOfTool(names.EventMCPClientToolRejected, words.MethodListTools, tool, err)
+	c.warnAboutTool(names.EventMCPClientToolRejected, words.MethodListTools, tool, err)
 }
 
-// IconsRejected logs that icons are left out of a result, and why.
+// IconsRejected logs that the client omits icons from a result, and why.
 func (c *Client) IconsRejected(method string, err error) {
 	if c == nil {
 		return
@@ -178,13 +178,13 @@ func (c *Client) IconsRejected(method string, err error) {
 	}
 }
 
-func (c *Client) warnOfTool(event, method, tool string, err error) {
+func (c *Client) warnAboutTool(event, method, tool string, err error) {
 	if c != nil {
 		c.warn(event, method, names.KeyGenAIToolName, truncate(tool, words.MaxName), err)
 	}
 }
 
-// warn logs why something that the server lists or serves cannot be used: a failure of the method.
+// warn logs why a listed or served item cannot be used. The limiter counts the record as a failure of the method.
 func (c *Client) warn(event, method, key, value string, err error) {
 	ctx := context.Background()
 	if suppressed, ok := c.logs.allowsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
@@ -193,7 +193,7 @@ func (c *Client) warn(event, method, key, value string, err error) {
 	}
 }
 
-// SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
+// SubscriptionLost logs that the server stopped reporting updates of a subscribed resource, and why.
 func (c *Client) SubscriptionLost(uri string, err error) {
 	if c != nil {
 		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI,

@@ -20,7 +20,7 @@ func move(from, to connstate.State, why connstate.Reason) instrument.Transition 
 	}}
 }
 
-func TestTransitionIsCountedLoggedAndShown(t *testing.T) {
+func TestTransitionIsCountedLoggedAndObserved(t *testing.T) {
 	for _, tt := range []struct {
 		transition instrument.Transition
 		level      slog.Level
@@ -67,7 +67,7 @@ func TestTransitionIsCountedLoggedAndShown(t *testing.T) {
 	}
 }
 
-func TestLateResponseIsLoggedInTheTraceOfItsCall(t *testing.T) {
+func TestLateResponseIsLoggedInTraceOfCall(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -95,7 +95,7 @@ func TestLateResponseIsLoggedInTheTraceOfItsCall(t *testing.T) {
 	}
 }
 
-func TestTransitionIsLoggedInTheTraceOfItsAttempt(t *testing.T) {
+func TestTransitionIsLoggedInTraceOfAttempt(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -111,7 +111,7 @@ func TestTransitionIsLoggedInTheTraceOfItsAttempt(t *testing.T) {
 	}
 }
 
-func TestViolationsAreAllCountedAndSomeLogged(t *testing.T) {
+func TestViolationsAreCountedAndLoggedWithinLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -133,7 +133,7 @@ func TestViolationsAreAllCountedAndSomeLogged(t *testing.T) {
 			t.Errorf("violations of no known rule: got %d, want 1", n)
 		}
 		records, suppressed := rec.Logs("mcp_client.protocol.violation"), int64(0)
-		if len(records) != 5+1+1+1 { // at once, after a second, of no known rule, at the end
+		if len(records) != 5+1+1+1 { // five at once, one after a second, one of an unknown rule, one at the end
 			t.Errorf("records: got %d, want 8", len(records))
 		}
 		for _, r := range records {
@@ -147,7 +147,7 @@ func TestViolationsAreAllCountedAndSomeLogged(t *testing.T) {
 	})
 }
 
-func TestTombstonesComeToNothing(t *testing.T) {
+func TestTombstonesAreSubtractedAtClose(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	c.Tombstones(5)
@@ -164,7 +164,7 @@ func TestTombstonesComeToNothing(t *testing.T) {
 	}
 }
 
-func TestProcessThatFailsIsAWarning(t *testing.T) {
+func TestFailedProcessLogsWarning(t *testing.T) {
 	for _, tt := range []struct {
 		exit instrument.ProcessExit
 		want slog.Level
@@ -186,7 +186,7 @@ func TestProcessThatFailsIsAWarning(t *testing.T) {
 	}
 }
 
-func TestSessionEndsInAMetric(t *testing.T) {
+func TestSessionDurationIsRecorded(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c, s := instrument.NewClient(rec.Telemetry(), "files", pipe), instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer c.Close()

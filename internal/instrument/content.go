@@ -14,14 +14,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxVariables is how many variables of a prompt are on a span.
+// maxVariables bounds the variables of a prompt on one span.
 const maxVariables = 16
 
-// Captures reports whether the user's options ask for contents. A caller that would have to encode one asks first.
+// Captures reports whether the user's options enable content capture. Callers check it before they encode content.
 func (op *Op) Captures() bool { return op.side != nil && op.trace.recording && op.side.tel.Keep != nil }
 
-// Arguments offers the arguments of the call to the redactor: those of a tool, or the variables of a prompt. raw is a
-// JSON object, or nothing.
+// Arguments passes the arguments of a tool call, or the variables of a prompt, to the redactor. raw is a JSON object
+// or empty.
 func (op *Op) Arguments(raw []byte) {
 	if len(raw) == 0 || !op.Captures() {
 		return
@@ -34,14 +34,15 @@ func (op *Op) Arguments(raw []byte) {
 	}
 }
 
-// Answer offers the result of the call to the redactor, if it is that of a tool. raw is a JSON object.
+// Answer passes the result of a tool call to the redactor. raw is a JSON object. Results of other methods are
+// ignored.
 func (op *Op) Answer(raw []byte) {
 	if op.Captures() && op.info.targetKind == Tool {
 		op.capture(names.KeyGenAIToolCallResult, telemetry.ToolResult, "", raw)
 	}
 }
 
-// variables offers the members of a JSON object one by one. Those that are no strings are no variables.
+// variables passes the string members of a JSON object to the redactor, one by one. Other members are no variables.
 func (op *Op) variables(raw []byte) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -74,7 +75,7 @@ func (op *Op) capture(key string, kind telemetry.ContentKind, name string, data 
 	}
 }
 
-// kept returns the value of an attribute for what the redactor keeps.
+// kept returns the attribute value for the text that the redactor returned.
 func (t *traces) kept(kind telemetry.ContentKind, text string) attribute.Value {
 	switch {
 	case kind == telemetry.PromptVariable:
@@ -85,18 +86,18 @@ func (t *traces) kept(kind telemetry.ContentKind, text string) attribute.Value {
 	return structured(text)
 }
 
-// content is a content of the operation, without the content.
+// content returns a description of the operation's content, without name and data.
 func (op *Op) content(kind telemetry.ContentKind) telemetry.Content {
 	return telemetry.Content{Kind: kind, Side: op.side.which, Direction: op.direction, Method: op.method,
 		Target: op.target}
 }
 
-// errorMessage returns what may be told of the text of the operation's error.
+// errorMessage returns the redacted text of the operation's error.
 func (op *Op) errorMessage(text string) string {
 	return op.side.errorMessage(op.ctx, op.content(telemetry.ErrorMessage), text)
 }
 
-// textOf returns what may be told of an error that is about no request. A server may have written a part of it.
+// textOf returns the redacted text of an error outside of requests. A server may have written a part of the text.
 func (s *side) textOf(ctx context.Context, err error) string {
 	return s.errorMessage(ctx, telemetry.Content{Kind: telemetry.ErrorMessage, Side: s.which}, err.Error())
 }
@@ -114,7 +115,7 @@ func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text strin
 	return truncate(text, words.MaxMessage)
 }
 
-// redact asks the user's function, which may fail: then nothing is kept.
+// redact calls the user's redactor. If the redactor fails, redact returns an empty text.
 func (t *traces) redact(ctx context.Context, c telemetry.Content) (kept string, ok bool) {
 	if t.scrub != nil {
 		c.Data = t.scrub(c)
@@ -126,19 +127,19 @@ func (t *traces) redact(ctx context.Context, c telemetry.Content) (kept string, 
 	return kept, ok
 }
 
-// failed returns what tells of a failure of the user's function of this name.
+// failed returns a function that records a failure of the user's function with this name.
 func (s *side) failed(ctx context.Context, name string) func(*usercode.Failure) {
 	return func(f *usercode.Failure) { s.panicked(ctx, name, f.Value, f.Stack) }
 }
 
-// Redacting returns a Telemetry with the options and instruments of t, whose clients and servers pass contents of
-// messages through scrub, before a [telemetry.Redactor] and before they are on spans and in log records. It is for what
-// passes messages of others on, and must not have them elsewhere.
+// Redacting returns a Telemetry with the options and instruments of t. Its clients and servers pass the contents of
+// messages through scrub first, and only then to a [telemetry.Redactor], spans and log records. It is for programs
+// that relay messages of others and must not disclose them.
 func Redacting(t *telemetry.Telemetry, scrub func(telemetry.Content) []byte) *telemetry.Telemetry {
 	return (*telemetry.Telemetry)((*settings.Source[telemetry.Redactor])(t).Scrubbing(scrub))
 }
 
-// scrubOf returns the function of [Redacting], nil for none.
+// scrubOf returns the function that [Redacting] was given, or nil.
 func scrubOf(t *telemetry.Telemetry) func(telemetry.Content) []byte {
 	scrub, _ := (*settings.Source[telemetry.Redactor])(t).Scrub().(func(telemetry.Content) []byte)
 	return scrub

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// installations are the programs a client may find itself in, with the most allocations that its telemetry may cost a
-// call there, and those that it does cost: the call, serving one, and reading the trace context of one that has it.
+// installations lists kinds of programs with the allocations that telemetry costs there: the limit and the present
+// figure for a call, for serving a call, and for reading a trace context.
 var installations = []struct {
 	name                          string
 	budget, call, serving, parent float64
@@ -30,8 +30,7 @@ var installations = []struct {
 	}},
 }
 
-// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
-// Info.
+// withSDK returns a Telemetry with a typical SDK: batches of spans, metrics, W3C propagation, logs at Info.
 func withSDK(t testing.TB, s sdktrace.Sampler, more ...telemetry.Option) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
@@ -48,20 +47,20 @@ func withSDK(t testing.TB, s sdktrace.Sampler, more ...telemetry.Option) *teleme
 	)...)
 }
 
-// nowhere is a span exporter.
+// nowhere is a span exporter that discards spans.
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// infoOnly is a handler that wants records of level Info and above.
+// infoOnly is a handler that accepts records of level Info and above.
 type infoOnly struct{ slog.Handler }
 
 func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 var sunk string
 
-// toolCall is what a client's telemetry does for one call of a tool that succeeds.
+// toolCall emits the client's telemetry of one successful tool call.
 func toolCall(ctx context.Context, c *instrument.Client, p *instrument.Peer) {
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "add"})
 	op.Admit(p, 1234567)
@@ -90,7 +89,7 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-// serve is what a server's telemetry does for one call of a tool that succeeds.
+// serve emits the server's telemetry of one successful tool call.
 func serve(ctx context.Context, s *instrument.Server, p *instrument.Peer, traceparent string) {
 	_, op := s.StartHandler(ctx, instrument.Incoming{
 		Method: "tools/call", TargetKind: instrument.Tool, Target: "add", Known: true, TargetKnown: true, ID: "1234567",

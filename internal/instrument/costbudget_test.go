@@ -2,7 +2,7 @@
 
 package instrument_test
 
-// The race detector allocates, and with it pools give their contents away at random.
+// The race detector allocates, and makes pools drop their contents at random.
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// The budgets are those of installations: what a call may cost more than the same call without telemetry.
-func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
+// The budgets are in installations: the allocations of a call beyond those of the same call without telemetry.
+func TestCallStaysWithinAllocationBudget(t *testing.T) {
 	for _, in := range installations {
 		t.Run(in.name, func(t *testing.T) {
 			c := instrument.NewClient(in.new(t), "bench", pipe)
@@ -32,8 +32,8 @@ func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
 	}
 }
 
-// The budget is for a message that carries no trace context; reading one costs what the propagator takes besides.
-func TestServingStaysWithinTheSameBudget(t *testing.T) {
+// The budget is for a message without a trace context; reading one adds the propagator's allocations.
+func TestServingStaysWithinAllocationBudget(t *testing.T) {
 	for _, in := range installations {
 		t.Run(in.name, func(t *testing.T) {
 			s := instrument.NewServer(in.new(t), "bench", pipe)
@@ -51,8 +51,8 @@ func TestServingStaysWithinTheSameBudget(t *testing.T) {
 	}
 }
 
-// TestSpanHooksCostOnlyWhatTheyReturn compares calls with and without a filter, and without attributes to add.
-func TestSpanHooksCostOnlyWhatTheyReturn(t *testing.T) {
+// TestSpanHooksAllocateOnlyTheirResults compares calls with and without a filter, and without attributes to add.
+func TestSpanHooksAllocateOnlyTheirResults(t *testing.T) {
 	cost := func(opts ...telemetry.Option) float64 {
 		c := instrument.NewClient(withSDK(t, sdktrace.AlwaysSample(), opts...), "bench", pipe)
 		defer c.Close()

@@ -1,26 +1,25 @@
-// Package instrument is what those who write a client or a server tell its telemetry: one [Client] for each client, one
-// [Server] for each kind of network of a server, and an [Op] for each request, from its sending or arrival to its end.
-// From that come the spans, metrics and log records of package schema, as the user's telemetry.Telemetry says. The
-// client and the server of this module, and the adapters for other SDKs, are built on it; their users need package
-// telemetry only.
+// Package instrument emits the telemetry of clients and servers: a [Client] for each client, a [Server] for each kind
+// of network of a server, and an [Op] for each request, from sending or arrival to its end. It turns their calls into
+// the spans, metrics and log records of package schema, as the options of the user's telemetry.Telemetry demand. The
+// client and server of this module and the adapters for other SDKs use it; their users need only package telemetry.
 //
-// Start at [NewClient] or [NewServer]. Say what happens: [Client.StartRequest] and [Client.StartHandler] begin an
-// operation, [Op.Admit], [Op.Sent] and [Op.Received] accompany it, [Op.End] ends it with a [Result]. No OpenTelemetry
-// type is in the signatures.
+// Start at [NewClient] or [NewServer]. [Client.StartRequest] and [Client.StartHandler] start an operation,
+// [Op.Admit], [Op.Sent] and [Op.Received] report its progress, and [Op.End] ends it with a [Result]. Signatures
+// contain few types of OpenTelemetry.
 //
-// This package is for authors of clients and servers, and is not stable yet: before v1, its functions may change in any
-// minor version. What it emits is stable as package schema says, row by row.
+// This package is for authors of clients and servers and is not stable yet: before v1, any minor version may change
+// its functions. Its output is as stable as package schema declares, row by row.
 //
-// What may surprise:
+// Surprises:
 //
-//   - A telemetry that is off gives a nil Client or Server, which takes everything and costs nothing. So does the zero
-//     Op.
-//   - An Op is a value that its owner keeps and does not share.
-//   - A method, a target and a version become labels of metrics up to the limits of the schema, then _OTHER. Nothing
-//     that a frame holds is kept: what has to outlive it is cloned.
-//   - Only what a caller waits for waits for the log handler. All else is written by a goroutine of its own, with a
-//     bound.
-//   - Instruments of metrics are made with the first client or server of a Telemetry, not by telemetry.New.
+//   - A Telemetry that is off yields a nil Client or Server. Their methods, and the methods of the zero Op, do nothing
+//     and cost nothing.
+//   - An Op is a value; its owner keeps it and does not share it.
+//   - Methods, targets and versions become labels of metrics up to the limits of the schema, and _OTHER beyond.
+//     Nothing keeps a frame in memory: data that outlives the frame is cloned.
+//   - Log records of operations that a caller waits for are written in the caller's goroutine, which waits for the
+//     log handler. A separate goroutine writes all other records, from a bounded queue.
+//   - The first client or server of a Telemetry creates the metric instruments, not telemetry.New.
 package instrument
 
-//go:generate go test . -run ^TestSamplesAreRecordsOfTheScenario$ -update
+//go:generate go test . -run ^TestSamplesAreRecordsOfScenario$ -update

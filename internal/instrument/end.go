@@ -31,7 +31,7 @@ func (op *Op) End(r Result) {
 	op.logEnd(o, &r, elapsed)
 }
 
-// conclude ends the span and then records the metrics, since exemplars go by what became of the span.
+// conclude ends the span before it records the metrics, since exemplars depend on the span's final state.
 func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 	defer op.recordMetrics(o, elapsed)
 	if op.trace.recording {
@@ -41,12 +41,12 @@ func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 	}
 }
 
-// abandon ends an operation that could not even begin, because code of the user's has failed.
+// abandon ends an operation after user code panicked, or ended its goroutine, at the start.
 func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 
-// elapsed is the time from the first sending, or else from the start, until the answer was decoded. Waiting for a
-// connection is no part of it: a request that waited for one and was never sent takes no time. What is served ends when
-// its answer is handed over. It is zero if no signal needs it.
+// elapsed returns the time from the first sending, or else from the start, until the answer was decoded. Waiting for
+// a connection does not count: the time of a request that waited and was never sent is zero. A handled request ends
+// when its answer is handed over. elapsed returns zero if no signal needs the time.
 func (op *Op) elapsed() time.Duration {
 	switch {
 	case op.progress.waiting && !op.progress.sending:
@@ -61,7 +61,8 @@ func (op *Op) elapsed() time.Duration {
 	return 0
 }
 
-// executes reports whether the operation is a tool call whose duration is recorded as the GenAI conventions have it.
+// executes reports whether the operation is a tool call that also records the duration metric of the GenAI
+// conventions.
 func (op *Op) executes() bool {
 	return op.side.tel.ExecuteTool && op.direction == telemetry.Sent && op.info.targetKind == Tool
 }

@@ -13,52 +13,53 @@ import (
 
 // Result is how an operation ended. The zero Result is success.
 type Result struct {
-	// ErrorType is one of this package's words, or any other, such as the HTTP status ("503") if only HTTP answered; empty
-	// means that of Err. If the answer has a code, only this package's words count.
+	// ErrorType is one of this package's words, or any other text, such as the HTTP status ("503") if only HTTP
+	// answered. If empty, the error type of Err counts. If the answer has a code, only this package's words count.
 	ErrorType string
 
-	// Kind is the kind of error by which mcpclient sorts errors; empty means what follows from the rest.
+	// Kind is the kind of error in mcpclient's classification; if empty, it is derived from the other fields.
 	Kind string
 
-	// Code is the code of the JSON-RPC error that is the answer, if HasCode, and Message its text.
+	// Code and Message are the code and text of the JSON-RPC error in the answer, if HasCode.
 	Code    int64
 	HasCode bool
 	Message string
 
-	// Err is the error for the log, whose text appears nowhere else.
+	// Err is the error for the log record. Its text appears nowhere else.
 	Err error
 
-	// Unsent says that the request cannot have made the server act, so that sending it again is safe.
+	// Unsent means that the request cannot have had an effect on the server, so that a retry is safe.
 	Unsent bool
 
 	// ResultType is the type of the result, empty or complete for an ordinary one.
 	ResultType string
 
-	// ToolError says that the result is the tool's report of an error.
+	// ToolError means that the result is a tool's report of an error.
 	ToolError bool
 
-	// CallerLeft says that the operation ended because its caller, or the peer that asked for it, did not want it any
-	// more.
+	// CallerLeft means that the operation ended because its caller, or the requesting peer, cancelled it.
 	CallerLeft bool
 
-	// Expected says that the error is an ordinary answer, such as a legacy server's to the probe. The operation succeeds
-	// for every signal: no error status, no error.type on span or metric, no exception record, and no failure in the
-	// flight recorder and statistics. The code of the answer stays in rpc.response.status_code. (Semantic conventions,
-	// "Recording errors on spans": errors that were handled are not recorded)
+	// Expected means that the error is an ordinary answer, such as a legacy server's answer to the probe. The operation
+	// succeeds for every signal: no error status, no error.type on span or metric, no exception record, and no failure
+	// in the flight recorder and statistics. The attribute rpc.response.status_code keeps the answer's code. (Semantic
+	// conventions, "Recording errors on spans": errors that were handled are not recorded)
 	Expected bool
 
-	// Told says that a record of something larger tells of the error, such as that of an attempt to connect: it is logged
-	// at Debug.
+	// Told means that the record of a larger event reports the error already, such as the record of an attempt to
+	// connect. The record of the operation then has level Debug.
 	Told bool
 }
 
-// forgiven are the codes that are no error of a server: what the client sent was wrong. (Semantic conventions for MCP,
-// error.type of a server span)
-var forgiven = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
+// requestErrorCodes holds the codes that reject a faulty request. They are no errors of the server.
+// (Semantic conventions for MCP, error.type of a server span)
+var requestErrorCodes = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 
-// isError reports whether an answer with this code is an error of the side that sent the request, or of the one that
-// received it.
-func isError(d telemetry.Direction, code int64) bool { return d == telemetry.Sent || !forgiven[code] }
+// isError reports whether an answer with this code is an error of this side: for sent requests always, for received
+// requests only if the code is not forgiven.
+func isError(d telemetry.Direction, code int64) bool {
+	return d == telemetry.Sent || !requestErrorCodes[code]
+}
 
 const codeInternalError = -32603
 
@@ -69,12 +70,12 @@ func codeText(code int64) string {
 	return strconv.FormatInt(code, 10)
 }
 
-// outcome is how an operation ended, as far as metrics tell it. The zero outcome is success.
+// outcome is the part of a Result that metrics record. The zero outcome is success.
 type outcome struct {
-	word    string // error.type if it is not the code's; _OTHER stands for the code as well
+	word    string // error.type, if it differs from the code; _OTHER replaces the code as well
 	code    int64
 	hasCode bool
-	failed  bool // for this side
+	failed  bool // the operation failed from this side's view
 }
 
 func outcomeOf(d telemetry.Direction, r *Result) outcome {
@@ -97,7 +98,7 @@ func outcomeOf(d telemetry.Direction, r *Result) outcome {
 	return outcome{}
 }
 
-// wordOf returns an error type as a word of its own.
+// wordOf returns the error type as an interned or cloned string.
 func wordOf(errorType string) string {
 	if w, ok := words.ErrorWords[errorType]; ok {
 		return w.Word
@@ -105,10 +106,10 @@ func wordOf(errorType string) string {
 	return truncate(errorType, words.MaxName)
 }
 
-// errorTypeOf returns what err's ErrorType method says, or its type.
+// errorTypeOf returns the result of err's ErrorType method, or the type of err.
 func errorTypeOf(err error) string { return semconv.ErrorType(err).Value.AsString() }
 
-// text tells outcomes apart that are not of the protocol.
+// text identifies outcomes that are not of the protocol.
 func (o outcome) text() string {
 	if o.hasCode && o.word == "" {
 		return codeText(o.code)
@@ -116,7 +117,7 @@ func (o outcome) text() string {
 	return o.word
 }
 
-// anonymous returns the outcome that stands for o and others like it. Success has no others.
+// anonymous returns the outcome that replaces o when metrics cannot record o itself. Success is never replaced.
 func (o outcome) anonymous() outcome {
 	if o == (outcome{}) {
 		return o
@@ -124,7 +125,7 @@ func (o outcome) anonymous() outcome {
 	return outcome{word: names.Other, hasCode: o.hasCode, failed: o.failed}
 }
 
-// known reports whether the outcome is one of a set that no peer can extend.
+// known reports whether the outcome belongs to a closed set that no peer can extend.
 func (o outcome) known() bool {
 	if o.hasCode {
 		return o.word == names.Other || words.CodeTexts[o.code] != ""
@@ -132,7 +133,7 @@ func (o outcome) known() bool {
 	return !o.failed || o.word == names.Other || words.ErrorWords[o.word].Word != "" || words.HTTPStatuses[o.word]
 }
 
-// errorType is the value of error.type, empty for success.
+// errorType returns the value of error.type, empty for success.
 func (o outcome) errorType() string {
 	switch {
 	case !o.failed:
@@ -143,7 +144,7 @@ func (o outcome) errorType() string {
 	return codeText(o.code)
 }
 
-// statusCode is the value of rpc.response.status_code, empty if the answer has no code.
+// statusCode returns the value of rpc.response.status_code, empty if the answer has no code.
 func (o outcome) statusCode() string {
 	switch {
 	case !o.hasCode:
@@ -154,7 +155,7 @@ func (o outcome) statusCode() string {
 	return codeText(o.code)
 }
 
-// kind is the kind of error.
+// kind returns the kind of error; explicit is the kind in the Result, empty for none.
 func (o outcome) kind(said string) string {
 	switch {
 	case said != "":
@@ -169,8 +170,8 @@ func (o outcome) kind(said string) string {
 	return names.Other
 }
 
-// bounded returns an error type for metrics that have no limit of their own: this package's words, the codes of the
-// protocol and the statuses of HTTP, else _OTHER.
+// bounded returns the error type for metrics without a limit of their own: words of this package, codes of the
+// protocol and HTTP statuses are kept, all others become _OTHER.
 func bounded(errorType string) string {
 	if w, ok := words.ErrorWords[errorType]; ok || errorType == "" {
 		return w.Word

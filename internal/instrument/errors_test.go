@@ -11,17 +11,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Every JSON-RPC error is an error of the side that sent the request. On the side that received it five are not: what
-// the sender sent was wrong. (semantic conventions for MCP, error.type)
-func TestCodesAreErrorsOfTheSenderAndFiveAreNotOfTheReceiver(t *testing.T) {
-	forgiven := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
+// Every JSON-RPC error is an error of the sender of the request. Five codes are no error of the receiver: the request
+// was faulty. (semantic conventions for MCP, error.type)
+func TestAllCodesAreErrorsOfSender(t *testing.T) {
+	requestErrorCodes := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 	codes := []int64{-1, 0, 1, 32700, 1 << 62, -1 << 62, -32604, -32599, -32701, -32001, -32003, -32020, -32021, -32022,
 		-32042}
 	for code := int64(-32603); code <= -32600; code++ {
 		codes = append(codes, code)
 	}
 	for _, code := range append(codes, -32700, -32002) {
-		checkCode(t, code, !forgiven[code])
+		checkCode(t, code, !requestErrorCodes[code])
 	}
 }
 

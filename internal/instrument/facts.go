@@ -13,9 +13,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Network is what is known of a connection before it is open. It has the fields of the transports' own type, so that
-// one converts to the other. Fields that do not apply are empty and their attributes absent: a child process has only
-// Transport, an in-memory connection has none.
+// Network describes a connection before it is open. Its fields equal those of the transports' own type, so that one
+// converts to the other. Fields that do not apply are empty, and their attributes absent: a child process has only
+// Transport, an in-memory connection has no fields.
 type Network struct {
 	Transport       string // network.transport: pipe, tcp, quic, unix
 	Protocol        string // network.protocol.name: http
@@ -24,21 +24,21 @@ type Network struct {
 	Port            int    // server.port
 }
 
-// Facts is what is known of a connection once it is negotiated. Its Network is that of the client, but that the version
-// of its protocol may have become known.
+// Facts describes a negotiated connection. Its Network equals the client's, except that the version of the network
+// protocol may have become known.
 type Facts struct {
 	Network
 	MCPVersion string // mcp.protocol.version
 }
 
-// knownFacts is Facts with their attributes, by the direction of the message that a span or a sample is about. The
-// network's transport is not among them: spans have it from the start.
+// knownFacts holds Facts with their attributes, by the direction of the message that the span or sample describes.
+// The network's transport is not included: spans have it from the start.
 type knownFacts struct {
 	Facts
 	attrs [2][]attribute.KeyValue
 }
 
-// commonFacts are those of all clients and servers of the process.
+// commonFacts shares equal knownFacts between all clients and servers of the process.
 var commonFacts series.Commons[Facts, knownFacts]
 
 func newKnownFacts(f Facts) *knownFacts {
@@ -55,12 +55,12 @@ func newKnownFacts(f Facts) *knownFacts {
 	if f.Port != 0 {
 		attrs = append(attrs, attribute.Int(names.KeyServerPort, f.Port))
 	}
-	k.attrs[telemetry.Sent] = slices.Clone(attrs) // of just their size, for as long as the connection
+	k.attrs[telemetry.Sent] = slices.Clone(attrs) // a clone has no spare capacity, and the connection keeps it
 	k.attrs[telemetry.Received] = k.attrs[telemetry.Sent][:received:received]
 	return k
 }
 
-// optional is an attribute that is not valid if it has no value.
+// optional returns an attribute, or an invalid one if value is empty.
 func optional(key, value string) (kv attribute.KeyValue) {
 	if value != "" {
 		kv = attribute.String(key, value)
@@ -73,13 +73,14 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return slices.DeleteFunc(attrs, func(a attribute.KeyValue) bool { return !a.Valid() })
 }
 
-// interned holds one knownFacts per value, so that they compare by address.
+// interned holds one knownFacts per value, so that pointers can be compared.
 type interned struct {
 	mu  sync.Mutex
-	all []*knownFacts // the first is what is known without a peer
+	all []*knownFacts // the first describes the network before a peer is known
 }
 
-// intern returns the one knownFacts with the value f. Beyond maxFacts it gives up what the peer said.
+// intern returns the only knownFacts with the value f. Beyond MaxFacts values, it replaces data from the peer by
+// _OTHER.
 func (in *interned) intern(f Facts) *knownFacts {
 	in.mu.Lock()
 	defer in.mu.Unlock()

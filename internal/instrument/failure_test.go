@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// outcomes are ways for a request of a client to end.
+// outcomes lists the ways in which a client's request can end.
 var outcomes = []struct {
 	name        string
 	result      instrument.Result
@@ -49,7 +49,7 @@ var outcomes = []struct {
 		slog.LevelWarn, "broken pipe"},
 }
 
-func TestFailureIsTheSameOnSpanMetricAndRecord(t *testing.T) {
+func TestSpanMetricAndRecordAgreeOnFailure(t *testing.T) {
 	for _, tt := range outcomes {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -87,7 +87,7 @@ func TestFailureIsTheSameOnSpanMetricAndRecord(t *testing.T) {
 	}
 }
 
-func TestTheTextOfAnErrorIsCutOnSpanAndRecord(t *testing.T) {
+func TestErrorTextIsTruncatedOnSpanAndRecord(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -109,8 +109,9 @@ func TestTheTextOfAnErrorIsCutOnSpanAndRecord(t *testing.T) {
 	}
 }
 
-// An expected error is no failure for any signal: an answer with a code, an answer of HTTP, and none at all.
-func TestAnExpectedErrorIsNoFailureForAnySignal(t *testing.T) {
+// An expected error is no failure for any signal: neither an answer with a code, nor an answer of HTTP, nor a missing
+// answer.
+func TestExpectedErrorIsNoFailure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		result instrument.Result
 		code   string
@@ -153,7 +154,7 @@ func TestAnExpectedErrorIsNoFailureForAnySignal(t *testing.T) {
 	}
 }
 
-func TestAnAttemptLostOnTheProbeIsNoFailure(t *testing.T) {
+func TestConnectionLostDuringProbeIsNoFailure(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

@@ -18,7 +18,7 @@ import (
 // failure makes a client or a server fail.
 type failure func(*testing.T, *instrument.Client, *instrument.Server)
 
-// failures are all failures that have a record above Debug and can happen with every call, message or list. Each makes
+// failures lists all failures with a record above Debug that can happen with every call, message or list. Each writes
 // one record of its event, at that level.
 var failures = []struct {
 	event string
@@ -79,7 +79,7 @@ func callFails(r instrument.Result) failure {
 	}
 }
 
-// counted is a handler that counts the records of each event and what they say was left out.
+// counted is a handler that counts the records of each event, and adds up their numbers of suppressed records.
 type counted struct {
 	slog.Handler
 	level slog.Level
@@ -122,7 +122,7 @@ func (h counted) of(event string, l slog.Level) count {
 	return count{}
 }
 
-func TestRecordsOfFailuresAreLimitedAndCounted(t *testing.T) {
+func TestFailureRecordsAreLimitedAndCounted(t *testing.T) {
 	const times = 2000
 	for _, f := range failures {
 		t.Run(fmt.Sprint(f.event, " ", f.level), func(t *testing.T) {
@@ -157,9 +157,9 @@ func TestRecordsOfFailuresAreLimitedAndCounted(t *testing.T) {
 	}
 }
 
-// Where the log wants Debug, each exception has a record, and none is told of as left out.
-func TestExceptionsBeyondTheLimitAreAtDebug(t *testing.T) {
-	const times = 500 // there is room for more in the queue of what waits for the log handler
+// If the log accepts Debug, each exception has a record, and no record reports suppressed exceptions.
+func TestExceptionsBeyondLimitHaveLevelDebug(t *testing.T) {
+	const times = 500 // the queue for the log handler has room for more
 	for _, f := range failures {
 		if !strings.HasSuffix(f.event, ".exception") {
 			continue
@@ -186,8 +186,8 @@ func TestExceptionsBeyondTheLimitAreAtDebug(t *testing.T) {
 	}
 }
 
-// One error does not hide another: each method and error type has its own records.
-func TestEachErrorAndMethodHasRecordsOfItsOwn(t *testing.T) {
+// Errors do not hide each other: each method and error type has its own limit.
+func TestEachErrorAndMethodHasOwnLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newCounted(slog.LevelInfo)
 		c := instrument.NewClient(telemetry.New(telemetry.WithLogger(slog.New(log))), "x", network)
@@ -207,7 +207,7 @@ func TestEachErrorAndMethodHasRecordsOfItsOwn(t *testing.T) {
 	})
 }
 
-// failingOften lets each failure happen more often than is logged.
+// failingOften makes each failure happen more often than its limit.
 func failingOften(t *testing.T, tel *telemetry.Telemetry) {
 	c, s := instrument.NewClient(tel, "files", network), instrument.NewServer(tel, "demo", network)
 	for range 7 {

@@ -18,16 +18,16 @@ import (
 // Violation is a frame that breaks the protocol.
 type Violation struct {
 	Reason    string // in the words of internal/jsonrpc
-	Size      int    // of the frame in bytes, as far as it was read
-	Limit     int    // of a frame, if that was the rule; zero if not
+	Size      int    // frame size in bytes, as far as the frame was read
+	Limit     int    // limit of the frame size, if the frame exceeded it; otherwise zero
 	Direction telemetry.Direction
-	Head      []byte // its beginning, as far as it is there; only a hash of it is told
+	Head      []byte // beginning of the frame, if available; telemetry contains only its hash
 }
 
-// maxHead is how much of a frame is hashed: its envelope, and little of what it says.
+// maxHead is the number of hashed bytes of a frame: its envelope, and little of its content.
 const maxHead = 64
 
-// headHash tells frames that begin alike from others, and nothing else about them.
+// headHash returns a hash of a frame's beginning. It identifies frames with equal beginnings and reveals no content.
 func headHash(head []byte) string {
 	if len(head) == 0 {
 		return ""
@@ -68,8 +68,8 @@ func (s *side) violation(v Violation) {
 type Drop struct {
 	Reason string        // one of the Drop constants
 	ID     string        // as text; empty for none
-	Age    time.Duration // since the call it answers ended; zero if there is none
-	Ref    Ref           // of that call
+	Age    time.Duration // time since the answered call ended; zero if there is no such call
+	Ref    Ref           // span of the answered call
 }
 
 func (s *side) drop(d Drop) {
@@ -99,11 +99,11 @@ func (s *side) drop(d Drop) {
 	s.logs.emit(ctx, level, s.events.dropped, fields...)
 }
 
-// maxStack is how much of a stack is logged, in bytes.
+// maxStack bounds a logged stack trace, in bytes.
 const maxStack = 16 << 10
 
-// countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it. It
-// returns the method as metrics have it.
+// countPanic counts a failure of user code: a panic, or the end of the goroutine that ran it. The caller logs it.
+// countPanic returns the method as a metric label.
 func (s *side) countPanic(ctx context.Context, method string) (label string) {
 	label = s.methodLabel(method, true)
 	s.flight.Note(flight.Entry{Brief: flight.Brief{Kind: flight.Panic, About: flight.SubjectOf(label, ""), Failed: true}})

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestTheHashOfAFrameTellsHowItBeginsAndNothingOfWhatItSays(t *testing.T) {
+func TestFrameHashRevealsNoContent(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

@@ -11,8 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// FlightRecord returns what is in the flight recorder of the client: its latest [telemetry.FlightSize] entries, the
-// oldest first.
+// FlightRecord returns the latest [telemetry.FlightSize] entries of the client's flight recorder, the oldest first.
 func (c *Client) FlightRecord() []telemetry.FlightEntry {
 	if c == nil {
 		return nil
@@ -20,7 +19,7 @@ func (c *Client) FlightRecord() []telemetry.FlightEntry {
 	return c.flight.Entries()
 }
 
-// Operations returns statistics of the requests that the client has sent, and of those that it has answered.
+// Operations returns statistics of the requests that the client has sent and of the requests that it has answered.
 func (c *Client) Operations() []telemetry.Operation {
 	if c == nil {
 		return nil
@@ -28,8 +27,8 @@ func (c *Client) Operations() []telemetry.Operation {
 	return c.operations()
 }
 
-// FlightRecord returns what is in the flight recorder of the server: its latest [telemetry.FlightSize] entries over
-// this kind of network, the oldest first, whichever clients they are of.
+// FlightRecord returns the latest [telemetry.FlightSize] entries of the server's flight recorder, the oldest first,
+// for all clients over this kind of network.
 func (s *Server) FlightRecord() []telemetry.FlightEntry {
 	if s == nil {
 		return nil
@@ -37,7 +36,7 @@ func (s *Server) FlightRecord() []telemetry.FlightEntry {
 	return s.flight.Entries()
 }
 
-// Operations returns statistics of the requests that the server has answered, and of those that it has sent.
+// Operations returns statistics of the requests that the server has answered and of the requests that it has sent.
 func (s *Server) Operations() []telemetry.Operation {
 	if s == nil {
 		return nil
@@ -74,7 +73,7 @@ func (c *Client) noteExit(x ProcessExit) {
 	}})
 }
 
-// entry returns the entry of a response that no call waits for.
+// entry returns the flight recorder's entry for the dropped response.
 func (d *Drop) entry() flight.Entry {
 	e := flight.Entry{Brief: flight.Brief{Kind: flight.Drop, Word: flight.LabelOf(d.Reason), Elapsed: d.Age}}
 	e.SetPeerID(d.ID)
@@ -84,7 +83,8 @@ func (d *Drop) entry() flight.Entry {
 	return e
 }
 
-// startEntry adds the entry of an operation that is recorded. Notifications have one when they end: there may be many.
+// startEntry adds the entry of a request. A notification gets its entry when it ends, since notifications may be
+// many.
 func (op *Op) startEntry() {
 	if !op.flight.on || op.notification {
 		return
@@ -119,10 +119,10 @@ func (op *Op) endEntry(o outcome, r *Result, elapsed time.Duration) {
 	op.flight.entry = op.side.flight.End(op.flight.entry, &end, op.describe)
 }
 
-// unfinishedResults are the results of a request that are not the end of a call.
+// unfinishedResults are the result types that do not end a call.
 var unfinishedResults = []string{resultInputRequired, resultTask}
 
-// describe fills in what the entry of an operation is about.
+// describe fills in the entry's time, subject, direction, trace and ids.
 func (op *Op) describe(e *flight.Entry) {
 	recorder := &op.side.flight
 	switch {

@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// modelOp is an operation under way in the model, with the place of its entry in it, -1 if that had to make room.
+// modelOp is an operation in progress, with the index of its entry in the model, or -1 if the entry was overwritten.
 type modelOp struct {
 	op    instrument.Op
 	tool  string
@@ -31,9 +31,9 @@ type modelOp struct {
 	entry int
 }
 
-// flightModel is what a recorder and statistics must say.
+// flightModel holds the expected entries and statistics.
 type flightModel struct {
-	entries []telemetry.FlightEntry // all there ever were; the latest are in the ring
+	entries []telemetry.FlightEntry // all entries ever; the ring has the latest
 	open    []*modelOp
 	latency map[string][]time.Duration
 	errors  map[string]map[string]uint64
@@ -44,7 +44,7 @@ func (m *flightModel) ring() []telemetry.FlightEntry {
 	return m.entries[max(0, len(m.entries)-telemetry.FlightSize):]
 }
 
-// endings are ways to end, with the error.type that they are.
+// endings lists ways to end, with their error.type.
 var endings = []struct {
 	result instrument.Result
 	word   string
@@ -56,9 +56,9 @@ var endings = []struct {
 	{instrument.Result{ErrorType: "503"}, "503"},
 }
 
-// Whatever requests, notifications and faults come in whatever order, and however long each takes: recorder and
-// statistics say what a list of all of them says.
-func TestRecorderAndStatisticsAreThoseOfAModel(t *testing.T) {
+// For any sequence of requests, notifications and faults with any durations, recorder and statistics equal a plain
+// list of all of them.
+func TestRecorderAndStatisticsMatchModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) { checkFlight(rt) })
 	})
@@ -68,7 +68,7 @@ func checkFlight(t *rapid.T) {
 	c := instrument.NewClient(telemetry.New(telemetry.WithToolNameLimit(3)), "x", pipe)
 	defer c.Close()
 	m := &flightModel{latency: map[string][]time.Duration{}, errors: map[string]map[string]uint64{}}
-	var tools []string // that are told apart
+	var tools []string // with names within the limit
 	t.Repeat(map[string]func(*rapid.T){
 		"send": func(t *rapid.T) { m.send(t, c, &tools) },
 		"end":  m.end,
@@ -94,7 +94,7 @@ func (m *flightModel) send(t *rapid.T, c *instrument.Client, tools *[]string) {
 	}
 	m.lastID++
 	op.Admit(nil, m.lastID)
-	time.Sleep(time.Duration(rapid.IntRange(0, 1000).Draw(t, "queued"))) // which is no part of it
+	time.Sleep(time.Duration(rapid.IntRange(0, 1000).Draw(t, "queued"))) // time in the queue does not count
 	m.open = append(m.open, &modelOp{op: op, tool: tool, sent: time.Now(), entry: len(m.entries)})
 	at := m.open[len(m.open)-1]
 	at.op.Sending()
@@ -142,7 +142,7 @@ func (m *flightModel) many(t *rapid.T, c *instrument.Client) {
 	}
 }
 
-// accuse notes violations, of which those in a row are one entry.
+// accuse notes violations. Violations in a row share one entry.
 func (m *flightModel) accuse(t *rapid.T, c *instrument.Client) {
 	v := instrument.Violation{
 		Reason: rapid.SampledFrom([]string{"batch", "invalid_json"}).Draw(t, "reason"), Size: rapid.IntRange(1, 9).Draw(t,
@@ -212,9 +212,8 @@ func sameEntry(a, b telemetry.FlightEntry) bool {
 	return same && a == b
 }
 
-// Sixty-four callers, and a goroutine that reads meanwhile: nothing is lost from the statistics, and no entry is half
-// of another's.
-func TestRecorderIsSafeForManyCallers(t *testing.T) {
+// While sixty-four callers write and a goroutine reads, statistics lose nothing and no entry mixes two requests.
+func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	const callers, calls = 64, 100
 	c := instrument.NewClient(telemetry.New(), "x", pipe)
 	defer c.Close()
@@ -267,7 +266,7 @@ func TestRecorderIsSafeForManyCallers(t *testing.T) {
 	}
 }
 
-// Names and error types that a peer makes up are told apart up to their limits.
+// Names and error types that a peer invents are distinguished up to their limits.
 func TestStatisticsAreBounded(t *testing.T) {
 	s := instrument.NewServer(telemetry.New(telemetry.WithToolNameLimit(5)), "x", pipe)
 	defer s.Close()
@@ -292,8 +291,8 @@ func TestStatisticsAreBounded(t *testing.T) {
 	}
 }
 
-// A connection that fails puts into the log what happened, once.
-func TestFlightRecordIsLoggedWhenAConnectionFails(t *testing.T) {
+// A failed connection logs the latest events once.
+func TestFailedConnectionLogsFlightRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -325,7 +324,7 @@ func TestFlightRecordIsLoggedWhenAConnectionFails(t *testing.T) {
 			t.Errorf("text of the record (-want +got):\n%s", diff)
 		}
 
-		fail() // too soon
+		fail() // too early for another record
 		if n := len(rec.Logs(event)); n != 1 {
 			t.Errorf("records within a minute: got %d, want 1", n)
 		}
@@ -338,8 +337,8 @@ func TestFlightRecordIsLoggedWhenAConnectionFails(t *testing.T) {
 	})
 }
 
-// The text is bounded, and nothing of what peers wrote is in it but names and the beginnings of ids.
-func TestFlightRecordInTheLogIsBounded(t *testing.T) {
+// The text is bounded. Of data from peers it has only names and the first bytes of ids.
+func TestLoggedFlightRecordIsBounded(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	for i := range 1000 {
@@ -348,7 +347,7 @@ func TestFlightRecordInTheLogIsBounded(t *testing.T) {
 			URI: "file:///secret",
 		})
 		op.End(instrument.Result{HasCode: true, Code: -32603, Message: "secret", Err: errors.New("secret")})
-		if err := s.Flush(t.Context()); err != nil { // the log has room for 1,024
+		if err := s.Flush(t.Context()); err != nil { // the queue holds 1,024 records
 			t.Fatal(err)
 		}
 	}

@@ -9,37 +9,38 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// gauges are the metrics that are read when they are collected: the state, the queue and the tools of each client that
-// is not closed, the queue and the session of each connection of a server. One callback reads them all, and is
-// registered only while there are any, so that the provider keeps nothing alive.
+// gauges holds the metrics that are read at collection: state, queue and tools of each open client, queue and session
+// of each connection of a server. One callback reads all of them. It is registered only while there are clients or
+// connections, so that the provider keeps nothing alive.
 type gauges struct {
 	meter metric.Meter
 	ins   *instruments
 
-	// registering is held while the callback is registered or unregistered. The provider holds a lock of its own then
-	// and while it calls observe, which takes mu; so mu is never held around a call of the provider.
+	// registering is held while the callback is registered or unregistered. The provider holds its own lock meanwhile
+	// and while it calls observe, which locks mu. So mu is never held around a call of the provider.
 	registering  sync.Mutex
-	registration metric.Registration // nil without clients; guarded by registering
+	registration metric.Registration // nil without clients and connections; guarded by registering
 
-	counting sync.Once    // registers another callback, for good: a counter does not forget
-	told     atomic.Int64 // implementations of clients, of all servers together
-	read     atomic.Bool  // the gauges have been read
+	counting    sync.Once    // registers the callback of the counters, which stays registered: a counter does not forget
+	callerCount atomic.Int64 // implementations of clients, over all servers
+	read        atomic.Bool  // the gauges have been read
 
 	mu          sync.Mutex
 	clients     []*Client
 	connections map[*connection]struct{} // of servers
-	callers     map[string]*callers      // by the names of servers
-	shown       map[whose]bool           // names that the state was observed under, where there are more than places
+	callers     map[string]*callers      // key: name of the server
+	// shown holds the names that the last observation of the state included, if there are more names than places.
+	shown map[gaugeKey]bool
 }
 
-// Connection is a connection of a server, or a session of one over HTTP, in so far as it is asked what it is like now.
-// Its functions are called whenever metrics are collected and must be quick; nil means that there is nothing to tell.
+// Connection holds the functions that read the present state of a server's connection, or of a session over HTTP.
+// Each collection of metrics calls them, so they must be quick; nil means that there is no such metric.
 type Connection struct {
-	Queued    func() int  // how many messages wait to be written
-	InSession func() bool // a session is open
+	Queued    func() int  // returns the number of messages waiting to be written
+	InSession func() bool // reports whether a session is open
 
-	// Limits yields what is used of each thing that the connection, or what stands for several of them, has only so much
-	// of: its kind, one of the Capacity or the Memory words of package names, how much is used, and the limit.
+	// Limits yields the use of each bounded resource of the connection, or of the owner of several connections: its kind
+	// (one of the Capacity or Memory words of package names), the used amount, and the limit.
 	Limits func(yield func(kind string, used, limit int))
 }
 
@@ -48,7 +49,7 @@ type connection struct {
 	s *Server
 }
 
-// Connected counts a connection in the metrics of what is there now, until gone is called.
+// Connected includes a connection in the gauges until gone is called.
 func (s *Server) Connected(c Connection) (gone func()) {
 	if s == nil {
 		return func() {}
@@ -77,14 +78,15 @@ func (g *gauges) remove(c *Client) {
 	})
 }
 
-// everyClient returns the clients there are.
-func (g *gauges) everyClient() []*Client {
+// openClients returns all open clients.
+func (g *gauges) openClients() []*Client {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.clients)
 }
 
-// change changes what is observed and registers or unregisters the callback as it needs.
+// change runs f, which changes the observed clients or connections, and registers or unregisters the callback as
+// needed.
 func (g *gauges) change(f func()) {
 	g.registering.Lock()
 	defer g.registering.Unlock()

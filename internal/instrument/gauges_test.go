@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestGaugesAddClientsOfTheSameNameUpAndForgetClosedOnes(t *testing.T) {
+func TestGaugesAddUpOpenClientsOfOneName(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	tel := rec.Telemetry()
 	check := func(when string, starting, queued int64) {
@@ -45,7 +45,7 @@ func TestGaugesAddClientsOfTheSameNameUpAndForgetClosedOnes(t *testing.T) {
 	check("with a new one", 1, 0)
 }
 
-// meters is a provider of one meter, which counts the callbacks that are registered.
+// meters is a provider of one meter, which counts the registered callbacks.
 type meters struct {
 	noop.MeterProvider
 	meter callbackMeter
@@ -73,7 +73,7 @@ func (r *registration) Unregister() error {
 	return nil
 }
 
-func TestProviderKnowsOfClientsOnlyWhileThereAreAny(t *testing.T) {
+func TestCallbackIsRegisteredOnlyForOpenClients(t *testing.T) {
 	m := &meters{}
 	tel := telemetry.New(telemetry.WithMeterProvider(m))
 	check := func(when string, want int) {

@@ -19,10 +19,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// installing marks the process that installs global providers: that cannot be undone, and the other tests want none.
+// installing marks the process that installs global providers: that cannot be undone, and other tests need a process
+// without them.
 const installing = "TELEMETRY_TEST_INSTALLS_THE_SDK"
 
-// inOwnProcess reports whether this process runs the one test. If not, it runs the test in such a process.
+// inOwnProcess reports whether this process runs only the current test. If not, it runs the test in such a process.
 func inOwnProcess(t *testing.T) bool {
 	if os.Getenv(installing) != "" {
 		return true
@@ -35,7 +36,7 @@ func inOwnProcess(t *testing.T) bool {
 	return false
 }
 
-func TestSDKThatIsInstalledLaterCountsFromThenOn(t *testing.T) {
+func TestLaterSDKCountsFromThenOn(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}

@@ -32,7 +32,7 @@ func toolRequest() instrument.Incoming {
 	}
 }
 
-func TestHandlersParentIsWhatTheSenderWrote(t *testing.T) {
+func TestParentOfHandlerIsSendersSpan(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		traceparent string
@@ -81,7 +81,7 @@ func TestHandlersParentIsWhatTheSenderWrote(t *testing.T) {
 	}
 }
 
-func TestSendersSamplingDecisionIsFollowed(t *testing.T) {
+func TestHandlerFollowsSendersSamplingDecision(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -97,7 +97,7 @@ func TestSendersSamplingDecisionIsFollowed(t *testing.T) {
 	}
 }
 
-func TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable(t *testing.T) {
+func TestReceivedTracestateAndBaggageAreBounded(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -116,7 +116,7 @@ func TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable(t *testing.T) {
 	}
 }
 
-func TestContextOfOneSideArrivesAtTheOther(t *testing.T) {
+func TestTraceContextReachesOtherSide(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c, s := instrument.NewClient(rec.Telemetry(), "files", pipe), instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer c.Close()
@@ -145,8 +145,8 @@ func TestContextOfOneSideArrivesAtTheOther(t *testing.T) {
 	}
 }
 
-// What a program notes about its work is not for strangers at the other end of a network.
-func TestBaggageGoesOverNetworksByItsKeysOnly(t *testing.T) {
+// Baggage that a program sets for itself does not reach strangers over a network.
+func TestOnlyConfiguredBaggageKeysCrossNetworks(t *testing.T) {
 	const all = "tenant=acme,user=alice;meta=1,price=9"
 	bag, err := baggage.Parse(all)
 	if err != nil {
@@ -177,10 +177,10 @@ func TestBaggageGoesOverNetworksByItsKeysOnly(t *testing.T) {
 			_, attempt := c.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 			_, request := c.StartRequest(ctx, instrument.Request{Method: "tools/list"})
 			_, asking := s.StartRequest(ctx, instrument.Request{Method: "roots/list"})
-			for what, told := range map[string]func() instrument.TraceContext{
+			for what, callerCount := range map[string]func() instrument.TraceContext{
 				"attempt": attempt.TraceContext, "request": request.TraceContext, "request of a server": asking.TraceContext,
 			} {
-				if c := told(); sorted(c.Baggage) != sorted(tt.want) || c.Traceparent == "" {
+				if c := callerCount(); sorted(c.Baggage) != sorted(tt.want) || c.Traceparent == "" {
 					t.Errorf("%s: baggage is %q, want %q, with a trace", what, c.Baggage, tt.want)
 				}
 			}
@@ -203,7 +203,7 @@ func TestBaggageGoesOverNetworksByItsKeysOnly(t *testing.T) {
 	}
 }
 
-func TestATransportThatNamesAnAddressOnlyIsANetwork(t *testing.T) {
+func TestTransportWithAddressIsNetwork(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme")
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func sorted(members string) string {
 	return strings.Join(all, ",")
 }
 
-func TestUnknownNamesAreOthersExceptOnTheSpan(t *testing.T) {
+func TestUnknownNamesAreOtherExceptOnSpans(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	for _, tt := range []struct {
 		name                 string
@@ -265,7 +265,7 @@ func TestUnknownNamesAreOthersExceptOnTheSpan(t *testing.T) {
 	}
 }
 
-func TestHandlersRecordLevels(t *testing.T) {
+func TestLevelsOfHandlerRecords(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		result instrument.Result
@@ -296,7 +296,7 @@ func TestHandlersRecordLevels(t *testing.T) {
 	}
 }
 
-func TestPanicIsLoggedWithItsStackAndNowhereElse(t *testing.T) {
+func TestPanicValueAndStackAreInLogOnly(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -306,7 +306,7 @@ func TestPanicIsLoggedWithItsStackAndNowhereElse(t *testing.T) {
 
 	r := rec.Log("mcp_server.handler.panic")
 	if r.Level != slog.LevelError || r.Text("exception.message") != "context canceled" ||
-		!strings.Contains(r.Text("exception.stacktrace"), "TestPanicIsLogged") {
+		!strings.Contains(r.Text("exception.stacktrace"), "TestPanicValueAndStackAreInLogOnly") {
 		t.Errorf("the record has the value and the stack: got %v %v", r.Level, r.Attrs)
 	}
 	span := rec.Span("tools/call add")
@@ -321,7 +321,7 @@ func TestPanicIsLoggedWithItsStackAndNowhereElse(t *testing.T) {
 	}
 }
 
-func TestAClientThatAnswersItsServerIsTheReceiver(t *testing.T) {
+func TestClientIsReceiverOfServersRequest(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe, first)
 	defer c.Close()
@@ -348,8 +348,8 @@ func TestAClientThatAnswersItsServerIsTheReceiver(t *testing.T) {
 	}
 }
 
-// A peer may send any number of requests that are refused. Each is counted and logged, and few of them as warnings.
-func TestRefusedRequestsOfAPeerWarnAsRarelyAsViolations(t *testing.T) {
+// A peer may send any number of refused requests. Each is counted and logged, but few at level Warn.
+func TestWarningsAboutRefusedRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		tel := rec.Telemetry()
@@ -388,7 +388,7 @@ func TestRefusedRequestsOfAPeerWarnAsRarelyAsViolations(t *testing.T) {
 	})
 }
 
-// traceparent is the trace context of a sender that has no more to say.
+// traceparent is a trace context with a traceparent only.
 func traceparent(value string) instrument.TraceContext {
 	return instrument.TraceContext{Traceparent: value}
 }

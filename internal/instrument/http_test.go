@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// undialled is what is known of a server over HTTP before anything was sent.
+// undialled is the network of a server over HTTP before the first request.
 var undialled = instrument.Network{Transport: "tcp", Protocol: "http", Address: "mcp.example", Port: 443}
 
-func TestWhatHTTPLearnsLaterIsOnSpansAndTheSessionOnNothingElse(t *testing.T) {
+func TestLaterHTTPFactsAreOnSpansAndSessionIDOnSpansOnly(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
 	defer c.Close()
@@ -54,7 +54,7 @@ func TestWhatHTTPLearnsLaterIsOnSpansAndTheSessionOnNothingElse(t *testing.T) {
 	}
 }
 
-func TestVersionsOfHTTPOnMetricsAreLimited(t *testing.T) {
+func TestHTTPVersionsOnMetricsAreLimited(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
 	defer c.Close()
@@ -72,14 +72,14 @@ func TestVersionsOfHTTPOnMetricsAreLimited(t *testing.T) {
 	}
 }
 
-// answered is the error of a request to which only HTTP gave an answer.
+// answered is the error of a request that only HTTP answered.
 type answered int
 
 func (a answered) Error() string     { return "HTTP " + strconv.Itoa(int(a)) }
 func (a answered) ErrorType() string { return strconv.Itoa(int(a)) }
 
-// Statuses are a set that a server cannot extend, so that they need not share the room for what it can.
-func TestStatusesOfHTTPAreErrorTypes(t *testing.T) {
+// HTTP statuses are a set that a server cannot extend, so they do not count towards the limit of error types.
+func TestHTTPStatusesAreErrorTypes(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
 	defer c.Close()
@@ -120,7 +120,7 @@ func TestStatusesOfHTTPAreErrorTypes(t *testing.T) {
 	}
 }
 
-func TestEachReasonToSendAgainIsItsOwn(t *testing.T) {
+func TestEachRetryReasonIsCounted(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
 	defer c.Close()

@@ -16,24 +16,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// hub is what all clients and servers of a [telemetry.Telemetry] share. It belongs to that, and is there from its first
-// client or server on.
+// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns it, from its
+// first client or server on.
 type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer
 	ins    *instruments
 
-	handler slog.Handler // gets all records, and is what the user gave or made of the LoggerProvider
-	ours    bool         // handler runs no code of the user's
+	handler slog.Handler // receives all records: the user's handler, the bridge to the LoggerProvider, or both
+	ours    bool         // handler runs no user code
 
-	queues records.Set // of clients and servers whose records are being written
+	queues records.Set // queues of clients and servers with records to write
 
 	fields  atomic.Pointer[[]string] // see declared
-	advised atomic.Bool              // see [Op.adviseToJoin]
+	advised atomic.Bool              // see [Op.logJoinAdvice]
 	late    late
 }
 
-// hubOf returns the hub of t, nil if t observes nothing.
+// hubOf returns the hub of t, or nil if t records nothing.
 func hubOf(t *telemetry.Telemetry) *hub {
 	h, _ := (*settings.Source[telemetry.Redactor])(t).Instruments(newHub).(*hub)
 	return h
@@ -42,7 +42,7 @@ func hubOf(t *telemetry.Telemetry) *hub {
 func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	h := &hub{Settings: *s}
 	if h.Notifications == nil {
-		h.Notifications = quietNotifications
+		h.Notifications = spanByDefault
 	}
 	h.tracer = h.Tracers.Tracer(telemetry.ScopeName, trace.WithInstrumentationVersion(telemetry.Version),
 		trace.WithSchemaURL(names.SchemaURL))
@@ -52,11 +52,11 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 	return h
 }
 
-// Flush waits until the log handler has all records that the queues have accepted so far, or until ctx ends, and then
+// Flush waits until the log handler has all records that the queues have accepted so far. If ctx ends first, Flush
 // returns its cause.
 func (h *hub) Flush(ctx context.Context) error { return h.queues.Flush(ctx) }
 
-// logHandler returns the handler of all records, and whether it is ours alone.
+// logHandler returns the handler of all records, and whether it runs no user code.
 func (h *hub) logHandler() (_ slog.Handler, ours bool) {
 	if h.Records == nil {
 		return h.Log.Handler(), false
@@ -70,8 +70,9 @@ func (h *hub) logHandler() (_ slog.Handler, ours bool) {
 	return slog.NewMultiHandler(h.Log.Handler(), events), false
 }
 
-// quietNotifications leaves out the notifications that come in numbers, and the one that belongs to a call.
-func quietNotifications(method string) bool {
+// spanByDefault reports whether a notification has a span by default: frequent ones (progress, log messages) and
+// cancellations, which belong to a call, have none.
+func spanByDefault(method string) bool {
 	switch method {
 	case words.MethodProgress, words.MethodMessage, words.MethodCancelled:
 		return false
@@ -79,5 +80,5 @@ func quietNotifications(method string) bool {
 	return true
 }
 
-// discard is the logger of those who are not observed.
+// discard is the logger of a nil Client.
 var discard = slog.New(slog.DiscardHandler)

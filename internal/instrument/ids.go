@@ -12,20 +12,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// ids are the ids of an operation, and their texts once a signal has asked for them.
+// ids holds the ids of an operation, and their texts once a signal needs them.
 type ids struct {
 	corr           Corr
 	corrText, text string
-	peerID         string // the id of a message of the peer, in full, unless hasID
+	peerID         string // complete id of the peer's message, unless hasID
 	id             int64
 	hasID          bool // id is set
 }
 
-// Corr is the correlation id of one logical call. It stays the same over send retries, rounds and re-issues, for which
-// [Op.Corr] of the first is given to [Request] of the next. The zero Corr stands for a new one.
+// Corr is the correlation id of one logical call. Send retries, rounds and re-issued requests share it: [Op.Corr] of
+// the first request is passed to the [Request] of the next. The zero Corr stands for a new id.
 type Corr struct{ id [16]byte }
 
-// corrTextLen is the length of an id as text.
+// corrTextLen is the length of a correlation id as text.
 const corrTextLen = 2 * len(Corr{}.id)
 
 // String returns the id as 32 hexadecimal digits.
@@ -33,7 +33,7 @@ func (c Corr) String() string { return string(c.append(make([]byte, 0, corrTextL
 
 func (c Corr) append(b []byte) []byte { return hex.AppendEncode(b, c.id[:]) }
 
-// or returns c, or a new id if c is zero. Ids tell calls apart and protect nothing, so they need not be unpredictable.
+// or returns c, or a new id if c is zero. Ids only distinguish calls and protect nothing, so they may be predictable.
 func (c Corr) or() Corr {
 	if c != (Corr{}) {
 		return c
@@ -43,7 +43,7 @@ func (c Corr) or() Corr {
 	return c
 }
 
-// Corr returns the correlation id, for the requests that go on with this call.
+// Corr returns the correlation id, for the requests that continue this call.
 func (op *Op) Corr() Corr {
 	if op.side == nil {
 		return Corr{}
@@ -58,15 +58,14 @@ func (op *Op) requestID() string {
 	return op.ids.text
 }
 
-// corrID returns the correlation id as text. It is empty for messages of the peer, who does not send one, and for those
-// that a server sends.
+// corrID returns the correlation id as text. It is empty for received messages, since peers do not send it, and for
+// messages that a server sends.
 func (op *Op) corrID() string {
 	op.writeIDs()
 	return op.ids.corrText
 }
 
-// writeIDs makes the texts of the ids, once each is known and a signal needs them. The two texts of a request are parts
-// of one string.
+// writeIDs formats the ids once they are known and a signal needs them. The two texts of a request share one string.
 func (op *Op) writeIDs() {
 	switch {
 	case op.direction == telemetry.Received:
@@ -77,7 +76,7 @@ func (op *Op) writeIDs() {
 		case op.ids.peerID != "":
 			op.ids.text = truncate(op.ids.peerID, words.MaxName)
 		}
-	case op.notification: // has neither
+	case op.notification: // has neither id
 	case op.side.keys.corrID == "":
 		if op.ids.text == "" && op.ids.hasID {
 			op.ids.text = strconv.FormatInt(op.ids.id, 10)
@@ -95,14 +94,14 @@ func (op *Op) writeIDs() {
 	}
 }
 
-// idBlock is the size of a block of texts in bytes, for the ids of about twelve calls. A block lives as long as the
-// span or the record that has one of its texts, so it is no larger.
+// idBlock is the size of a block of texts in bytes, for the ids of about twelve calls. A span or record that holds
+// one text keeps the whole block alive, so blocks are small.
 const idBlock = 512
 
-// idBlocks are blocks with room for more texts. A block for each call would be an allocation for each.
+// idBlocks holds blocks with free space. Without them, each call would allocate memory for its ids.
 var idBlocks = sync.Pool{New: func() any { return new(strings.Builder) }}
 
-// idText returns b as a string, which shares its memory with the texts before it.
+// idText returns b as a string that shares a block with other texts.
 func idText(b []byte) string {
 	block := idBlocks.Get().(*strings.Builder)
 	if block.Cap()-block.Len() < len(b) {

@@ -15,26 +15,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// implementation is what a peer calls itself, and the version of the protocol that was agreed on with a server. Peers
-// choose the first two.
+// implementation is the name and version that a peer sends about itself, and the protocol version that was negotiated
+// with a server. Peers choose name and version.
 type implementation struct{ name, version, protocol string }
 
-// otherImplementation stands for those beyond the limit.
+// otherImplementation replaces implementations beyond the limit.
 var otherImplementation = implementation{names.Other, names.Other, ""}
 
-// newImplementation returns copies: the strings may be parts of a frame.
+// newImplementation returns an implementation with copies of name and version, which may be parts of a frame.
 func newImplementation(name, version string) implementation {
 	return implementation{name: truncate(name, words.MaxName), version: truncate(version, words.MaxName)}
 }
 
-// implementations are those that metrics tell apart, the first ones, each with what is kept of it. It is safe for
+// implementations holds a value for each of the first implementations; all others share one value. It is safe for
 // concurrent use.
 type implementations[V any] struct {
 	series.Memo[implementation, V]
-	others V // of those beyond the limit
+	others V // shared by implementations beyond the limit
 }
 
-// of returns what is kept of an implementation, which build makes the first time.
+// of returns the value of an implementation. build makes the value at the first call.
 func (all *implementations[V]) of(i implementation, limit int, build func(implementation) V) V {
 	if v, ok := all.Within(limit, i, build); ok {
 		return v
@@ -42,24 +42,23 @@ func (all *implementations[V]) of(i implementation, limit int, build func(implem
 	return all.others
 }
 
-// meet keeps what the server of the client calls itself.
-func (c *Client) meet(server implementation) {
+// setServer stores the implementation of the client's server.
+func (c *Client) setServer(server implementation) {
 	c.server.Store(c.tel.ins.servers.of(server, words.MaxPeers, func(i implementation) *implementation { return &i }))
 }
 
-// observeServersOf counts the clients that are ready by their servers. Those of names for which there are no places
-// are added up by the server alone.
+// observeServersOf counts the ready clients by their servers. Client names without a place are added up under _OTHER.
 func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
-	all := map[whose]int64{}
+	all := map[gaugeKey]int64{}
 	for _, c := range clients {
 		if s := c.server.Load(); s != nil && connstate.State(c.state.Load()) == connstate.Ready {
-			w := c.metrics.whose()
+			w := c.metrics.gaugeKey()
 			w.peer = *s
 			all[w]++
 		}
 	}
-	beyond := func(w whose) whose { return whose{name: names.Other, peer: w.peer} }
-	for w, n := range theLongest(all, words.MaxPeers+1, beyond) {
+	foreignNames := func(w gaugeKey) gaugeKey { return gaugeKey{name: names.Other, peer: w.peer} }
+	for w, n := range foldShortest(all, words.MaxPeers+1, foreignNames) {
 		o.ObserveInt64(g.ins.serverInfo, n, w.set(&clientKeys, present(
 			optional(names.KeyMCPClientServerName, w.peer.name),
 			optional(names.KeyMCPClientServerVersion, w.peer.version),
@@ -67,21 +66,21 @@ func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
 	}
 }
 
-// caller is one implementation of clients, as servers see it.
+// caller is one implementation of clients that called a server.
 type caller struct {
 	implementation
 	requests atomic.Int64
 }
 
-// callers are the implementations of the clients of all servers of one name. They are kept for good, as the sets of
-// other counters are: what was counted stays counted when a server ends.
+// callers holds the implementations of the clients of all servers with one name. They are kept forever, like the
+// attribute sets of other counters: the counts stay when a server ends.
 type callers struct {
 	server string
 	implementations[*caller]
 }
 
-// called counts a request of a client that calls itself so, and returns what its span says of it, nil for nothing.
-func (s *Server) called(in *Incoming) *caller {
+// countCaller counts a request of a client and returns its caller, or nil if the client did not name itself.
+func (s *Server) countCaller(in *Incoming) *caller {
 	if in.ClientName == "" && in.ClientVersion == "" {
 		return nil
 	}
@@ -95,8 +94,8 @@ func (s *Server) called(in *Incoming) *caller {
 	return c
 }
 
-// newCaller returns the caller for an implementation that has none yet, or is beyond a limit. With the first there is a
-// callback that observes them.
+// newCaller returns the caller of an implementation that has none yet, or the shared caller beyond a limit. The first
+// call registers the callback that observes callers.
 func (g *gauges) newCaller(of *callers, i implementation) *caller {
 	g.counting.Do(func() {
 		if _, err := g.meter.RegisterCallback(g.observeCallers, g.ins.clientRequests); err != nil {
@@ -104,17 +103,17 @@ func (g *gauges) newCaller(of *callers, i implementation) *caller {
 		}
 	})
 	limit := words.MaxPeers
-	if g.told.Load() >= words.MaxPeersOfServers {
+	if g.callerCount.Load() >= words.MaxPeersOfServers {
 		limit = 0
 	}
 	return of.of(i, limit, func(i implementation) *caller {
-		g.told.Add(1)
+		g.callerCount.Add(1)
 		return &caller{implementation: i}
 	})
 }
 
-// everyone returns those there are.
-func (all *callers) everyone() []*caller {
+// allCallers returns all callers, with the shared one.
+func (all *callers) allCallers() []*caller {
 	every := []*caller{all.others}
 	for _, c := range all.All() {
 		every = append(every, c)
@@ -122,7 +121,7 @@ func (all *callers) everyone() []*caller {
 	return every
 }
 
-// callersOf returns those of the servers with a name. Servers beyond the limit share theirs.
+// callersOf returns the callers of the servers with a name. Servers beyond the limit share one.
 func (g *gauges) callersOf(server string) *callers {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,15 +140,15 @@ func (g *gauges) callersOf(server string) *callers {
 	return c
 }
 
-// observeCallers tells how many requests were received from each.
+// observeCallers observes the number of requests from each implementation.
 func (g *gauges) observeCallers(_ context.Context, o metric.Observer) error {
 	g.mu.Lock()
 	every := slices.Collect(maps.Values(g.callers))
 	g.mu.Unlock()
 	for _, c := range every {
-		for _, one := range c.everyone() {
+		for _, one := range c.allCallers() {
 			if n := one.requests.Load(); n > 0 {
-				o.ObserveInt64(g.ins.clientRequests, n, whose{name: c.server}.set(&serverKeys, present(
+				o.ObserveInt64(g.ins.clientRequests, n, gaugeKey{name: c.server}.set(&serverKeys, present(
 					optional(names.KeyMCPServerClientName, one.name),
 					optional(names.KeyMCPServerClientVersion, one.version))...))
 			}

@@ -16,14 +16,14 @@ import (
 
 const serverInfo, clientRequests = names.MetricMCPClientServerInfo, names.MetricMCPServerClientRequests
 
-// meets has a client connect to a server that calls itself so.
+// meets connects a client to a server with this name and version.
 func meets(t testing.TB, c *instrument.Client, name, version string) {
 	_, attempt := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	attempt.Ready(c.Peer(instrument.Facts{Network: pipe, MCPVersion: "2025-11-25"}, ""), name, version)
 	c.Transition(move(connstate.Initializing, connstate.Ready, connstate.Negotiated))
 }
 
-func TestAMetricSaysWhichServersAreConnected(t *testing.T) {
+func TestServerInfoCountsReadyClientsByServer(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	a, b := instrument.NewClient(rec.Telemetry(), "files", pipe), instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer b.Close()
@@ -50,7 +50,7 @@ func TestAMetricSaysWhichServersAreConnected(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutANameIsCountedToo(t *testing.T) {
+func TestServerInfoCountsServersWithoutName(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -62,8 +62,8 @@ func TestAServerWithoutANameIsCountedToo(t *testing.T) {
 	}
 }
 
-// Servers choose what they are called, and 3,000 clients have more names than there are places.
-func TestWhatServersCallThemselvesIsBounded(t *testing.T) {
+// Servers choose their names, and 3,000 clients have more names than there are places.
+func TestServerNamesAreBounded(t *testing.T) {
 	rec := metricsOnly(t)
 	const clients = 3000
 	for i, c := range fleet(t, rec.Telemetry(), clients, noGroup) {
@@ -93,7 +93,7 @@ func TestWhatServersCallThemselvesIsBounded(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// asks has a client ask a server for something, and returns nothing: the span says who asked.
+// asks makes a client send a request to a server. The span has the client's name.
 func asks(t testing.TB, s *instrument.Server, name, version string) {
 	_, op := s.StartHandler(t.Context(), instrument.Incoming{
 		Method: "ping", Known: true, ID: "1", ClientName: name, ClientVersion: version,
@@ -101,7 +101,7 @@ func asks(t testing.TB, s *instrument.Server, name, version string) {
 	op.End(instrument.Result{})
 }
 
-func TestRequestsAreCountedByTheClientsThatSendThem(t *testing.T) {
+func TestRequestsAreCountedByClient(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	a, b := instrument.NewServer(rec.Telemetry(), "demo", pipe), instrument.NewServer(rec.Telemetry(), "demo", network)
 	asks(t, a, "ide", "1.0")
@@ -113,7 +113,7 @@ func TestRequestsAreCountedByTheClientsThatSendThem(t *testing.T) {
 	})
 	op.End(instrument.Result{})
 	a.Close()
-	b.Close() // what was counted stays
+	b.Close() // counts stay after the end of a server
 	for version, want := range map[string]int64{"1.0": 2, "2.0": 1} {
 		if got := rec.Value(clientRequests, names.KeyMCPServerName, "demo", names.KeyMCPServerClientName, "ide",
 			names.KeyMCPServerClientVersion, version); got != want {
@@ -136,7 +136,7 @@ func TestRequestsAreCountedByTheClientsThatSendThem(t *testing.T) {
 	}
 }
 
-func TestWhatClientsCallThemselvesIsBounded(t *testing.T) {
+func TestClientNamesAreBounded(t *testing.T) {
 	rec := metricsOnly(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -156,8 +156,8 @@ func TestWhatClientsCallThemselvesIsBounded(t *testing.T) {
 	}
 }
 
-// A counter must not fall: who comes late is among the others for good.
-func TestClientsOfManyServersKeepToTheirPlaces(t *testing.T) {
+// A counter must not fall: an implementation that was counted under _OTHER stays there.
+func TestClientsOfManyServersStayWithinLimit(t *testing.T) {
 	rec := metricsOnly(t)
 	const servers, clients = 500, 20
 	for i := range servers {
@@ -183,7 +183,7 @@ func TestClientsOfManyServersKeepToTheirPlaces(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-func TestExecuteToolDurationIsAnOption(t *testing.T) {
+func TestExecuteToolDurationNeedsOption(t *testing.T) {
 	const duration = names.MetricGenAIExecuteToolDuration
 	run := func(opts ...telemetry.Option) *telemetrytest.Recording {
 		rec := telemetrytest.Recorder(t, opts...)
@@ -211,7 +211,7 @@ func TestExecuteToolDurationIsAnOption(t *testing.T) {
 	}
 }
 
-func TestExecuteToolDurationKeepsToItsPlaces(t *testing.T) {
+func TestExecuteToolDurationStaysWithinLimit(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithExecuteToolDuration())
 	const clients, tools = 30, 100
 	for i, c := range fleet(t, rec.Telemetry(), clients, noGroup) {
@@ -225,7 +225,7 @@ func TestExecuteToolDurationKeepsToItsPlaces(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-func TestSessionsLoseTheirTransportByAnOption(t *testing.T) {
+func TestOptionRemovesTransportFromSessions(t *testing.T) {
 	const duration = names.MetricMCPClientSessionDuration
 	for _, without := range []bool{false, true} {
 		var opts []telemetry.Option

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// unobserved are all the ways to have no telemetry.
+// unobserved lists all ways to have no telemetry.
 var unobserved = []struct {
 	name   string
 	client *instrument.Client
@@ -24,7 +24,7 @@ var unobserved = []struct {
 	{"nil", nil, nil},
 }
 
-func TestWithoutTelemetryEverythingIsInertAndFree(t *testing.T) {
+func TestWithoutTelemetryNothingAllocates(t *testing.T) {
 	stack := debug.Stack()
 	for _, u := range unobserved {
 		t.Run(u.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestWithoutTelemetryEverythingIsInertAndFree(t *testing.T) {
 	}
 }
 
-// useAllOf calls every method that there is.
+// useAllOf calls every method.
 func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, stack []byte) {
 	got, attempt := c.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	same := got == ctx && attempt.Ref() == (instrument.Ref{})

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// instruments are the metrics of the schema. Those of the conventions go by who sends a message and who receives it,
-// ours by the process.
+// instruments holds the instruments of the schema. Instruments of the semantic conventions are named after the sender
+// and receiver of a message, our own after the process.
 type instruments struct {
 	clientDuration metric.Float64Histogram
 	serverDuration metric.Float64Histogram
@@ -27,9 +27,9 @@ type instruments struct {
 	client sideInstruments
 	server sideInstruments
 
-	asClient, asServer role // with these instruments
+	asClient, asServer role // roles with these instruments
 
-	durations                  [2]series.Budget // by direction; of clients and servers
+	durations                  [2]series.Budget // by direction; shared by clients and servers
 	clientPlaces, serverPlaces places
 	names                      series.Census
 	groups                     series.Groups
@@ -39,38 +39,38 @@ type instruments struct {
 	transitions metric.Int64Counter
 	attempt     metric.Float64Histogram
 	backoff     metric.Float64Histogram
-	lookups     metric.Int64Counter       // in the cache of results
-	tasks       metric.Int64UpDownCounter // of servers
+	lookups     metric.Int64Counter       // lookups in the cache of results
+	tasks       metric.Int64UpDownCounter // for servers
 	task        metric.Float64Histogram
-	policy      metric.Int64Counter // of proxies
+	policy      metric.Int64Counter // for proxies
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 	serverInfo  metric.Int64ObservableUpDownCounter
 
-	toolsSize, toolsTokens metric.Int64ObservableGauge // of whole lists
-	toolSize, toolTokens   metric.Int64ObservableGauge // of each definition
+	toolsSize, toolsTokens metric.Int64ObservableGauge // for whole lists
+	toolSize, toolTokens   metric.Int64ObservableGauge // for each definition
 	toolResult             metric.Int64Histogram
 	toolLoops              metric.Int64Counter
 
 	toolChanges metric.Int64Counter
 	changeGaps  metric.Int64Counter
 
-	servers     implementations[*implementation] // of clients
+	servers     implementations[*implementation] // servers of clients
 	executeTool metric.Float64Histogram
 
 	serverQueueLength metric.Int64ObservableGauge
-	sessions          metric.Int64ObservableUpDownCounter // of servers
+	sessions          metric.Int64ObservableUpDownCounter // for servers
 	clientRequests    metric.Int64ObservableCounter
 
-	refused                      metric.Int64Counter // of servers
+	refused                      metric.Int64Counter // for servers
 	capacityUsage, capacityLimit metric.Int64ObservableGauge
 	memoryUsage, memoryLimit     metric.Int64ObservableGauge
 }
 
-// sideInstruments are the metrics that a client and a server both have.
+// sideInstruments holds the instruments that clients and servers both have.
 type sideInstruments struct {
 	active        metric.Int64UpDownCounter // requests sent
-	retries       metric.Int64Counter       // nil for a server, which sends once
+	retries       metric.Int64Counter       // nil for a server, which does not retry
 	handlers      metric.Int64UpDownCounter // requests being answered
 	panics        metric.Int64Counter
 	notifications metric.Int64Counter
@@ -80,21 +80,21 @@ type sideInstruments struct {
 	decode        metric.Float64Histogram
 	queueWait     metric.Float64Histogram
 	session       metric.Float64Histogram
-	lost          metric.Int64Counter // notifications dropped
+	lost          metric.Int64Counter // dropped notifications
 	streams       metric.Int64UpDownCounter
 	stream        metric.Float64Histogram
 	startTime     startTime
 }
 
-// recent are the instruments of the meters that were used last, the latest at the end. A program has one provider, and
-// so one meter, but may well make a Telemetry for each of a thousand clients, some before it sets the provider: they
-// share one budget.
+// recent holds the instruments of the most recently created meters, the latest at the end. A program has one provider
+// and so one meter, but may create a Telemetry for each of a thousand clients, some before it sets the provider. All
+// of them share one budget.
 var recent struct {
 	mu  sync.Mutex
 	all []metered // guarded by mu
 }
 
-// maxRecent is how many meters are remembered.
+// maxRecent bounds the remembered meters.
 const maxRecent = 4
 
 type metered struct {
@@ -103,13 +103,13 @@ type metered struct {
 	ins      *instruments
 }
 
-// is reports whether our meter of r is m. Package otel's own provider has another one once the program has set its
-// provider: that provider's, to which all instruments of the former go then.
+// is reports whether our meter of r is m. Once the program sets its provider, the provider of package otel returns
+// that provider's meter, which also receives everything that the earlier meter records.
 func (r *metered) is(m metric.Meter) bool {
 	if r.meter == m {
 		return true
 	}
-	if isStandIn(r.provider) {
+	if isPlaceholder(r.provider) {
 		now := ourMeter(r.provider)
 		return reflect.ValueOf(now).Comparable() && now == m
 	}
@@ -121,7 +121,7 @@ func ourMeter(p metric.MeterProvider) metric.Meter {
 		metric.WithSchemaURL(names.SchemaURL))
 }
 
-// instrumentsOf returns our instruments of a provider.
+// instrumentsOf returns our instruments of a provider, from recent if possible.
 func instrumentsOf(p metric.MeterProvider) *instruments {
 	m := ourMeter(p)
 	if !reflect.ValueOf(m).Comparable() {
@@ -217,14 +217,14 @@ func newInstruments(m metric.Meter) *instruments {
 	ins.clientPlaces.init()
 	ins.serverPlaces.init()
 	for i := range ins.durations {
-		ins.durations[i].Keep(words.SetsForGroups, outcomesAtLeast)
+		ins.durations[i].Keep(words.SetsForGroups, minOutcomes)
 	}
 	ins.gauges.init(m, ins)
 	return ins
 }
 
-// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's
-// error handler; by its contract the instrument works all the same.
+// build makes an instrument from its row of the schema. A provider reports an invalid instrument to OpenTelemetry's
+// error handler; by the API's contract the instrument works all the same.
 func build[O, I any](create func(string, ...O) (I, error), name string) I {
 	return buildWith(create, rowOf(name))
 }
@@ -251,17 +251,17 @@ func rowOf(name string) *schema.Metric {
 	return &schema.Current.Metrics[i]
 }
 
-// processStart is the time, in seconds since 1970, at which this process created its first client or server. All meters
-// share it, so that none reports a start later than the first event that it counted.
+// processStart is the time, in seconds since 1970, at which this process created its first client or server. All
+// meters share it, so that no meter reports a start later than its first counted event.
 var processStart = sync.OnceValue(func() float64 { return float64(time.Now().UnixMilli()) / 1000 })
 
-// startTime reports when the process began to count, from the first client or server on. It does not end with the last
-// one, as the counters do not. Its callback belongs to the instrument and keeps no client alive.
+// startTime reports when the process started to count, from the first client or server on. Like the counters, it
+// stays when the last client or server ends. Its callback belongs to the instrument and keeps no client alive.
 type startTime struct {
 	started atomic.Bool
 }
 
-// start makes the metric have a value.
+// start enables the metric.
 func (s *startTime) start() { s.started.Store(true) }
 
 // build makes the instrument.

@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestOnlyFiveCodesAreNoErrorOfTheReceiver(t *testing.T) {
-	forgiven := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
+func TestFiveCodesAreNoErrorOfReceiver(t *testing.T) {
+	requestErrorCodes := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 	for code := int64(math.MinInt16); code <= math.MaxInt16; code++ {
 		if !isError(telemetry.Sent, code) {
 			t.Errorf("code %d is an error of the sender", code)
 		}
-		if got, want := isError(telemetry.Received, code), !forgiven[code]; got != want {
+		if got, want := isError(telemetry.Received, code), !requestErrorCodes[code]; got != want {
 			t.Errorf("code %d is an error of the receiver: got %v, want %v", code, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestTruncateKeepsWholeCharacters(t *testing.T) {
 	})
 }
 
-func TestTruncateMakesTextOfWhatIsNone(t *testing.T) {
+func TestTruncateReplacesInvalidUTF8(t *testing.T) {
 	for _, tt := range []struct{ s, want string }{
 		{"a\xff", "a?"}, {"\xff\xff\xff\xff\xff\xff", "?"}, {"é\xffé", "é"}, {strings.Repeat("\x80", 9), "?"}, {"", ""},
 	} {

@@ -18,7 +18,7 @@ import (
 // agentLabel is the key of the label in these tests.
 const agentLabel = names.KeyGenAIAgentName
 
-// member returns ctx with a member in its baggage, or as it is if the value is empty.
+// member returns ctx with a member in its baggage, or ctx itself if the value is empty.
 func member(ctx context.Context, key, value string) context.Context {
 	if value == "" {
 		return ctx
@@ -34,7 +34,7 @@ func member(ctx context.Context, key, value string) context.Context {
 	return baggage.ContextWithBaggage(ctx, b)
 }
 
-// callFor has a client call a tool of a server for an agent.
+// callFor makes a client call a tool of a server on behalf of an agent.
 func callFor(ctx context.Context, c *instrument.Client, s *instrument.Server, tool, agent string) {
 	_, op := c.StartRequest(member(ctx, agentLabel, agent),
 		instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: tool})
@@ -46,7 +46,7 @@ func callFor(ctx context.Context, c *instrument.Client, s *instrument.Server, to
 
 const servedCalls = "mcp.server.operation.duration"
 
-func TestDurationsHaveTheLabelFromTheBaggage(t *testing.T) {
+func TestDurationsHaveLabelFromBaggage(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -63,7 +63,7 @@ func TestDurationsHaveTheLabelFromTheBaggage(t *testing.T) {
 	}
 }
 
-func TestWithoutTheOptionDurationsHaveNoLabel(t *testing.T) {
+func TestLabelOfDurationsNeedsOption(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -77,9 +77,9 @@ func TestWithoutTheOptionDurationsHaveNoLabel(t *testing.T) {
 	}
 }
 
-// TestAnyKeyMayBeTheLabel has one that the schema does not know, and one that is another attribute of the metric: what
-// a peer writes there is not taken for ours.
-func TestAnyKeyMayBeTheLabel(t *testing.T) {
+// TestAnyKeyMayBeLabel uses a key outside the schema, and the key of another attribute of the metric: a peer's value
+// does not replace our attribute.
+func TestAnyKeyMayBeLabel(t *testing.T) {
 	for key, want := range map[string]string{"tenant": "acme", names.KeyMCPMethodName: "tools/call"} {
 		rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(key))
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -92,8 +92,8 @@ func TestAnyKeyMayBeTheLabel(t *testing.T) {
 	}
 }
 
-func TestAMillionConversationsFoldToOther(t *testing.T) {
-	const conversations = 2000 // beyond the first 32, another one is like the last
+func TestManyLabelValuesFoldToOther(t *testing.T) {
+	const conversations = 2000 // all conversations after the first 32 are alike
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -111,8 +111,8 @@ func TestAMillionConversationsFoldToOther(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// TestTheLabelFoldsBeforeTheTool has a client of so many tools and agents that there is no place for all combinations.
-func TestTheLabelFoldsBeforeTheTool(t *testing.T) {
+// TestLabelFoldsBeforeTool uses more combinations of tools and agents than there are places.
+func TestLabelFoldsBeforeTool(t *testing.T) {
 	const tools, agents = 100, 20
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -133,9 +133,9 @@ func TestTheLabelFoldsBeforeTheTool(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// TestTheLabelKeepsNamesAndCalls has as many clients as have places for their names, and the same with a label: no name
-// is lost by it, and no call by any sequence of agents.
-func TestTheLabelKeepsNamesAndCalls(t *testing.T) {
+// TestLabelsKeepClientNamesAndCalls uses as many clients as have places for their names, with and without a label.
+// The label costs no name, and no sequence of agents loses a call.
+func TestLabelsKeepClientNamesAndCalls(t *testing.T) {
 	const clients = 300
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	all, s := fleet(t, rec.Telemetry(), clients, noGroup), instrument.NewServer(rec.Telemetry(), "files", pipe)

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// The test needs package otel as it is before anything is set, or it shows nothing.
-func TestSpansAreStartedOnceAProviderIsSet(t *testing.T) {
+// This test needs package otel's initial state, before any provider is set.
+func TestSpansStartOnceProviderIsSet(t *testing.T) {
 	var l late
 	tracers, propagator := otel.GetTracerProvider(), otel.GetTextMapPropagator()
-	if !isStandIn(tracers) || !isStandIn(propagator) {
+	if !isPlaceholder(tracers) || !isPlaceholder(propagator) {
 		t.Fatalf("package otel's own are not known by their types %T and %T", tracers, propagator)
 	}
 	l.init(&settings.Settings[telemetry.Redactor]{Tracers: tracers, Propagator: propagator})
@@ -30,7 +30,7 @@ func TestSpansAreStartedOnceAProviderIsSet(t *testing.T) {
 		t.Errorf("without a provider: %d of %d spans are started and propagated is %v, want 4 and false", started,
 			4*probeEvery, l.propagates())
 	}
-	l.started(true) // as automatic instrumentation makes it
+	l.started(true) // as automatic instrumentation does
 	for range 2 {
 		if !l.starts() {
 			t.Error("once one span records, all are started, got one that is not")
@@ -38,7 +38,7 @@ func TestSpansAreStartedOnceAProviderIsSet(t *testing.T) {
 	}
 }
 
-func TestAProviderOfTheProgramsIsAlwaysAsked(t *testing.T) {
+func TestProgramsProviderAlwaysStartsSpans(t *testing.T) {
 	var l late
 	l.init(&settings.Settings[telemetry.Redactor]{Tracers: noop.NewTracerProvider(),
 		Propagator: propagation.NewCompositeTextMapPropagator()})

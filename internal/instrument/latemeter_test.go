@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// TestTelemetriesFromBeforeAndAfterTheSDKShareOneBudget runs in a process of its own, since a provider cannot be unset.
-func TestTelemetriesFromBeforeAndAfterTheSDKShareOneBudget(t *testing.T) {
+// TestTelemetriesBeforeAndAfterSDKShareBudget runs in its own process, since a provider cannot be unset.
+func TestTelemetriesBeforeAndAfterSDKShareBudget(t *testing.T) {
 	const own = "TELEMETRY_TEST_SETS_METERS"
 	if os.Getenv(own) == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -23,7 +23,7 @@ func TestTelemetriesFromBeforeAndAfterTheSDKShareOneBudget(t *testing.T) {
 		}
 		return
 	}
-	log := telemetry.WithLogger(slog.New(slog.DiscardHandler)) // each is a Telemetry of its own
+	log := telemetry.WithLogger(slog.New(slog.DiscardHandler)) // makes a separate Telemetry each time
 	before := hubOf(telemetry.New(log))
 	first := sdkmetric.NewMeterProvider()
 	otel.SetMeterProvider(first)

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// TestLevelsAreThoseThatWereDecided pins who is told of what by default: debug is one record for each message, info the
-// life of a connection, warn what works less well or a peer that misbehaves, error a defect of this side.
-func TestLevelsAreThoseThatWereDecided(t *testing.T) {
+// TestEventsHaveDocumentedLevels pins the default levels: Debug for one record a message, Info for the life of a
+// connection, Warn for degraded work or a misbehaving peer, Error for a defect of this side.
+func TestEventsHaveDocumentedLevels(t *testing.T) {
 	const debug, info, warn, fault = slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError
 	for event, want := range map[string][]slog.Level{
 		"mcp_client.request.start": {debug}, "mcp_client.request.stop": {debug, info},

@@ -12,25 +12,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// limited is a kind of thing that the servers of a name have only so much of.
+// limited identifies a bounded resource of the servers with one name.
 type limited struct {
-	whose
+	gaugeKey
 	memory bool // the kind is one of the Memory words, otherwise one of the Capacity words
 	kind   string
 }
 
-// usage is how much is used of such a thing.
+// usage is the used amount of a bounded resource, and its limit.
 type usage struct{ used, limit int }
 
-// fuller reports whether u is nearer to its limit than other, or as near to a lower one.
+// fuller reports whether u is closer to its limit than other, or equally close with a lower limit.
 func (u usage) fuller(other usage) bool {
 	this, that := u.used*other.limit, other.used*u.limit
 	return this > that || this == that && u.limit < other.limit
 }
 
-// observeLimits adds the connection's limits to the fullest ones: the usage of many connections together would hide one
-// that is full.
-func (c *connection) observeLimits(w whose, fullest map[limited]usage) {
+// observeLimits updates fullest with the connection's limits. Only the fullest connection counts: a sum over many
+// connections would hide a full one.
+func (c *connection) observeLimits(w gaugeKey, fullest map[limited]usage) {
 	if c.Limits == nil {
 		return
 	}
@@ -46,11 +46,11 @@ func (c *connection) observeLimits(w whose, fullest map[limited]usage) {
 	})
 }
 
-// observeFullest observes the fullest limits of each server name. Beyond the sets that there are places for, they are
-// left out, those that are least full first.
+// observeFullest observes the fullest limits of each server name. If there are more sets than places, it omits the
+// least full.
 func (g *gauges) observeFullest(o metric.Observer, fullest map[limited]usage) {
 	order := slices.SortedFunc(maps.Keys(fullest), func(a, b limited) int {
-		return cmp.Or(first(fullest[a].fuller(fullest[b]), fullest[b].fuller(fullest[a])), a.compare(b.whose),
+		return cmp.Or(first(fullest[a].fuller(fullest[b]), fullest[b].fuller(fullest[a])), a.compare(b.gaugeKey),
 			cmp.Compare(a.kind, b.kind))
 	})
 	left := map[bool]int{true: words.MaxSets, false: words.MaxSets}

@@ -11,7 +11,7 @@ import (
 
 type lookupKey struct{ method, outcome string }
 
-// CacheLookup counts a result of a method that was looked for among those the client keeps.
+// CacheLookup counts a lookup of a method's result in the client's cache.
 func (c *Client) CacheLookup(method string, hit bool) {
 	if c == nil {
 		return
@@ -48,9 +48,9 @@ func (c *Client) ChangeGap(cause string) {
 	c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
 }
 
-// ToolChanged counts and logs that a tool is in a list otherwise than before: the kind is a Change word of package
-// names, the parts are those that differ, with commas between them, empty for a tool that was added or removed. refused
-// is why the change is not accepted, nil if it is or is not decided on.
+// ToolChanged counts and logs that a tool differs from its earlier definition. kind is a Change word of package
+// names. parts names the parts that differ, separated by commas; it is empty for a tool that was added or removed.
+// refused is the reason for rejecting the change, or nil if the change is accepted or undecided.
 func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	if c == nil {
 		return

@@ -27,9 +27,9 @@ type eventLog struct {
 	mu    sync.Mutex
 	scope string              // guarded by mu
 	conf  log.LoggerConfig    // guarded by mu
-	asked []log.Severity      // guarded by mu; what Enabled was asked for
+	asked []log.Severity      // arguments of Enabled
 	got   []log.Record        // guarded by mu
-	spans []trace.SpanContext // guarded by mu; those of the records' contexts
+	spans []trace.SpanContext // guarded by mu; from the contexts of the records
 }
 
 func (e *eventLog) Logger(name string, opts ...log.LoggerOption) log.Logger {
@@ -68,7 +68,7 @@ func (e *eventLog) names() (all []string) {
 	return all
 }
 
-// failedCall makes a call that fails.
+// failedCall makes a call fail.
 func failedCall(ctx context.Context, tel *telemetry.Telemetry) {
 	c := instrument.NewClient(tel, "files", pipe)
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "read"})
@@ -117,7 +117,7 @@ func TestLoggerProviderGetsEvents(t *testing.T) {
 	}
 }
 
-func TestLogLevelIsThatOfTheLoggerProvider(t *testing.T) {
+func TestLoggerProviderSetsLogLevel(t *testing.T) {
 	for _, tt := range []struct {
 		level slog.Leveler
 		want  []string
@@ -134,8 +134,8 @@ func TestLogLevelIsThatOfTheLoggerProvider(t *testing.T) {
 	}
 }
 
-// TestEachRecordGoesOnceWhereTheOptionsSay sets the global LoggerProvider, in a process of its own.
-func TestEachRecordGoesOnceWhereTheOptionsSay(t *testing.T) {
+// TestOptionsChooseDestinationOfRecords sets the global LoggerProvider, so it runs in its own process.
+func TestOptionsChooseDestinationOfRecords(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}

@@ -18,7 +18,7 @@ type logs struct {
 	made atomic.Pointer[loggers] // nil before the first record that is enabled
 }
 
-// loggers are the destinations of the records, and their limits.
+// loggers holds the destinations of the records, and their limits.
 type loggers struct {
 	log     *slog.Logger // has the side's name and instance; its callers wait for the handler
 	beside  *slog.Logger // the same through the queue, for records that no goroutine should wait for
@@ -26,7 +26,7 @@ type loggers struct {
 	limiter records.Limiter
 }
 
-// enabled reports whether the log handler wants records of the level.
+// enabled reports whether the log handler accepts records of the level.
 func (l *logs) enabled(ctx context.Context, level slog.Level) bool {
 	if l.side.tel.ours {
 		return l.side.tel.handler.Enabled(ctx, level)
@@ -40,20 +40,20 @@ func (l *logs) loggers() *loggers {
 		return made
 	}
 	s := l.side
-	whose := append(make([]slog.Attr, 0, 3), slog.String(s.keys.name, s.name), slog.String(s.keys.instance, s.instance))
+	attrs := append(make([]slog.Attr, 0, 3), slog.String(s.keys.name, s.name), slog.String(s.keys.instance, s.instance))
 	if s.group != "" {
-		whose = append(whose, slog.String(s.keys.group, s.group))
+		attrs = append(attrs, slog.String(s.keys.group, s.group))
 	}
 	h := usercode.LogHandler(s.tel.handler, func(*usercode.Failure) { s.countPanic(context.Background(), "logger") })
-	made := &loggers{log: slog.New(h.WithAttrs(whose))}
+	made := &loggers{log: slog.New(h.WithAttrs(attrs))}
 	made.queue.Init(l)
 	made.beside = slog.New(made.queue.Handler(made.log.Handler()))
 	l.made.CompareAndSwap(nil, made)
 	return l.made.Load()
 }
 
-// emit writes the log record of an event outside an operation, without waiting for the handler. Callers ask enabled or
-// allows first, so that no record is built without a reader.
+// emit writes the log record of an event outside an operation, without waiting for the handler. Callers check enabled
+// or allows first, so that no record is built without a reader.
 func (l *logs) emit(ctx context.Context, level slog.Level, event string, fields ...slog.Attr) {
 	write(ctx, l.loggers().beside, level, event, fields)
 }
@@ -63,7 +63,7 @@ func write(ctx context.Context, log *slog.Logger, level slog.Level, event string
 	log.LogAttrs(ctx, level, event, append(all, fields...)...)
 }
 
-// maxFields is the largest number of fields that an event has beside its name.
+// maxFields is the largest number of fields of an event, without its name.
 const maxFields = 16
 
 func appendText(fields []slog.Attr, key, value string) []slog.Attr {
@@ -80,8 +80,9 @@ func appendCount(fields []slog.Attr, key string, n int) []slog.Attr {
 	return append(fields, slog.Int(key, n))
 }
 
-// allows reports whether a record with this key is written: the log handler wants its level, and the limiter does not
-// suppress it. suppressed is how many records with this key were suppressed since the last written one.
+// allows reports whether the caller may write a record with this key: the log handler accepts its level, and the
+// limiter does not suppress it. suppressed is the number of records with this key that were suppressed since the last
+// written one.
 func (l *logs) allows(ctx context.Context, key records.Key) (suppressed int, ok bool) {
 	if !l.enabled(ctx, key.Level) {
 		return 0, false
@@ -90,7 +91,7 @@ func (l *logs) allows(ctx context.Context, key records.Key) (suppressed int, ok 
 }
 
 // allowsFailure is allows for a failure of a method. All records of failures are limited: each call fails while a
-// server is down, and a peer can send as many bad requests as it likes.
+// server is down, and a peer can send any number of bad requests.
 func (l *logs) allowsFailure(ctx context.Context, level slog.Level, event, method, errorType string) (suppressed int,
 	ok bool) {
 	return l.allows(ctx, records.Key{Event: event, Method: method, Reason: bounded(errorType), Level: level})
@@ -111,8 +112,8 @@ func (l *logs) flightRecord(ctx context.Context) {
 	l.emit(ctx, slog.LevelInfo, l.side.events.flight, appendCount(fields, l.side.keys.suppressed, r.Suppressed)...)
 }
 
-// flush logs how many records of each kind were suppressed since the last written one. It leaves loops out: a loop is
-// of a tool, and the limiter does not keep the tool.
+// flush logs how many records of each kind were suppressed since the last written one. It skips loops: a record of a
+// loop needs the tool, and the limiter does not keep the tool.
 func (l *logs) flush() {
 	made := l.made.Load()
 	if made == nil {
@@ -148,7 +149,8 @@ func (l *logs) flush() {
 	}
 }
 
-// flushFailures logs how many failures of one kind have no record. With Debug, exceptions have one: see spare.
+// flushFailures logs how many failures of one kind have no record. If Debug is enabled, exceptions have one: see
+// spare.
 func (l *logs) flushFailures(k records.Key, n int) {
 	ctx := context.Background()
 	exception := k.Event == l.side.events.handled.exception || k.Event == l.side.events.sent.exception
@@ -158,7 +160,7 @@ func (l *logs) flushFailures(k records.Key, n int) {
 	}
 }
 
-// wait waits until the records of the queue are written, or until ctx ends, and then returns its cause.
+// wait waits until the records of the queue are written. If ctx ends first, wait returns its cause.
 func (l *logs) wait(ctx context.Context) error {
 	if made := l.made.Load(); made != nil {
 		return made.queue.Flush(ctx)
@@ -184,8 +186,7 @@ func (l *logs) ReportLost(n int) {
 	}
 }
 
-// logsHandler is the handler of [Client.Logger]. It makes the loggers of the side for the first record that the handler
-// wants, not before.
+// logsHandler is the handler of [Client.Logger]. It creates the loggers of the side when they are first needed.
 type logsHandler struct{ l *logs }
 
 func (h logsHandler) Enabled(ctx context.Context, level slog.Level) bool {

@@ -14,29 +14,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Loop is a loop that a call of a tool belongs to.
+// Loop describes a loop of tool calls.
 type Loop struct {
 	Kind  string // one of the Loop words of package names
-	Calls int    // that belong to it, with this one if it was made
+	Calls int    // calls in the loop, including the current one if it was made
 }
 
 // ConversationOf returns the id of the conversation that the baggage of ctx names, empty for none.
 func ConversationOf(ctx context.Context) string {
 	b := baggage.FromContext(ctx)
 	if b.Len() == 0 {
-		return "" // most have none, and this is seen sooner
+		return "" // a shortcut: most contexts have no baggage
 	}
 	return b.Member(names.KeyGenAIConversationID).Value()
 }
 
-// Loops counts and logs that the call has brought nothing new, as those before it. It comes before [Op.End].
+// Loops counts and logs that the call returned nothing new, like the calls before it. The caller calls it before
+// [Op.End].
 func (op *Op) Loops(l Loop) {
 	s := op.side
 	if s == nil {
 		return
 	}
 	l.Kind = words.OneOf(words.LoopKinds, l.Kind)
-	op.ofLoop(l)
+	op.setLoop(l)
 	if counter := s.tel.ins.toolLoops; counter.Enabled(op.ctx) {
 		counter.Add(op.ctx, 1, s.metrics.options().loop.At(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
 	}
@@ -52,15 +53,16 @@ func (op *Op) Loops(l Loop) {
 	op.emit(slog.LevelWarn, names.EventMCPClientToolLoop, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// Stopped says that the call is not made, because it would go on with the loop. Its end has [names.ErrorLoop].
+// Stopped records that the call is not made because it would continue the loop. The result passed to [Op.End] has
+// [names.ErrorLoop].
 func (op *Op) Stopped(l Loop) {
 	if op.side != nil {
 		l.Kind = words.OneOf(words.LoopKinds, l.Kind)
-		op.ofLoop(l)
+		op.setLoop(l)
 	}
 }
 
-func (op *Op) ofLoop(l Loop) {
+func (op *Op) setLoop(l Loop) {
 	if op.trace.recording {
 		op.trace.span.SetAttributes(attribute.String(names.KeyMCPClientLoopKind, l.Kind),
 			attribute.Int(names.KeyMCPClientLoopCalls, l.Calls))

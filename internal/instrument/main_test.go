@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain keeps what these tests emit by hand from counting as seen: only what clients and servers emit shows that the
+// TestMain excludes records that these tests emit by hand: only emissions of clients and servers prove that the
 // schema is true. (internal/schemacheck)
 func TestMain(m *testing.M) {
 	os.Unsetenv("MCPOTEL_TELEMETRY_SEEN")

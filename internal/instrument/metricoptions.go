@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// metricOptions are the options that measurements are recorded with, built once for each set of attributes. A side has
-// them from its first measurement on: in a program without a provider of metrics there is none.
+// metricOptions holds the options of measurements, built once for each set of attributes. A side creates its
+// metricOptions at its first measurement: without a provider of metrics it has none.
 type metricOptions struct {
-	plain       []metric.RecordOption // the name alone
+	plain       []metric.RecordOption // for instruments with no attributes except name and group
 	plainAdding []metric.AddOption
 
 	notification series.Cache[notificationKey, []metric.AddOption]
@@ -29,9 +29,9 @@ type metricOptions struct {
 	stream       series.Cache[string, []metric.AddOption]
 	streamEnd    series.Cache[streamEnd, []metric.RecordOption]
 	rest         series.Cache[restKey, []metric.RecordOption]
-	labels       series.NameSet // values of the label that the user has chosen
+	labels       series.NameSet // values of the label that the user configured
 
-	// Of clients.
+	// For clients.
 	transition series.Cache[transitionKey, []metric.AddOption]
 	attempt    series.Cache[attemptKey, []metric.RecordOption]
 	lookup     series.Cache[lookupKey, []metric.AddOption]
@@ -41,7 +41,7 @@ type metricOptions struct {
 	toolChange series.Cache[string, []metric.AddOption]
 	gap        series.Cache[string, []metric.AddOption]
 
-	// Of servers.
+	// For servers.
 	task    series.Cache[string, []metric.AddOption]
 	taskEnd series.Cache[taskEnd, []metric.RecordOption]
 	policy  series.Cache[policyKey, []metric.AddOption]
@@ -63,7 +63,7 @@ type (
 	}
 	executionKey struct{ tool, errorType string }
 	loopKey      struct{ tool, kind string }
-	policyKey    struct{ tool, decision string } // no tool is empty
+	policyKey    struct{ tool, decision string } // tool is empty for none
 	decodeKey    struct {
 		kind      MessageKind
 		errorType string
@@ -172,7 +172,7 @@ func newMetricOptions(s *side) *metricOptions {
 	return o
 }
 
-// execution is what the GenAI conventions say of a tool call.
+// execution returns the attributes of a tool call under the GenAI conventions.
 func execution(tool string) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String(names.KeyGenAIOperationName, words.OperationExecuteTool),
@@ -181,17 +181,17 @@ func execution(tool string) []attribute.KeyValue {
 	}
 }
 
-// same is what has one form.
+// same returns a measurement with one form.
 func same(attrs ...attribute.KeyValue) measured { return measured{own: attrs, group: attrs} }
 
-// ofTool is what has the name of a tool alone.
+// ofTool returns a measurement with a tool name as its only attribute.
 func ofTool(tool string) measured {
 	m := same(attribute.String(names.KeyGenAIToolName, names.Other))
 	m.precise = []attribute.KeyValue{attribute.String(names.KeyGenAIToolName, tool)}
 	return m
 }
 
-// ofMethod is what has a method, which a peer may have chosen, and other attributes of closed sets.
+// ofMethod returns a measurement with a method, which a peer may have chosen, and other attributes from closed sets.
 func ofMethod(method string, others ...attribute.KeyValue) measured {
 	with := func(method string) []attribute.KeyValue {
 		return append(slices.Clip(others), attribute.String(names.KeyMCPMethodName, method))
@@ -199,7 +199,8 @@ func ofMethod(method string, others ...attribute.KeyValue) measured {
 	return measured{own: with(method), group: with(ofProtocol(method)), least: with(names.Other)}
 }
 
-// ofProtocol returns the method as the sets of groups have it: those that peers have thought of would add up.
+// ofProtocol returns the method as a group's attribute. Methods outside the protocol become _OTHER, since peers can
+// invent any number of them.
 func ofProtocol(method string) string {
 	if _, ok := words.KnownMethods[method]; ok {
 		return method
@@ -207,7 +208,7 @@ func ofProtocol(method string) string {
 	return names.Other
 }
 
-// failing is what may have failed, with an error.type of many, and other attributes of closed sets.
+// failing returns a measurement with an optional error.type from an open set, and other attributes from closed sets.
 func failing(errorType string, others ...attribute.KeyValue) measured {
 	with := func(errorType string) []attribute.KeyValue {
 		return append(slices.Clip(others), optional(names.KeyErrorType, errorType))

@@ -18,14 +18,14 @@ import (
 type metrics struct {
 	side   *side
 	made   atomic.Pointer[metricOptions] // nil before the first measurement
-	series [2]uint16                     // of the durations, by direction; guarded by side.endings
-	left   atomic.Bool                   // the name has no places for itself any more
+	series [2]uint16                     // number of sets for durations, by direction; guarded by side.endings
+	left   atomic.Bool                   // leave has released the places of the name
 }
 
-// join gives the name of the side places for itself, until leave.
+// join reserves places for the name of the side until leave.
 func (m *metrics) join() { m.side.tel.ins.names.Add(m.side.name) }
 
-// leave gives the places of the name up, once.
+// leave releases the places of the name, once.
 func (m *metrics) leave() {
 	if m.left.CompareAndSwap(false, true) {
 		m.side.tel.ins.names.Remove(m.side.name)
@@ -55,38 +55,42 @@ func (m *metrics) queueWait(d time.Duration) {
 	}
 }
 
-// countNotification counts a notification, by its method as metrics have it.
+// countNotification counts a notification under the label of its method.
 func (m *metrics) countNotification(ctx context.Context, d telemetry.Direction, label string) {
 	if m.side.ins.notifications.Enabled(ctx) {
 		m.side.ins.notifications.Add(ctx, 1, m.options().notification.At(notificationKey{d, label})...)
 	}
 }
 
-// onNetwork returns the attributes with that of the transport.
+// onNetwork returns attrs with the network transport added.
 func (m *metrics) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
 	return append(slices.Clip(attrs), m.side.transport())
 }
 
-// tells reports whether metrics record the outcome itself: it is an outcome of the protocol, or one of the first
-// others.
-func (m *metrics) tells(o outcome) bool {
+// recordsOutcome reports whether metrics record the outcome itself: it is known, or one of the first unknown outcomes.
+func (m *metrics) recordsOutcome(o outcome) bool {
 	if o.known() {
 		return true
 	}
-	_, ok := m.side.beyond().outcomes.Intern(o.text(), words.MaxStrangers)
+	_, ok := m.side.foreignNames().outcomes.Intern(o.text(), words.MaxStrangers)
 	return ok
 }
 
-// measured has the attributes of a measurement in each form that it may be recorded in, without the name of the side.
+// measured holds the attributes of a measurement in each of its forms, without the name of the side.
 type measured struct {
-	labelled []attribute.KeyValue // with the label from the baggage, and all of precise; nil if there is no label
-	precise  []attribute.KeyValue // with the name of a tool or prompt; nil if there is none
-	own      []attribute.KeyValue // without it, under the name of the client or server
-	group    []attribute.KeyValue // under that of the group: nothing of the one connection
-	least    []attribute.KeyValue // likewise, and of closed sets only; nil if those of group are
+	// labelled has the label from the baggage and all of precise; nil if there is no label.
+	labelled []attribute.KeyValue
+	// precise has the name of a tool or prompt; nil if there is none.
+	precise []attribute.KeyValue
+	// own has no tool or prompt, and the name of the client or server.
+	own []attribute.KeyValue
+	// group has the name of the group, and no attributes of one connection.
+	group []attribute.KeyValue
+	// least is group with attributes from closed sets only; nil if group has no others.
+	least []attribute.KeyValue
 }
 
-// place returns the options for a measurement, in the longest of its forms for which the budget has a place.
+// place returns the options for a measurement, in its longest form for which the budget has a place.
 func (m *metrics) place(b *series.Budget, of measured) *series.Options {
 	var buf [5]series.Form
 	forms, roomForTools := buf[:0], b.RoomForTools(m.side.tel.ins.names.Len())
@@ -104,27 +108,27 @@ func (m *metrics) place(b *series.Budget, of measured) *series.Options {
 	return b.Take(forms...)
 }
 
-func setOf(attrs, whose []attribute.KeyValue) attribute.Set {
-	return attribute.NewSet(append(present(attrs...), whose...)...)
+func setOf(attrs, owner []attribute.KeyValue) attribute.Set {
+	return attribute.NewSet(append(present(attrs...), owner...)...)
 }
 
 // named returns the attributes that name the side.
 func (m *metrics) named() []attribute.KeyValue {
-	whose := []attribute.KeyValue{attribute.String(m.side.keys.name, m.side.name)}
+	attrs := []attribute.KeyValue{attribute.String(m.side.keys.name, m.side.name)}
 	if m.side.group != "" {
-		whose = append(whose, attribute.String(m.side.keys.group, m.groupLabel()))
+		attrs = append(attrs, attribute.String(m.side.keys.group, m.groupLabel()))
 	}
-	return whose
+	return attrs
 }
 
-// folded returns the attributes in place of named where there are more names than places. Servers have no groups.
+// folded returns the attributes that replace named if there are more names than places. Servers have no groups.
 func (m *metrics) folded() []attribute.KeyValue {
-	whose := []attribute.KeyValue{attribute.String(m.side.keys.name, names.Other)}
+	attrs := []attribute.KeyValue{attribute.String(m.side.keys.name, names.Other)}
 	if m.side.which == telemetry.ClientSide {
-		whose = append(whose, attribute.String(m.side.keys.group, m.groupLabel()))
+		attrs = append(attrs, attribute.String(m.side.keys.group, m.groupLabel()))
 	}
-	return whose
+	return attrs
 }
 
-// groupLabel returns the group as metrics have it: _OTHER for none, and beyond the limit.
+// groupLabel returns the metric label of the group: _OTHER for none, and beyond the limit.
 func (m *metrics) groupLabel() string { return m.side.tel.ins.groups.Label(m.side.group) }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notified counts a notification that was sent or handled, and logs it.
+// notified counts and logs a notification that was handled, or that was accepted for sending.
 func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	if op.direction == telemetry.Sent && !op.progress.accepted {
 		return
@@ -32,7 +32,7 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	op.emit(slog.LevelDebug, event, fields...)
 }
 
-// notification counts and logs a notification that has neither a handler nor an operation of its own.
+// notification counts and logs a notification that has neither a handler nor an operation.
 func (s *side) notification(d telemetry.Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
 	if s.traces.spansNotification(ctx, method) {

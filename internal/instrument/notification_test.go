@@ -21,7 +21,7 @@ func notify(t *testing.T, c *instrument.Client, method string) {
 	op.End(instrument.Result{})
 }
 
-func TestNotificationsHaveSpansUnlessTheyComeInNumbers(t *testing.T) {
+func TestFrequentNotificationsHaveNoSpans(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		opts   []telemetry.Option
@@ -68,7 +68,7 @@ func TestNotificationsHaveSpansUnlessTheyComeInNumbers(t *testing.T) {
 	}
 }
 
-func TestNotificationThatWasNotSentIsNotCounted(t *testing.T) {
+func TestUnsentNotificationIsNotCounted(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -83,7 +83,7 @@ func TestNotificationThatWasNotSentIsNotCounted(t *testing.T) {
 	}
 }
 
-func TestCancelledIsAChildOfTheExportedCallItEnds(t *testing.T) {
+func TestCancellationIsChildOfExportedCall(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -111,7 +111,7 @@ func TestCancelledIsAChildOfTheExportedCallItEnds(t *testing.T) {
 	}
 }
 
-func TestCancelledOfACallThatIsNotExportedHasNoSpan(t *testing.T) {
+func TestCancellationOfUnexportedCallHasNoSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -130,7 +130,7 @@ func TestCancelledOfACallThatIsNotExportedHasNoSpan(t *testing.T) {
 	}
 }
 
-func TestNotificationWithoutAHandlerIsCountedAndLogged(t *testing.T) {
+func TestNotificationWithoutHandlerIsCountedAndLogged(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -153,7 +153,7 @@ func TestNotificationWithoutAHandlerIsCountedAndLogged(t *testing.T) {
 	}
 }
 
-func TestDroppedNotificationIsNotAmongThoseReceived(t *testing.T) {
+func TestDroppedNotificationIsNotCountedAsReceived(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

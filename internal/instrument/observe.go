@@ -14,70 +14,71 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// whose is what a gauge is observed for: all clients of one name and group, or the connections of all servers of one
-// name and transport; those of one kind of peer, or a part of a tool's definition, perhaps. What does not apply is
-// empty.
-type whose struct {
+// gaugeKey identifies a series of a gauge: all clients with one name and group, or the connections of all servers with
+// one name and transport. It may also have an implementation of the peer, or a tool and a part of its definition.
+// Fields that do not apply are empty.
+type gaugeKey struct {
 	name, group, transport string
 	peer                   implementation
 	tool, part             string
 }
 
-func (w whose) compare(other whose) int {
+func (w gaugeKey) compare(other gaugeKey) int {
 	return cmp.Or(cmp.Compare(w.name, other.name), cmp.Compare(w.group, other.group),
 		cmp.Compare(w.transport, other.transport), cmp.Compare(w.peer.name, other.peer.name),
 		cmp.Compare(w.peer.version, other.peer.version), cmp.Compare(w.peer.protocol, other.peer.protocol),
 		cmp.Compare(w.tool, other.tool), cmp.Compare(w.part, other.part))
 }
 
-func (m *metrics) whose() whose {
-	w := whose{name: m.side.name}
+func (m *metrics) gaugeKey() gaugeKey {
+	w := gaugeKey{name: m.side.name}
 	if m.side.group != "" {
 		w.group = m.groupLabel()
 	}
 	return w
 }
 
-// clientsBeyond stands for the clients of w where there are more names than places.
-func clientsBeyond(w whose) whose {
+// clientsBeyond returns the series for the clients of w if there are more names than places.
+func clientsBeyond(w gaugeKey) gaugeKey {
 	w.name, w.group = names.Other, cmp.Or(w.group, names.Other)
 	return w
 }
 
-// serversBeyond is the same for servers, which have no groups.
-func serversBeyond(whose) whose { return whose{name: names.Other} }
+// serversBeyond returns the series for servers if there are more names than places. Servers have no groups.
+func serversBeyond(gaugeKey) gaugeKey { return gaugeKey{name: names.Other} }
 
-// set returns the attributes that say whose it is, and others.
-func (w whose) set(k *keys, others ...attribute.KeyValue) metric.MeasurementOption {
+// set returns the attributes of w together with others.
+func (w gaugeKey) set(k *keys, others ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributeSet(attribute.NewSet(append(present(optional(k.group, w.group),
 		optional(names.KeyNetworkTransport, w.transport)), append(others, attribute.String(k.name, w.name))...)...))
 }
 
-// observe adds clients of the same name up: observing one set of attributes twice is not defined. Unlike other metrics
-// these are made anew each time, so that names may take turns where there are more than places.
+// observe observes all gauges. It adds up clients of the same name: OpenTelemetry does not define two observations of
+// one attribute set. Unlike counters, gauges choose their names at each collection, so names may take turns if there
+// are more names than places.
 func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	g.read.Store(true)
 	g.observeServers(o)
-	clients := g.everyClient()
+	clients := g.openClients()
 	g.observeStates(o, clients)
 	g.observeServersOf(o, clients)
 	g.observeTools(o, clients)
-	queues := map[whose]int64{}
+	queues := map[gaugeKey]int64{}
 	for _, c := range clients {
 		if length := c.queue.Load(); length != nil {
-			queues[c.metrics.whose()] += int64((*length)())
+			queues[c.metrics.gaugeKey()] += int64((*length)())
 		}
 	}
-	for w, n := range theLongest(queues, words.FoldedNames, clientsBeyond) {
+	for w, n := range foldShortest(queues, words.FoldedNames, clientsBeyond) {
 		o.ObserveInt64(g.ins.queueLength, n, w.set(&clientKeys))
 	}
 	return nil
 }
 
 func (g *gauges) observeStates(o metric.Observer, clients []*Client) {
-	states, all := connstate.States(), map[whose]inStates{}
+	states, all := connstate.States(), map[gaugeKey]inStates{}
 	for _, c := range clients {
-		w := c.metrics.whose()
+		w := c.metrics.gaugeKey()
 		n := all[w]
 		n[c.state.Load()]++
 		all[w] = n
@@ -93,24 +94,24 @@ func (g *gauges) observeStates(o metric.Observer, clients []*Client) {
 	}
 }
 
-// inStates counts clients by their states.
+// inStates counts clients by state.
 type inStates [connstate.Closing + 1]int64
 
 func (n inStates) allReady() bool { return n == inStates{connstate.Ready: n[connstate.Ready]} }
 
-// foldStates counts the clients of a group together but for those names for which there are places: names that are not
-// ready come first, so that an alert names the client. A name that has been shown is shown until another one needs its
-// place more: a backend that hears nothing any more of a client would take its last state for good.
-func (g *gauges) foldStates(all map[whose]inStates) map[whose]inStates {
+// foldStates adds up the clients of each group, except for names with a place. Names that are not ready come first,
+// so that an alert names the client; then names that were shown before. A shown name keeps its place until another
+// name needs it more: a backend would keep the last state of a name that disappears.
+func (g *gauges) foldStates(all map[gaugeKey]inStates) map[gaugeKey]inStates {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := func(a, b whose) int {
+	before := func(a, b gaugeKey) int {
 		return cmp.Or(first(!all[a].allReady(), !all[b].allReady()), first(g.shown[a], g.shown[b]),
 			a.compare(b))
 	}
 	order := slices.SortedFunc(maps.Keys(all), before)
 	room := words.MaxSets/len(inStates{}) - words.FoldedNames
-	folded, shown := make(map[whose]inStates, room), make(map[whose]bool, room)
+	folded, shown := make(map[gaugeKey]inStates, room), make(map[gaugeKey]bool, room)
 	for i, w := range order {
 		n := all[w]
 		if i < room {
@@ -128,7 +129,7 @@ func (g *gauges) foldStates(all map[whose]inStates) map[whose]inStates {
 	return folded
 }
 
-// first puts what a is true of before what b is true of.
+// first compares a and b for sorting: true comes before false.
 func first(a, b bool) int {
 	switch {
 	case a == b:
@@ -139,15 +140,15 @@ func first(a, b bool) int {
 	return 1
 }
 
-// observeServers adds the connections of a server up.
+// observeServers observes the sums over the connections of each server name, and the fullest limits.
 func (g *gauges) observeServers(o metric.Observer) {
 	g.mu.Lock()
 	connections := slices.Collect(maps.Keys(g.connections))
 	g.mu.Unlock()
-	sessions, queues := map[whose]int64{}, map[whose]int64{}
+	sessions, queues := map[gaugeKey]int64{}, map[gaugeKey]int64{}
 	fullest := map[limited]usage{}
 	for _, c := range connections {
-		w := c.s.metrics.whose()
+		w := c.s.metrics.gaugeKey()
 		c.observeLimits(w, fullest)
 		if c.Queued != nil {
 			queues[w] += int64(c.Queued())
@@ -160,29 +161,29 @@ func (g *gauges) observeServers(o metric.Observer) {
 			sessions[w] += n
 		}
 	}
-	for w, n := range theLongest(sessions, words.FoldedNames, serversBeyond) {
+	for w, n := range foldShortest(sessions, words.FoldedNames, serversBeyond) {
 		o.ObserveInt64(g.ins.sessions, n, w.set(&serverKeys))
 	}
-	for w, n := range theLongest(queues, words.FoldedNames, serversBeyond) {
+	for w, n := range foldShortest(queues, words.FoldedNames, serversBeyond) {
 		o.ObserveInt64(g.ins.serverQueueLength, n, w.set(&serverKeys))
 	}
 	g.observeFullest(o, fullest)
 }
 
-// theLongest returns the lengths by name, those for which there are no places added up under another: the shortest.
-// Of such others there are so many at most.
-func theLongest(all map[whose]int64, others int, beyond func(whose) whose) map[whose]int64 {
+// foldShortest returns the lengths by name. If there are more names than places, it adds up the shortest under the
+// names that beyond returns. There are at most others such names.
+func foldShortest(all map[gaugeKey]int64, others int, foreignNames func(gaugeKey) gaugeKey) map[gaugeKey]int64 {
 	if len(all) <= words.MaxSets {
 		return all
 	}
-	order := slices.SortedFunc(maps.Keys(all), func(a, b whose) int {
+	order := slices.SortedFunc(maps.Keys(all), func(a, b gaugeKey) int {
 		return cmp.Or(-cmp.Compare(all[a], all[b]), a.compare(b))
 	})
-	folded := make(map[whose]int64, words.MaxSets)
+	folded := make(map[gaugeKey]int64, words.MaxSets)
 	for i, w := range order {
 		n := all[w]
 		if i >= words.MaxSets-others {
-			w = beyond(w)
+			w = foreignNames(w)
 		}
 		folded[w] += n
 	}

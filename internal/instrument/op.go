@@ -14,18 +14,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Op is one request or notification, sent or being handled, from its start to [Op.End]. It is a value that its owner
-// keeps and does not share; its methods are not for concurrent use, and do nothing on the zero Op.
+// Op is one request or notification, sent or being handled, from its start to [Op.End]. An Op is a value; its owner
+// keeps it and does not share it. Its methods are not safe for concurrent use. Methods of the zero Op do nothing.
 //
-// The fields of an Op are facts of the operation, and what each signal keeps of it: a span, samples of metrics, log
-// records, and an entry of the flight recorder.
+// The fields hold facts of the operation and the state of each signal: a span, samples of metrics, log records, and
+// an entry of the flight recorder.
 type Op struct {
 	side *side // nil for the zero Op
 	info *opInfo
-	peer *Peer           // nil if nothing is known of the peer
-	ctx  context.Context // with the span; log records and exemplars find the span there
+	peer *Peer           // nil if the peer is not known yet
+	ctx  context.Context // contains the span, for log records and exemplars
 
-	method, target, uri string // in full
+	method, target, uri string // complete, not truncated
 	ids                 ids
 	progress            progress
 	trace               opTrace
@@ -35,60 +35,62 @@ type Op struct {
 	log                 opLog
 	metric              opMetric
 	direction           telemetry.Direction
-	exact               bool // the names of info are method and target
+	exact               bool // the names in info equal method and target
 	notification        bool
 }
 
-// progress is how far an operation has come, and when.
+// progress records how far an operation has come, and when.
 type progress struct {
-	start    time.Time     // zero if no signal needs the time before the first sending
-	sent     time.Duration // the first sending, from start; without a start, from the base of the flight recorder
-	answered time.Time     // when the answer was sent or came; zero if that is now, or if no signal needs the time
-	timed    bool          // a signal needs the duration
-	waiting  bool          // for something that comes before the sending
-	sending  bool          // sending has begun
-	accepted bool          // the message was accepted for sending
+	start time.Time     // zero if no signal needs the time before the first sending
+	sent  time.Duration // time of the first sending since start; without a start, since the base of the flight recorder
+	// answered is when the answer was sent or arrived; zero if no signal needs the time, or if the end has the same
+	// time.
+	answered time.Time
+	timed    bool // a signal needs the duration
+	waiting  bool // the operation waits for something before it can send
+	sending  bool // sending has begun
+	accepted bool // the transport accepted the message
 	ended    bool
 }
 
-// opTrace is the span of an operation, and what only the span has.
+// opTrace holds the span of an operation and the state that only the span needs.
 type opTrace struct {
 	span       trace.Span // nil for none
-	caller     *caller    // the client of a server; nil if the client has not named itself
+	caller     *caller    // the server's client; nil if the client did not name itself
 	remote     string     // address of the sender, over HTTP
 	recording  bool       // the span records
-	borrowed   bool       // the span is the caller's
-	kept       bool       // beyond the answer, for the caller to end
-	superseded bool       // another request follows: the span ends when this one was answered
+	borrowed   bool       // the span belongs to the caller
+	kept       bool       // the span stays open after the answer, until the caller ends the operation
+	superseded bool       // another request follows: the span ends at the time of the answer
 }
 
-// opMetric is what metrics keep of an operation.
+// opMetric holds the state of an operation's metrics.
 type opMetric struct {
-	measured bool // has a sample of the duration
-	counted  bool // is among the active operations
+	measured bool // the duration is recorded
+	counted  bool // the operation is counted as active
 }
 
-// opLog is what log records need of an operation.
+// opLog holds the state of an operation's log records.
 type opLog struct {
 	announced bool // the start was logged
-	reissue   bool // the request repeats one that was lost
+	reissue   bool // the request repeats a lost request
 	beside    bool // the goroutine of the operation does not wait for the handler
 }
 
-// opFlight is the entry of an operation in the flight recorder.
+// opFlight holds the entry of an operation in the flight recorder.
 type opFlight struct {
-	entry uint64 // number of the entry; zero for none yet
+	entry uint64 // number of the entry; zero before there is one
 	on    bool   // the operation has an entry
 }
 
-// Started returns when the operation began, or the zero time if no signal needs times.
+// Started returns the start of the operation, or the zero time if no signal needs times.
 func (op *Op) Started() time.Time { return op.progress.start }
 
-// Timed reports whether a metric records how long decoding takes. If not, the caller need not read the clock for
+// Timed reports whether a metric records the duration of decoding. If not, the caller need not read the clock for
 // [Op.Decoded].
 func (op *Op) Timed() bool { return op.side != nil && op.side.ins.decode.Enabled(op.ctx) }
 
-// Admit says that the message goes to this peer (nil if nothing is known of it yet), and a request under this id.
+// Admit sets the receiver of the message (nil if the peer is not known yet) and the id of the request.
 func (op *Op) Admit(p *Peer, id int64) {
 	if op.side == nil {
 		return
@@ -97,7 +99,7 @@ func (op *Op) Admit(p *Peer, id int64) {
 	op.logStart()
 }
 
-// Meet is [Op.Admit] for those who are not told the id.
+// Meet is [Op.Admit] for callers that do not know the id.
 func (op *Op) Meet(p *Peer) {
 	if op.side == nil {
 		return
@@ -106,10 +108,10 @@ func (op *Op) Meet(p *Peer) {
 	op.logStart()
 }
 
-// Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the
-// first time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is
-// the answer, and duration and span end there: the peer that has it may end its own before this side gets to the next
-// line.
+// Sending marks the moment before the message is handed over for sending. The duration of a sent message runs from
+// the first call: waiting for a connection does not count, waiting for room in the queue does. For a handled request
+// the message is the answer, and duration and span end here: the peer that receives it may end its own span before
+// the next line runs here.
 func (op *Op) Sending() {
 	switch {
 	case op.direction == telemetry.Received:
@@ -128,7 +130,7 @@ func (op *Op) Sending() {
 	op.startEntry()
 }
 
-// Within returns ctx, which the caller may have changed since the operation began, with the span of the operation.
+// Within returns ctx with the span of the operation. The caller may have changed ctx since the start.
 func (op *Op) Within(ctx context.Context) context.Context {
 	if op.side == nil || op.trace.span == nil {
 		return ctx
@@ -140,12 +142,12 @@ func (op *Op) Within(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Waiting says that the operation begins before its request can be sent. The time until [Op.Sending] is no part of the
-// duration, even if the request is never sent.
+// Waiting marks an operation that starts before its request can be sent. The time until [Op.Sending] does not count
+// for the duration, even if the request is never sent.
 func (op *Op) Waiting() { op.progress.waiting = true }
 
-// Answered says that the answer to a request has been decoded. What its caller does with it before [Op.End] is no part
-// of the duration.
+// Answered marks the moment when the answer to a request has been decoded. The duration excludes the caller's work
+// between Answered and [Op.End].
 func (op *Op) Answered() {
 	op.trace.kept = true
 	if !op.progress.start.IsZero() {
@@ -153,17 +155,17 @@ func (op *Op) Answered() {
 	}
 }
 
-// Supersede ends a request that another one follows, at the time at which it was answered.
+// Supersede ends a request that another request follows. The end is the time of the answer.
 func (op *Op) Supersede(r Result) {
 	op.trace.superseded = true
 	op.End(r)
 }
 
-// AnsweredAt says when the answer came, for an operation that ends after its caller has heard.
+// AnsweredAt sets the time of the answer, for an operation that ends after its caller got the result.
 func (op *Op) AnsweredAt(at time.Time) { op.progress.answered = at }
 
-// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is
-// a size that is not known. For what is being handled, the message is the answer.
+// Sent records that the transport accepted a message of this size, and implies [Op.Sending] for sent messages. Zero
+// is an unknown size. For a handled request the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
@@ -178,7 +180,7 @@ func (op *Op) Sent(bytes int) {
 	}
 }
 
-// Retry says that a client's message could not be sent and will be tried again.
+// Retry records that a client's message could not be sent and will be retried.
 func (op *Op) Retry(reason string) {
 	if op.side == nil || op.side.ins.retries == nil {
 		return
@@ -196,10 +198,10 @@ func (op *Op) Retry(reason string) {
 	}
 }
 
-// Received says that the answer has this size. It is counted at the end, when its kind is known.
+// Received sets the size of the answer. The size is recorded at the end, when the kind of the answer is known.
 func (op *Op) Received(bytes int) { op.bytesIn = bytes }
 
-// Result says that the answer to a tool call has the tool's result, of this size as JSON.
+// Result records the size, as JSON, of the tool's result in the answer to a tool call.
 func (op *Op) Result(bytes int) {
 	if s := op.side; s != nil && s.tel.ContextCost && s.tel.ins.toolResult.Enabled(op.ctx) {
 		s.tel.ins.toolResult.Record(op.ctx, int64(bytes),
@@ -207,7 +209,7 @@ func (op *Op) Result(bytes int) {
 	}
 }
 
-// Decoded says how long it took to decode the message that came in, and with what error.
+// Decoded records the duration of decoding the received message, and the error of decoding or nil.
 func (op *Op) Decoded(d time.Duration, err error) {
 	if !op.Timed() {
 		return
@@ -222,7 +224,7 @@ func (op *Op) Decoded(d time.Duration, err error) {
 	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.metrics.options().decode.At(key)...)
 }
 
-// Ref names the operation's span, or the span around it if it has none of its own.
+// Ref names the operation's span. If the operation has no span, Ref names the surrounding span.
 func (op *Op) Ref() Ref {
 	if op.side == nil {
 		return Ref{}
@@ -233,7 +235,7 @@ func (op *Op) Ref() Ref {
 // RefFrom names the current span of ctx.
 func RefFrom(ctx context.Context) Ref { return newRef(trace.SpanContextFromContext(ctx)) }
 
-// requestKind is the kind of the message that the operation began with.
+// requestKind returns the kind of the operation's first message.
 func (op *Op) requestKind() MessageKind {
 	if op.notification {
 		return KindNotification
@@ -241,7 +243,7 @@ func (op *Op) requestKind() MessageKind {
 	return KindRequest
 }
 
-// facts is what is known of the connection.
+// facts returns the facts of the connection, or of the network if the peer is not known.
 func (op *Op) facts() *knownFacts {
 	if op.peer == nil {
 		return op.side.base
@@ -249,7 +251,7 @@ func (op *Op) facts() *knownFacts {
 	return op.peer.facts
 }
 
-// duration is the histogram for the operation.
+// duration returns the histogram for the operation.
 func (op *Op) duration() metric.Float64Histogram {
 	if op.direction == telemetry.Sent {
 		return op.side.tel.ins.clientDuration
@@ -257,10 +259,10 @@ func (op *Op) duration() metric.Float64Histogram {
 	return op.side.tel.ins.serverDuration
 }
 
-// activeInstrument is what counts the operation while it lasts, nil for none.
+// activeInstrument returns the counter of active operations, or nil for a notification.
 func (op *Op) activeInstrument() metric.Int64UpDownCounter {
 	switch {
-	case op.notification: // has neither
+	case op.notification: // is not counted as active
 		return nil
 	case op.direction == telemetry.Sent:
 		return op.side.ins.active
@@ -268,7 +270,7 @@ func (op *Op) activeInstrument() metric.Int64UpDownCounter {
 	return op.side.ins.handlers
 }
 
-// shownMethod and shownTarget are the names as they are, but for their length. They are no part of a frame.
+// shownMethod and shownTarget return the full names, truncated to a limit. The strings are no parts of a frame.
 func (op *Op) shownMethod() string {
 	if op.exact {
 		return op.info.method

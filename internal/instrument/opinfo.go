@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// opKey tells operations apart, by names as metrics have them.
+// opKey identifies a kind of operation, with method and target as metric labels.
 type opKey struct {
 	direction  telemetry.Direction
 	targetKind TargetKind
@@ -26,15 +26,15 @@ type opKey struct {
 	target     string
 }
 
-// opInfo is what all operations of a key share in one side: everything about them that need not be built twice.
+// opInfo holds the state that all operations of a side with one key share, so that it is built only once.
 type opInfo struct {
 	*opNames
 	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
-	records atomic.Pointer[[]record]           // copy on write, guarded by side.endings for writing
+	records atomic.Pointer[[]record]           // copy on write; side.endings guards writes
 	stats   stats
 }
 
-// opNames is what they share in all sides over the same kind of network.
+// opNames holds the part of opInfo that all sides over the same kind of network share.
 type opNames struct {
 	opKey
 	about    flight.Subject
@@ -47,15 +47,15 @@ type opNamesKey struct {
 	transport string
 }
 
-// commonNames are those of all clients and servers of the process.
+// commonNames shares equal opNames between all clients and servers of the process.
 var commonNames series.Commons[opNamesKey, opNames]
 
 func newOpNames(k opNamesKey) *opNames {
 	return &opNames{k.opKey, flight.SubjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
 }
 
-// operation returns what is shared by the operations with these names. exact is false if the names are not those given:
-// they are unknown, or beyond the limits.
+// operation returns the shared state of the operations with these names. exact is false if the state has other names,
+// because the names are unknown or beyond the limits.
 func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known,
 	targetKnown bool) (info *opInfo, exact bool) {
 	if kind == NoTarget {
@@ -66,11 +66,11 @@ func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target 
 		return info, true
 	}
 	key = s.bounded(key, known, targetKnown)
-	info, _ = s.ops.Within(math.MaxInt, key, s.newOpInfo) // bounded by its names
+	info, _ = s.ops.Within(math.MaxInt, key, s.newOpInfo) // the limits of the names bound the number of keys
 	return info, key.method == method && key.target == target
 }
 
-// bounded returns k with its names as metrics have them.
+// bounded returns k with its names as metric labels.
 func (s *side) bounded(k opKey, known, targetKnown bool) opKey {
 	k.method = s.methodLabel(k.method, known)
 	if k.target != "" {
@@ -89,7 +89,7 @@ func (s *side) newOpInfo(k opKey) *opInfo {
 	return &opInfo{opNames: commonNames.Get(opNamesKey{k, s.base.Transport}, newOpNames)}
 }
 
-// activeOptions returns the options to count an operation while it lasts.
+// activeOptions returns the options of the counter of active operations.
 func (m *metrics) activeOptions(info *opInfo) []metric.AddOption {
 	if opts := info.active.Load(); opts != nil {
 		return *opts
@@ -104,7 +104,7 @@ func (m *metrics) activeOptions(info *opInfo) []metric.AddOption {
 	return *info.active.Load()
 }
 
-// attributes are the names of the operation as attributes.
+// attributes returns the names of the operation as attributes.
 func (k opKey) attributes() []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 5), attribute.String(names.KeyMCPMethodName, k.method))
 	switch {
@@ -119,20 +119,20 @@ func (k opKey) attributes() []attribute.KeyValue {
 	return attrs
 }
 
-// record is the options to record the duration of an operation that ended in one way.
+// record holds the options for the duration of operations with one ending.
 type record struct {
 	ending
 	opts []metric.RecordOption
 }
 
-// ending is how an operation ended, with whom, and for whom it was made.
+// ending is the outcome of an operation, with the facts of its connection and its label.
 type ending struct {
 	facts *knownFacts
 	outcome
-	label string // what the baggage has for the label that the user has chosen; empty for none
+	label string // label from the baggage, if the user configured one; empty for none
 }
 
-// label returns what the baggage of ctx has for the label of metrics, as these have it.
+// label returns the value of the user's metric label in the baggage of ctx, as a metric label.
 func (m *metrics) label(ctx context.Context) string {
 	if m.side.tel.Label == "" {
 		return ""
@@ -147,14 +147,14 @@ func (m *metrics) label(ctx context.Context) string {
 	return names.Other
 }
 
-// recordOptions returns the options for an operation that ended this way.
+// recordOptions returns the options for the duration of an operation with this ending.
 func (m *metrics) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 	if opts := info.find(e); opts != nil {
 		return opts
 	}
 	m.side.endings.Lock()
 	defer m.side.endings.Unlock()
-	if !m.tells(e.outcome) {
+	if !m.recordsOutcome(e.outcome) {
 		e.outcome = e.anonymous()
 	}
 	if e.label != "" && m.series[info.direction] >= words.MaxPrecisely/2 {
@@ -173,7 +173,7 @@ func (m *metrics) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 	return opts
 }
 
-// restKey is the operations whose durations would make too many series, and are recorded without their names.
+// restKey identifies durations that are recorded without names, because their names would make too many series.
 type restKey struct {
 	direction telemetry.Direction
 	outcome
@@ -203,7 +203,7 @@ func (m *metrics) durationOptions(info *opInfo, e ending) []metric.RecordOption 
 			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
 	}
 	connected := func(k opKey, label string) []attribute.KeyValue {
-		attrs := []attribute.KeyValue{optional(m.side.tel.Label, label)} // first, for ours win over it
+		attrs := []attribute.KeyValue{optional(m.side.tel.Label, label)} // first: ours override it
 		return m.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
 	}
 	of, folded, label := measured{}, info.opKey, e.label

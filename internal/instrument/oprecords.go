@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// emit writes the log record of an event of the operation. Its goroutine waits for the handler, unless the goroutine
-// has other operations to serve.
+// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless it has
+// other operations to serve.
 func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	made := op.side.logs.loggers()
 	log := made.log
@@ -20,19 +20,19 @@ func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	write(op.ctx, log, level, event, fields)
 }
 
-// logStart logs the start of a request once, as soon as its id is known.
+// logStart logs the start of a request once, when its id is known.
 func (op *Op) logStart() {
 	if op.log.announced || op.notification {
 		return
 	}
 	op.log.announced = true
 	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
-	if op.log.reissue && op.ids.hasID { // or it was never made
+	if op.log.reissue && op.ids.hasID { // without an id, the request was never made
 		op.logReissue()
 	}
 }
 
-// logReissue logs that the request repeats a lost one. Requests that are repeated have no target.
+// logReissue logs that the request repeats a lost request. Repeated requests have no target.
 func (op *Op) logReissue() {
 	if s := op.side; s.logs.enabled(op.ctx, slog.LevelInfo) {
 		fields := appendText([]slog.Attr{slog.String(names.KeyMCPMethodName, op.shownMethod())}, names.KeyJSONRPCRequestID,
@@ -41,7 +41,7 @@ func (op *Op) logReissue() {
 	}
 }
 
-// logIdentity logs an event with no fields but the identity of its request.
+// logIdentity logs an event with no fields except the identity of its request.
 func (op *Op) logIdentity(l slog.Level, event string) {
 	if s := op.side; s.logs.enabled(op.ctx, l) {
 		var buf [maxFields]slog.Attr
@@ -56,13 +56,13 @@ func (op *Op) requestEvents() *requestEvents {
 	return &op.side.events.handled
 }
 
-// logEnd logs how a request ended: either its stop or its exception.
+// logEnd logs the end of a request: its stop or its exception.
 func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 	s, events := op.side, op.requestEvents()
 	level, event, suppressed := op.stopLevel(elapsed), events.stop, 0
 	if o.failed {
 		level, event = op.exceptionLevel(o, r), events.exception
-		level, suppressed = op.spare(level, event, o)
+		level, suppressed = op.limitLevel(level, event, o)
 	}
 	if s.logs.enabled(op.ctx, level) {
 		op.logOutcome(level, event, o, r, elapsed, suppressed)
@@ -76,7 +76,7 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 }
 
 // logOutcome writes the record of the end of a request. Like logRound and logToolError it is not inlined into logEnd:
-// its fields take 2.6 KiB, and the stacks of a server's goroutines grew for them even where nothing was logged.
+// its fields take 2.6 KiB of stack, and the stacks of a server's goroutines grew even where nothing was logged.
 //
 //go:noinline
 func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, elapsed time.Duration, suppressed int) {
@@ -98,8 +98,8 @@ func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, e
 	op.emit(level, event, fields...)
 }
 
-// exceptionType returns the type of the error that ended a request. Where only an answer says that the request failed,
-// there is no Go value, and the type is error.type.
+// exceptionType returns the type of the error that ended a request. If only an answer reports the failure, there is
+// no Go value, and the type is error.type.
 func exceptionType(o outcome, r *Result) string {
 	if r.Err == nil {
 		return o.errorType()
@@ -107,7 +107,7 @@ func exceptionType(o outcome, r *Result) string {
 	return truncate(errorTypeOf(r.Err), words.MaxName)
 }
 
-// logRound writes that a result requires input of the client.
+// logRound logs that a result requires input of the client.
 //
 //go:noinline
 func (op *Op) logRound(event string) {
@@ -115,7 +115,7 @@ func (op *Op) logRound(event string) {
 	op.emit(slog.LevelDebug, event, appendCount(op.identity(buf[:0]), names.KeyMCPClientMRTRRound, int(op.round))...)
 }
 
-// logToolError writes that a tool reports an error in its result.
+// logToolError logs that a tool reports an error in its result.
 //
 //go:noinline
 func (op *Op) logToolError(event string, elapsed time.Duration) {
@@ -136,8 +136,8 @@ func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
 	return slog.LevelDebug
 }
 
-// exceptionLevel returns Debug if the caller ended the operation or another record has the error, Error for a defect of
-// this side, and Warn for everything else.
+// exceptionLevel returns Debug if the caller ended the operation or another record reports the error, Error for a
+// defect of this side, and Warn otherwise.
 func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {
 	case r.ToolError, r.CallerLeft, r.Told, o.word == names.ErrorUnsupported:
@@ -150,8 +150,8 @@ func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	return slog.LevelWarn
 }
 
-// spare returns the level at which the exception of a request is logged: Debug if the limiter suppresses it.
-func (op *Op) spare(l slog.Level, event string, o outcome) (_ slog.Level, suppressed int) {
+// limitLevel returns the level of a request's exception record: Debug if the limiter suppresses it.
+func (op *Op) limitLevel(l slog.Level, event string, o outcome) (_ slog.Level, suppressed int) {
 	if l <= slog.LevelDebug {
 		return l, 0
 	}
@@ -175,7 +175,7 @@ func (op *Op) identity(fields []slog.Attr) []slog.Attr {
 	return appendText(fields, op.side.keys.corrID, op.corrID())
 }
 
-// errorText returns the text of the error for the log, in full.
+// errorText returns the full text of the error for the log.
 func errorText(r *Result) string {
 	if r.Err != nil {
 		return r.Err.Error()

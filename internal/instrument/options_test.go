@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestURIIsInTheSpanNameByOptionOnly(t *testing.T) {
+func TestURIIsInSpanNameOnlyByOption(t *testing.T) {
 	for _, tt := range []struct {
 		opts []telemetry.Option
 		want string
@@ -39,7 +39,7 @@ func TestURIIsInTheSpanNameByOptionOnly(t *testing.T) {
 	}
 }
 
-func TestToolCallUsesTheCallersToolSpan(t *testing.T) {
+func TestToolCallBorrowsCallersToolSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -57,9 +57,9 @@ func TestToolCallUsesTheCallersToolSpan(t *testing.T) {
 	if !outer.IsRecording() {
 		t.Error("the caller ends its span")
 	}
-	call(ctx, "prompts/get", instrument.Prompt) // is no tool call
+	call(ctx, "prompts/get", instrument.Prompt) // no tool call
 	inner, another := rec.TracerProvider().Tracer("agent").Start(ctx, "another")
-	call(inner, "tools/call", instrument.Tool) // the mark is about a span that is not the current one
+	call(inner, "tools/call", instrument.Tool) // the marked span is not the current one
 	another.End()
 	outer.End()
 
@@ -75,7 +75,7 @@ func TestToolCallUsesTheCallersToolSpan(t *testing.T) {
 	rec.Span("tools/call read")
 }
 
-func TestMarkWithoutASpanIsNoSpan(t *testing.T) {
+func TestOuterSpanNeedsRecordingSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -85,7 +85,7 @@ func TestMarkWithoutASpanIsNoSpan(t *testing.T) {
 	rec.Span("tools/call read")
 }
 
-func TestPropagatorDecidesWhatGoesOut(t *testing.T) {
+func TestPropagatorChoosesWrittenFields(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestPropagatorDecidesWhatGoesOut(t *testing.T) {
 	}
 }
 
-// otherKeys is a propagator that writes keys the specification does not reserve.
+// otherKeys is a propagator that writes keys which the specification does not reserve.
 type otherKeys struct{}
 
 func (otherKeys) Inject(_ context.Context, c propagation.TextMapCarrier) {
@@ -148,7 +148,7 @@ func TestNilOptionsChangeNothing(t *testing.T) {
 	}
 }
 
-func TestSlogsDefaultLoggerIsNeverUsed(t *testing.T) {
+func TestDefaultSlogLoggerIsNeverUsed(t *testing.T) {
 	var buf strings.Builder
 	was := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -164,7 +164,7 @@ func TestSlogsDefaultLoggerIsNeverUsed(t *testing.T) {
 	}
 }
 
-func TestRecordsKeepTheLevelTheHandlerWants(t *testing.T) {
+func TestHandlerLevelFiltersRecords(t *testing.T) {
 	var buf strings.Builder
 	tel := telemetry.New(telemetry.WithLogger(slog.New(slog.NewTextHandler(&buf,
 		&slog.HandlerOptions{Level: slog.LevelWarn}))))

@@ -14,8 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Peer is the other end of one negotiated connection, as telemetry sees it. It is immutable; nil stands for a peer of
-// which nothing is known yet.
+// Peer is the other end of one negotiated connection. It is immutable. A nil Peer is a peer that is not known yet.
 type Peer struct {
 	side      *side
 	facts     *knownFacts
@@ -26,8 +25,8 @@ func (s *side) peer(f Facts, sessionID string) *Peer {
 	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, words.MaxName)}
 }
 
-// SessionEnd records that the session with this peer is over: how long it lasted, and with what error type it ended,
-// empty if one side ended it in order. Only versions of the protocol before 2026-07-28 have sessions.
+// SessionEnd records the end of the session with this peer: its duration and error type. errorType is empty if one
+// side ended the session normally. Only protocol versions before 2026-07-28 have sessions.
 func (p *Peer) SessionEnd(d time.Duration, errorType string) {
 	if p != nil {
 		p.side.sessionEnd(p.facts, d, errorType)

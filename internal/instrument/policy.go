@@ -13,16 +13,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Decision is what the policy of a proxy has done with a message.
+// Decision is the effect of a proxy's policy on a message.
 type Decision struct {
 	Kind       string // one of the Policy words of package names
 	Method     string
-	Tool       string // that the message is about; empty for none
-	Redactions int    // how much was replaced
-	Request    bool   // the message belongs to a request of the client, whose span is that of the context
+	Tool       string // tool that the message concerns; empty for none
+	Redactions int    // number of replaced texts
+	Request    bool   // the message belongs to a request of the client, and the context has the span of that request
 }
 
-// Decided counts and logs a decision, and the span of the request has it.
+// Decided counts and logs a decision, and sets it on the span of the request.
 func (s *Server) Decided(ctx context.Context, d Decision) {
 	if s == nil {
 		return
@@ -58,7 +58,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 	s.logs.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// toolLabel returns the name of a tool as metrics have it, empty for none.
+// toolLabel returns the name of a tool as a metric label, empty for none.
 func (s *Server) toolLabel(tool string) string {
 	if tool == "" {
 		return ""

@@ -9,13 +9,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// labelSpanID is the profile label that has the id of a span, in the words of Pyroscope, which finds the profile of a
-// span by it. (github.com/grafana/pyroscope-go/otelpyroscope)
+// labelSpanID is the profile label with the id of a span. The name is Pyroscope's, which finds the profile of a span
+// by it. (github.com/grafana/pyroscope-go/otelpyroscope)
 const labelSpanID = "span_id"
 
-// Labelled calls f. If telemetry.WithProfileLabels is set, the goroutine, those that f starts and the context that f
-// gets have the profile labels of the operation meanwhile, beside those of ctx; then the goroutine has those of ctx
-// again, whatever becomes of f.
+// Labelled calls f. If telemetry.WithProfileLabels is set, f runs with the profile labels of the operation in
+// addition to the labels of ctx; so do the goroutines that f starts, and the context of f has them. Afterwards the
+// goroutine has the labels of ctx again, even if f panics.
 func (op *Op) Labelled(ctx context.Context, f func(ctx context.Context)) {
 	if op.side == nil || !op.side.tel.ProfileLabels {
 		f(ctx)
@@ -24,7 +24,7 @@ func (op *Op) Labelled(ctx context.Context, f func(ctx context.Context)) {
 	labelled(ctx, op.info.opKey, f)
 }
 
-// Labelled is [Op.Labelled] for work on a method, and a tool unless that is empty, outside an operation.
+// Labelled is [Op.Labelled] for work outside an operation, on a method and, unless tool is empty, a tool.
 func (c *Client) Labelled(ctx context.Context, method, tool string, f func(ctx context.Context)) {
 	if c == nil {
 		f(ctx)
@@ -33,7 +33,7 @@ func (c *Client) Labelled(ctx context.Context, method, tool string, f func(ctx c
 	c.labelled(ctx, method, tool, f)
 }
 
-// Labelled is [Op.Labelled] for work on a method, and a tool unless that is empty, outside an operation.
+// Labelled is [Op.Labelled] for work outside an operation, on a method and, unless tool is empty, a tool.
 func (s *Server) Labelled(ctx context.Context, method, tool string, f func(ctx context.Context)) {
 	if s == nil {
 		f(ctx)
@@ -51,8 +51,8 @@ func (s *side) labelled(ctx context.Context, method, tool string, f func(ctx con
 	labelled(ctx, s.bounded(k, true, true), f)
 }
 
-// SetLabels gives the goroutine the profile labels of ctx and no others, if telemetry.WithProfileLabels is set. It is
-// for a goroutine that a handler has started and that works for all.
+// SetLabels replaces the profile labels of the goroutine by the labels of ctx, if telemetry.WithProfileLabels is set.
+// It is for a goroutine that a handler started and that works for all handlers.
 func (s *Server) SetLabels(ctx context.Context) {
 	if s != nil {
 		s.setLabels(ctx)
@@ -65,10 +65,10 @@ func (s *side) setLabels(ctx context.Context) {
 	}
 }
 
-// labelled calls f with the labels of an operation whose names are bounded. A span that is not recorded has none.
+// labelled calls f with the labels of an operation with bounded names. Only a recorded span adds its id.
 func labelled(ctx context.Context, k opKey, f func(ctx context.Context)) {
 	var buf [6]string
-	labels := buf[:0] // in the order of their keys, which costs least
+	labels := buf[:0] // sorted by key, which is cheapest
 	switch {
 	case k.target == "":
 	case k.targetKind == Tool:

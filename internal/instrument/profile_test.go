@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// labelsIn returns the labels that ctx has, as package labels has those of goroutines.
+// labelsIn returns the profile labels of ctx, in the form of package labels.
 func labelsIn(ctx context.Context) string {
 	all := ""
 	pprof.ForLabels(ctx, func(key, value string) bool {
@@ -29,10 +29,10 @@ func labelsIn(ctx context.Context) string {
 	return "{" + all[2:] + "}"
 }
 
-// own are the labels of a program, which has set them itself.
+// own holds profile labels that the program has set.
 const own = `{"team":"a"}`
 
-// asTheProgramHas calls f in a goroutine with labels, and holds that it has them afterwards.
+// asTheProgramHas calls f in a goroutine with labels of the program, and checks that they are restored.
 func asTheProgramHas(t *testing.T, f func(ctx context.Context)) {
 	t.Helper()
 	pprof.Do(t.Context(), pprof.Labels("team", "a"), func(ctx context.Context) {
@@ -45,7 +45,7 @@ func asTheProgramHas(t *testing.T, f func(ctx context.Context)) {
 	})
 }
 
-// wantLabels holds that the goroutine has these labels, and so has ctx, and a goroutine that this one starts.
+// wantLabels checks the labels of this goroutine, of ctx, and of a goroutine that this one starts.
 func wantLabels(t *testing.T, ctx context.Context, want string) {
 	t.Helper()
 	started := make(chan string)
@@ -58,7 +58,7 @@ func wantLabels(t *testing.T, ctx context.Context, want string) {
 	}
 }
 
-func TestAnOperationLabelsItsGoroutine(t *testing.T) {
+func TestOperationSetsProfileLabels(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithProfileLabels(), telemetry.WithToolNameLimit(1))
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -89,7 +89,7 @@ func TestAnOperationLabelsItsGoroutine(t *testing.T) {
 	}
 }
 
-func TestLabelsEndWithTheCodeWhateverBecomesOfIt(t *testing.T) {
+func TestProfileLabelsAreRestoredAfterPanic(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithProfileLabels())
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -110,9 +110,9 @@ func TestLabelsEndWithTheCodeWhateverBecomesOfIt(t *testing.T) {
 	}
 }
 
-// TestWorkOutsideAnOperationIsLabelled also holds that a span which is not recorded has no label: nothing of it is ever
-// found.
-func TestWorkOutsideAnOperationIsLabelled(t *testing.T) {
+// TestWorkOutsideOperationHasProfileLabels also checks that an unrecorded span adds no label, since its id leads
+// nowhere.
+func TestWorkOutsideOperationHasProfileLabels(t *testing.T) {
 	tel := telemetry.New(telemetry.WithTracerProvider(sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sdktrace.NeverSample()))), telemetry.WithProfileLabels())
 	c, s := instrument.NewClient(tel, "demo", pipe), instrument.NewServer(tel, "demo", pipe)
@@ -135,7 +135,7 @@ func TestWorkOutsideAnOperationIsLabelled(t *testing.T) {
 	}
 }
 
-func TestWithoutTheOptionThereAreNoLabels(t *testing.T) {
+func TestProfileLabelsNeedOption(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s, off := instrument.NewServer(rec.Telemetry(), "demo", pipe), instrument.NewServer(telemetry.Off(), "demo", pipe)
 	defer s.Close()
@@ -154,7 +154,7 @@ func TestWithoutTheOptionThereAreNoLabels(t *testing.T) {
 	})
 }
 
-func TestAGoroutineThatWorksForAllGivesItsLabelsUp(t *testing.T) {
+func TestSetLabelsRemovesProfileLabels(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithProfileLabels())
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()

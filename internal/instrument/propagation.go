@@ -18,10 +18,12 @@ import (
 // TraceContext is the trace context of a message.
 type TraceContext = propagate.TraceContext
 
-// TraceContextIn returns the trace context in a decoded _meta. Others has all texts that a propagator may have written.
+// TraceContextIn returns the trace context in a decoded _meta. Its Others holds all texts that a propagator may have
+// written.
 func TraceContextIn(meta map[string]any) TraceContext { return propagate.In(meta) }
 
-// TraceContext returns what goes into the _meta of the message, in place of whatever is there under its keys.
+// TraceContext returns the fields to write into the _meta of the message. They replace existing fields of the same
+// keys.
 func (op *Op) TraceContext() TraceContext {
 	if op.side == nil {
 		return TraceContext{}
@@ -34,12 +36,12 @@ func (t *traces) inject(ctx context.Context) TraceContext {
 	if !t.side.tel.late.propagates() {
 		return TraceContext{}
 	}
-	return propagate.Write(t.leaving(ctx), t.side.tel.Propagator, t.side.tel.declared())
+	return propagate.Write(t.sharedContext(ctx), t.side.tel.Propagator, t.side.tel.declared())
 }
 
-// leaving returns ctx with the members of its baggage that the other end may have, in whatever format the propagator
-// writes them: see [telemetry.WithBaggageKeys].
-func (t *traces) leaving(ctx context.Context) context.Context {
+// sharedContext returns ctx without the baggage members that may not leave this side, in whatever format the propagator
+// writes baggage: see [telemetry.WithBaggageKeys].
+func (t *traces) sharedContext(ctx context.Context) context.Context {
 	if t.sharesAll() {
 		return ctx
 	}
@@ -50,12 +52,12 @@ func (t *traces) leaving(ctx context.Context) context.Context {
 	return baggage.ContextWithBaggage(ctx, t.shared(all))
 }
 
-// sharesAll reports whether the other end may have all of the baggage.
+// sharesAll reports whether all baggage may reach the other end.
 func (t *traces) sharesAll() bool {
 	return !t.overNetwork() || slices.Contains(t.side.tel.Baggage, "*")
 }
 
-// shared returns the members that go over networks.
+// shared returns the members that may cross a network.
 func (t *traces) shared(all baggage.Baggage) baggage.Baggage {
 	for _, m := range all.Members() {
 		if !slices.Contains(t.side.tel.Baggage, m.Key()) {
@@ -65,8 +67,8 @@ func (t *traces) shared(all baggage.Baggage) baggage.Baggage {
 	return all
 }
 
-// declared returns the keys beyond the W3C's that the propagator says it writes, none before a global propagator is
-// set. The keys do not change after that, so the propagator is asked once.
+// declared returns the keys that the propagator declares beyond the W3C's, or none before a global propagator is set.
+// The keys do not change afterwards, so the propagator is asked only once.
 func (h *hub) declared() []string {
 	if known := h.fields.Load(); known != nil {
 		return *known
@@ -79,8 +81,8 @@ func (h *hub) declared() []string {
 	return others
 }
 
-// overNetwork reports whether the other end is on a network, and may be a program of others on a machine of others. One
-// reached over pipes, a Unix socket or within the process was started by the user, or is where the user has put it.
+// overNetwork reports whether the other end is on a network and may be a foreign program on a foreign machine. A peer
+// behind pipes or a Unix socket, or in the same process, was started or chosen by the user.
 func (t *traces) overNetwork() bool {
 	switch t.side.base.Transport {
 	case "pipe", "unix":
@@ -91,59 +93,60 @@ func (t *traces) overNetwork() bool {
 	return true
 }
 
-// origin is where a message comes from: the context to handle it in, and the spans that its own has links to.
+// origin is the result of reading a message's trace context: the context for its handler, and the links of its span.
 type origin struct {
 	ctx    context.Context
-	link   Ref // the span of the context before, if that is not the parent
-	remote Ref // the span that the sender names, if it is not trusted
+	link   Ref // span of the earlier context, if it is not the parent
+	remote Ref // span that the sender names, if the sender is not trusted
 }
 
 // extract reads the trace context of a message.
 func (t *traces) extract(ctx context.Context, in *Incoming) origin {
 	ambient := trace.SpanContextFromContext(ctx)
 	if ambient.IsValid() {
-		in.Header = nil // whatever made the span has read them
+		in.Header = nil // the code that started the span has read the headers
 	}
 	switch {
 	case t.side.which == telemetry.ServerSide && t.side.tel.Untrusted != nil && t.untrusted(ctx):
 		return t.distrust(ctx, in)
-	case !t.says(in):
+	case !t.mayCarryContext(in):
 		return origin{ctx: ctx}
 	case in.Untrusted:
 		return origin{ctx: ctx, remote: t.sender(in, newRef(ambient))}
 	}
-	ctx = t.arriving(ctx, in)
+	ctx = t.receivedContext(ctx, in)
 	sender := trace.SpanContextFromContext(ctx)
 	switch {
 	case !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID():
 		return origin{ctx: ctx}
-	case !sender.IsValid(): // the propagator took nothing for something
+	case !sender.IsValid(): // the propagator treated invalid fields as a context
 		return origin{ctx: trace.ContextWithSpanContext(ctx, ambient)}
 	}
-	if t.side.which == telemetry.ClientSide { // the span of the request for which the server asks, in the same trace
+	if t.side.which == telemetry.ClientSide {
+		// A client answers within its own request, whose span is in the sender's trace.
 		return origin{ctx: ctx}
 	}
 	return origin{ctx: ctx, link: newRef(ambient)}
 }
 
-// says reports whether the propagator may find something in a message.
-func (t *traces) says(in *Incoming) bool {
-	return t.side.tel.late.propagates() && t.mayTell(in)
+// mayCarryContext reports whether the propagator may find a trace context for a message.
+func (t *traces) mayCarryContext(in *Incoming) bool {
+	return t.side.tel.late.propagates() && t.hasContextFields(in)
 }
 
-func (t *traces) mayTell(in *Incoming) bool {
+func (t *traces) hasContextFields(in *Incoming) bool {
 	return in.Traceparent != "" || in.Tracestate != "" || in.Baggage != "" ||
-		(len(in.Meta) > 0 || len(in.Others) > 0) && len(t.side.tel.declared()) > 0 || t.headed(in.Header)
+		(len(in.Meta) > 0 || len(in.Others) > 0) && len(t.side.tel.declared()) > 0 || t.hasContextHeaders(in.Header)
 }
 
-// headed reports whether the propagator may find something in headers.
-func (t *traces) headed(h http.Header) bool {
+// hasContextHeaders reports whether the propagator may find a trace context in headers.
+func (t *traces) hasContextHeaders(h http.Header) bool {
 	return len(h) > 0 && propagate.InHeader(h, t.side.tel.declared())
 }
 
-// arriving returns ctx with the trace context of the message, and with the members of its baggage that the handlers of
-// this side may have: a server may set only those members that it may see.
-func (t *traces) arriving(ctx context.Context, in *Incoming) context.Context {
+// receivedContext returns ctx with the trace context of the message. On a client, the baggage is restricted: a server
+// may set only members that it may see.
+func (t *traces) receivedContext(ctx context.Context, in *Incoming) context.Context {
 	if t.side.which != telemetry.ClientSide || t.sharesAll() {
 		return t.read(ctx, in)
 	}
@@ -155,14 +158,14 @@ func (t *traces) arriving(ctx context.Context, in *Incoming) context.Context {
 	return baggage.ContextWithBaggage(ctx, own)
 }
 
-// untrusted asks the user's function. If that fails, the sender is not trusted.
+// untrusted calls the user's function. If the function fails, the sender is not trusted.
 func (t *traces) untrusted(ctx context.Context) bool {
 	untrusted := true
 	usercode.Run(func() { untrusted = t.side.tel.Untrusted(ctx) }, t.side.failed(ctx, "public endpoint"))
 	return untrusted
 }
 
-// distrust reads which span an untrusted sender names, and makes neither it nor the span of ctx a parent.
+// distrust reads the span that an untrusted sender names. Neither that span nor the span of ctx becomes a parent.
 func (t *traces) distrust(ctx context.Context, in *Incoming) origin {
 	o := origin{link: newRef(trace.SpanContextFromContext(ctx))}
 	o.ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
@@ -170,9 +173,9 @@ func (t *traces) distrust(ctx context.Context, in *Incoming) origin {
 	return o
 }
 
-// sender returns the span that a sender names, unless it is the one that is known.
+// sender returns the span that a sender names, or the zero Ref if it is the known span.
 func (t *traces) sender(in *Incoming, known Ref) Ref {
-	if !t.says(in) {
+	if !t.mayCarryContext(in) {
 		return Ref{}
 	}
 	named := newRef(trace.SpanContextFromContext(t.read(context.Background(), in)))
@@ -182,7 +185,8 @@ func (t *traces) sender(in *Incoming, known Ref) Ref {
 	return named
 }
 
-// read returns ctx with the trace context of the message, or of the headers it came with if the message names no span.
+// read returns ctx with the trace context of the message. If the message names no span, read uses the headers of its
+// HTTP request.
 func (t *traces) read(ctx context.Context, in *Incoming) context.Context {
 	ctx = propagate.Read(ctx, t.side.tel.Propagator, &in.TraceContext, in.Meta)
 	if in.Header == nil || trace.SpanContextFromContext(ctx).IsValid() {
@@ -191,13 +195,15 @@ func (t *traces) read(ctx context.Context, in *Incoming) context.Context {
 	return propagate.ReadHeader(ctx, t.side.tel.Propagator, in.Header, t.side.tel.declared())
 }
 
-// howToJoin is the advice of the record about a linked trace.
-const howToJoin = "the client is unknown, so its trace is linked and not continued; TrustTraceContext, in " +
-	"mcpserver.HTTPOptions or an option of the adapters, or a principal as behind bearer.Require makes one trace of a call"
+// joinAdvice is the advice in the record about a linked trace.
+const joinAdvice = "the client is unknown, so the server links to its trace and does not continue it; for one trace, " +
+	"set TrustTraceContext, in mcpserver.HTTPOptions or as an option of the adapters, or give clients a principal, " +
+	"as with bearer.Require"
 
-// adviseToJoin logs, once for all servers of the Telemetry, that the trace of an unknown client is not continued, and
-// what joins the two. A program with [telemetry.WithPublicEndpointFn] has decided about that by itself.
-func (op *Op) adviseToJoin(in *Incoming, named Ref) {
+// logJoinAdvice logs, once for all servers of the Telemetry, that the server does not continue the trace of an unknown
+// client, and how to join the traces. It is silent for programs with [telemetry.WithPublicEndpointFn], which have
+// decided.
+func (op *Op) logJoinAdvice(in *Incoming, named Ref) {
 	s := op.side
 	if !in.Untrusted || named == (Ref{}) || !op.trace.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {
 		return
@@ -208,6 +214,6 @@ func (op *Op) adviseToJoin(in *Incoming, named Ref) {
 	}
 	if s.tel.advised.CompareAndSwap(false, true) {
 		s.logs.emit(op.ctx, slog.LevelInfo, names.EventMCPServerTraceLinked,
-			slog.String(names.KeyMCPServerTraceAdvice, howToJoin))
+			slog.String(names.KeyMCPServerTraceAdvice, joinAdvice))
 	}
 }

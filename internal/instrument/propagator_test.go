@@ -25,7 +25,7 @@ import (
 
 var overHTTP = instrument.Network{Transport: "tcp", Protocol: "http", Address: "127.0.0.1", Port: 80}
 
-// writer is a propagator that writes what it is told to.
+// writer is a propagator that writes the configured fields.
 type writer map[string]string
 
 func (w writer) Inject(_ context.Context, c propagation.TextMapCarrier) {
@@ -38,7 +38,7 @@ func (w writer) Extract(ctx context.Context, _ propagation.TextMapCarrier) conte
 }
 func (w writer) Fields() []string { return slices.Sorted(maps.Keys(w)) }
 
-// written returns what a request carries by a propagator, over a network.
+// written returns the trace context that a propagator writes into a request over a network.
 func written(
 	t *testing.T, ctx context.Context, n instrument.Network, opts ...telemetry.Option,
 ) instrument.TraceContext {
@@ -51,7 +51,7 @@ func written(
 	return op.TraceContext()
 }
 
-func TestWhatAnyPropagatorWritesArrives(t *testing.T) {
+func TestFieldsOfAnyPropagatorArrive(t *testing.T) {
 	for name, p := range propagators.All() {
 		for _, sampled := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, " sampled=", sampled), func(t *testing.T) {
@@ -63,11 +63,11 @@ func TestWhatAnyPropagatorWritesArrives(t *testing.T) {
 				sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1, 15: 2},
 					SpanID: trace.SpanID{3, 7: 4}, TraceFlags: trace.TraceFlags(0).WithSampled(sampled)})
 				ctx, op := c.StartRequest(trace.ContextWithSpanContext(t.Context(), sc), instrument.Request{Method: "ping"})
-				told := op.TraceContext()
+				callerCount := op.TraceContext()
 				want := propagators.Arrives(p, trace.SpanContextFromContext(ctx))
 				op.End(instrument.Result{})
 
-				decoded := told.AddTo(map[string]any{"progressToken": "t", "traceparent": "stale", "com.example/x": 1})
+				decoded := callerCount.AddTo(map[string]any{"progressToken": "t", "traceparent": "stale", "com.example/x": 1})
 				raw, err := json.Marshal(decoded)
 				if err != nil {
 					t.Fatal(err)
@@ -75,7 +75,7 @@ func TestWhatAnyPropagatorWritesArrives(t *testing.T) {
 				asRaw := instrument.TraceContextIn(decoded)
 				asRaw.Others = nil
 				header := http.Header{"Accept": {"x"}}
-				for key, value := range told.All() {
+				for key, value := range callerCount.All() {
 					header.Set(key, value)
 				}
 				for _, in := range []instrument.Incoming{{TraceContext: instrument.TraceContextIn(decoded)},
@@ -94,8 +94,8 @@ func TestWhatAnyPropagatorWritesArrives(t *testing.T) {
 	}
 }
 
-// Programs of other languages write some keys in another case.
-func TestAKeyIsFoundInAnyCase(t *testing.T) {
+// Programs in other languages write some keys in another case.
+func TestKeysAreFoundInAnyCase(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPropagators(b3.New()))
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -113,7 +113,7 @@ func TestAKeyIsFoundInAnyCase(t *testing.T) {
 	}
 }
 
-func TestAPropagatorWritesNoKeyOfTheProtocolsOrOfOthers(t *testing.T) {
+func TestPropagatorCannotWriteReservedKeys(t *testing.T) {
 	got := written(t, t.Context(), pipe, telemetry.WithPropagators(writer{
 		"progressToken": "1", "io.modelcontextprotocol/logLevel": "debug", "com.example/trace": "1", "": "1", "a b": "1",
 		"-a": "1", "a_": "1", "naïve": "1", "fine.1": "yes",
@@ -123,7 +123,7 @@ func TestAPropagatorWritesNoKeyOfTheProtocolsOrOfOthers(t *testing.T) {
 	}
 }
 
-func TestWhatAPropagatorWritesAndReadsIsBounded(t *testing.T) {
+func TestFieldsOfPropagatorsAreBounded(t *testing.T) {
 	many := writer{"big": strings.Repeat("x", 9000)}
 	for i := range 100 {
 		many[fmt.Sprintf("k%02d", i)] = "v"
@@ -153,7 +153,7 @@ func TestWhatAPropagatorWritesAndReadsIsBounded(t *testing.T) {
 	}
 }
 
-// counter counts the keys there are.
+// counter counts the keys of the carrier.
 type counter struct {
 	writer
 	keys int
@@ -166,7 +166,7 @@ func (c *counter) Extract(ctx context.Context, from propagation.TextMapCarrier) 
 func (c *counter) Fields() []string { return []string{"k00"} }
 
 // Some propagators have a key for each member of the baggage.
-func TestBaggageInKeysOfItsOwnGoesOverNetworksByItsKeysOnly(t *testing.T) {
+func TestOnlyConfiguredBaggageCrossesNetworksInKeysOfPropagators(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme,user=alice")
 	if err != nil {
 		t.Fatal(err)
@@ -183,13 +183,13 @@ func TestBaggageInKeysOfItsOwnGoesOverNetworksByItsKeysOnly(t *testing.T) {
 		{overHTTP, []string{"tenant"}, map[string]string{"ot-baggage-tenant": "acme"}},
 		{overHTTP, []string{"*"}, both},
 	} {
-		told := written(t, ctx, tt.n, telemetry.WithPropagators(ot.OT{}), telemetry.WithBaggageKeys(tt.keys...))
-		members := maps.Clone(told.Others)
+		callerCount := written(t, ctx, tt.n, telemetry.WithPropagators(ot.OT{}), telemetry.WithBaggageKeys(tt.keys...))
+		members := maps.Clone(callerCount.Others)
 		maps.DeleteFunc(members, func(key, _ string) bool { return !strings.HasPrefix(key, "ot-baggage-") })
-		if diff := cmp.Diff(tt.want, members); diff != "" || told.Others["ot-tracer-traceid"] == "" {
+		if diff := cmp.Diff(tt.want, members); diff != "" || callerCount.Others["ot-tracer-traceid"] == "" {
 			t.Errorf("%v, %v: what is written (-want +got):\n%s", tt.n, tt.keys, diff)
 		}
-		if headers := told.Headers(); len(headers) != 3 {
+		if headers := callerCount.Headers(); len(headers) != 3 {
 			t.Errorf("headers repeat %v, want the three keys of Fields", headers)
 		}
 
@@ -209,7 +209,7 @@ func TestBaggageInKeysOfItsOwnGoesOverNetworksByItsKeysOnly(t *testing.T) {
 	}
 }
 
-func TestAnUntrustedSenderIsALinkWhateverThePropagator(t *testing.T) {
+func TestUntrustedSenderBecomesLinkWithAnyPropagator(t *testing.T) {
 	for name, p := range propagators.All() {
 		t.Run(name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithPropagators(p))
@@ -236,8 +236,8 @@ func TestAnUntrustedSenderIsALinkWhateverThePropagator(t *testing.T) {
 	}
 }
 
-// A propagator may replace the current span by none when it finds nothing.
-func TestThePropagatorsNothingDoesNotTakeTheSpanAroundTheHandlerAway(t *testing.T) {
+// A propagator may remove the current span if it finds no trace context.
+func TestInvalidTraceContextKeepsAmbientSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPropagators(forgetful{}))
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()

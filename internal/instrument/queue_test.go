@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// gate is a log handler that returns when it is told to.
+// gate is a log handler that blocks until it is opened.
 type gate struct {
 	slog.Handler
 	open chan struct{}
@@ -55,7 +55,7 @@ func gated(t *testing.T, quit bool, f func(t *testing.T, tel *telemetry.Telemetr
 	})
 }
 
-func TestRecordsBesideCallersWaitForTheHandlerInTheirOrder(t *testing.T) {
+func TestQueuedRecordsKeepOrder(t *testing.T) {
 	for _, quit := range []bool{false, true} {
 		gated(t, quit, func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string) {
 			for i := range 100 {
@@ -86,7 +86,7 @@ func TestRecordsBesideCallersWaitForTheHandlerInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
+func TestDroppedRecordsAreCounted(t *testing.T) {
 	for name, tt := range map[string]struct{ size, room int }{
 		"many":  {0, records.MaxRecords},
 		"large": {10_000, records.MaxBytes / 10_500},
@@ -95,7 +95,7 @@ func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
 			const sent = 3000
 			for range sent {
 				c.logs.emit(t.Context(), slog.LevelInfo, "event", slog.String("text", strings.Repeat("x", tt.size)))
-				synctest.Wait() // until the handler has the first
+				synctest.Wait() // until the handler has the first record
 			}
 			queue := reflect.ValueOf(&c.logs.loggers().queue).Elem()
 			bytes, waiting := queue.FieldByName("bytes").Int(), queue.FieldByName("waiting").Len()
@@ -112,10 +112,10 @@ func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
 	}
 }
 
-// Lose writes the record of records for which there was no room.
+// Lose writes the record about dropped records.
 func (s *Server) Lose(records int) { s.logs.ReportLost(records) }
 
-func TestFlushWaitsForWhatWasToldBefore(t *testing.T) {
+func TestFlushWaitsForEarlierRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, got := make(chan struct{}), new([]string)
 		s := NewServer(telemetry.New(telemetry.WithLogger(slog.New(gate{open: open, got: got}))), "s", Network{})
@@ -124,7 +124,7 @@ func TestFlushWaitsForWhatWasToldBefore(t *testing.T) {
 		go func() { flushed <- s.Flush(t.Context()) }()
 		synctest.Wait()
 		s.logs.emit(t.Context(), slog.LevelInfo, "behind")
-		open <- struct{}{} // lets the first record be written, and no other
+		open <- struct{}{} // releases only the first record
 		if err := <-flushed; err != nil {
 			t.Error(err)
 		}

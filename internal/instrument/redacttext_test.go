@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// A redactor that lets nothing through is asked about every text in which a server may have its say.
-func TestNoTextOfAnErrorPassesTheRedactorBy(t *testing.T) {
+// The redactor sees every text that a server may have written a part of, and can empty it.
+func TestErrorTextsAlwaysPassRedactor(t *testing.T) {
 	const secret = "SECRET-42"
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
@@ -44,15 +44,15 @@ func TestNoTextOfAnErrorPassesTheRedactorBy(t *testing.T) {
 			c.ToolRejected("search", err)
 			c.SubscriptionLost("file:///etc/motd", err)
 			c.StreamOpened(names.StreamGet)(err)
-			told := 0
+			callerCount := 0
 			for _, r := range rec.Logs("") {
-				told += strings.Count(fmt.Sprint(r.Message, r.Attrs), secret)
+				callerCount += strings.Count(fmt.Sprint(r.Message, r.Attrs), secret)
 			}
 			for _, s := range rec.Spans() {
-				told += strings.Count(fmt.Sprint(s.Status().Description, s.Attributes()), secret)
+				callerCount += strings.Count(fmt.Sprint(s.Status().Description, s.Attributes()), secret)
 			}
-			if want := map[bool]int{true: 8, false: 0}[keep]; told != want {
-				t.Errorf("want the text told %d times, got %d", want, told)
+			if want := map[bool]int{true: 8, false: 0}[keep]; callerCount != want {
+				t.Errorf("want the text told %d times, got %d", want, callerCount)
 			}
 		})
 	}

@@ -6,12 +6,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Ref names a span: trace id, span id, flags, and whether it is of another process. It is what remains of a span for
-// those who have to refer to it after it ended, such as a tombstone. The zero Ref names none.
+// Ref names a span: trace id, span id, flags, and whether the span is remote. It outlives the span, for code that
+// refers to an ended span, such as a tombstone. The zero Ref names no span.
 type Ref [25]byte
 
-// ofAnother is, with the flags of a span, that it is of another process. No flag of W3C's has this bit.
-const ofAnother = 1 << 7
+// remoteFlag is the bit in the flags byte that marks a remote span. W3C trace flags do not use this bit.
+const remoteFlag = 1 << 7
 
 func newRef(sc trace.SpanContext) (r Ref) {
 	if !sc.IsValid() {
@@ -20,9 +20,9 @@ func newRef(sc trace.SpanContext) (r Ref) {
 	traceID, spanID := sc.TraceID(), sc.SpanID()
 	copy(r[:16], traceID[:])
 	copy(r[16:24], spanID[:])
-	r[24] = byte(sc.TraceFlags()) &^ ofAnother
+	r[24] = byte(sc.TraceFlags()) &^ remoteFlag
 	if sc.IsRemote() {
-		r[24] |= ofAnother
+		r[24] |= remoteFlag
 	}
 	return r
 }
@@ -31,12 +31,12 @@ func (r *Ref) spanContext() trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID:    trace.TraceID(r[:16]),
 		SpanID:     trace.SpanID(r[16:24]),
-		TraceFlags: trace.TraceFlags(r[24] &^ ofAnother),
-		Remote:     r[24]&ofAnother != 0,
+		TraceFlags: trace.TraceFlags(r[24] &^ remoteFlag),
+		Remote:     r[24]&remoteFlag != 0,
 	})
 }
 
-// context returns ctx with the span that r names as its current one, or ctx if r names none.
+// context returns ctx with r as its current span, or ctx if r is zero.
 func (r *Ref) context(ctx context.Context) context.Context {
 	if *r == (Ref{}) {
 		return ctx
@@ -44,7 +44,7 @@ func (r *Ref) context(ctx context.Context) context.Context {
 	return trace.ContextWithSpanContext(ctx, r.spanContext())
 }
 
-// TraceID returns the trace that the span belongs to as 32 hexadecimal digits, empty if r names none.
+// TraceID returns the trace id of the span as 32 hexadecimal digits, empty if r is zero.
 func (r Ref) TraceID() string {
 	if r == (Ref{}) {
 		return ""

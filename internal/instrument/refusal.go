@@ -17,10 +17,10 @@ import (
 // Refusal is a request that a server refused before a handler saw it.
 type Refusal struct {
 	Reason     string // one of the Refusal words of package names
-	Status     int    // of the HTTP response; zero for a request that did not come over HTTP
+	Status     int    // of the HTTP response; zero if the request did not come over HTTP
 	Err        error  // for the log; nil for none
-	RemoteAddr string // address of a client over HTTP, as net/http has it; empty if it is not known
-	Told       bool   // another record tells of it
+	RemoteAddr string // address of an HTTP client, as in net/http; empty if unknown
+	Told       bool   // another record reports the refusal
 }
 
 type refusalKey struct {
@@ -28,7 +28,7 @@ type refusalKey struct {
 	status int
 }
 
-// Refused counts a refusal, and logs it unless another record does. ctx is that of the HTTP request.
+// Refused counts a refusal, and logs it unless another record does. ctx is the context of the HTTP request.
 func (s *Server) Refused(ctx context.Context, r Refusal) {
 	if s == nil {
 		return
@@ -60,7 +60,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 	s.logs.emit(ctx, level, names.EventMCPServerRequestRefused, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// level is Info for refusals by which clients find out what a server speaks and demands.
+// level returns Info for refusals that teach clients the server's version and requirements, and Warn otherwise.
 func (r *Refusal) level() slog.Level {
 	switch r.Reason {
 	case names.RefusalMethod, names.RefusalHeader, names.RefusalVersion, names.RefusalSession, names.RefusalUnauthorized,
@@ -70,7 +70,7 @@ func (r *Refusal) level() slog.Level {
 	return slog.LevelWarn
 }
 
-// attributes are those of the metric.
+// attributes returns the attributes of the metric.
 func (k refusalKey) attributes() []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.String(names.KeyMCPServerRefusalReason, k.reason)}
 	if words.HTTPStatuses[strconv.Itoa(k.status)] {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// TargetKind says what a request is aimed at, and so which attribute names the target.
+// TargetKind is the kind of a request's target. It decides which attribute names the target.
 type TargetKind uint8
 
 const (
@@ -32,14 +32,14 @@ const (
 	KindNotification
 )
 
-// String returns the word that telemetry has for k.
+// String returns the value of k in telemetry.
 func (k MessageKind) String() string { return words.MessageKinds[k] }
 
-// resultInputRequired is the type of a result that asks the client for something. (specification 2026-07-28,
-// basic/patterns/mrtr)
+// resultInputRequired is the type of a result that asks the client for input. (specification
+// 2026-07-28, basic/patterns/mrtr)
 const resultInputRequired = "input_required"
 
-// resultTask is the type of a result that is a task, which goes on. (tasks extension)
+// resultTask is the type of a result that names a running task. (tasks extension)
 const resultTask = "task"
 
 // Request is a request or a notification that is about to be sent.
@@ -49,41 +49,42 @@ type Request struct {
 	Target     string // name of the tool or prompt
 	URI        string // of the resource, if the method has one
 
-	// Stranger says that the target is none of those that the server lists: metrics have it as _OTHER.
+	// Stranger means that the server does not list the target: metrics record it as _OTHER.
 	Stranger bool
 
-	// Foreign says that another program has chosen the method: metrics have one that is none of the protocol's as _OTHER.
+	// Foreign means that another program chose the method: metrics record a method outside the protocol as _OTHER.
 	Foreign bool
 
-	// Corr is the correlation id of the logical call that this request goes on with; zero starts a new one.
+	// Corr is the correlation id of the logical call that this request continues; zero starts a new call.
 	Corr Corr
 
 	// Link names the request that this one repeats or continues.
 	Link Ref
 
-	// Round numbers the requests of a call that bring the server what it asked for in the answer before, from 1.
+	// Round numbers the requests of a call that bring input which the previous answer asked for, from 1.
 	Round int
 
-	// Reissue says that the request repeats one that was lost with its connection.
+	// Reissue means that the request repeats a request that was lost with its connection.
 	Reissue bool
 
-	// Notification says that there will be no answer. It is counted, once it is sent; whether it has a span and a
-	// duration is for [telemetry.WithNotificationSpans].
+	// Notification means that there will be no answer. A sent notification is counted. [telemetry.WithNotificationSpans]
+	// decides whether it has a span and a duration.
 	Notification bool
 
-	// Attributes are those of the program for the span, in addition to those of [telemetry.WithSpanAttributesFn].
+	// Attributes holds attributes of the program for the span, in addition to those from
+	// [telemetry.WithSpanAttributesFn].
 	Attributes []attribute.KeyValue
 
-	// Beside says that the log records are written beside the operation, as those of all that is handled are: its
-	// goroutine has others to serve, who must not wait for a log handler.
+	// Beside means that a separate goroutine writes the log records, as for handled messages: the operation's own
+	// goroutine serves other operations too, which must not wait for a log handler.
 	Beside bool
 
-	// Parent, if not zero, takes the place of ctx's span. A notifications/cancelled names the request it is about here,
-	// and has a span if that request had one: it is exported if that is.
+	// Parent, if not zero, replaces the span of ctx as the parent. A notifications/cancelled sets it to the cancelled
+	// request, and has a span if that request has one; both are exported or neither.
 	Parent Ref
 }
 
-// startRequest begins a request. The context that it returns is the one to send it with.
+// startRequest starts a request. The returned context is for sending it.
 func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op) {
 	ctx = r.Parent.context(ctx)
 	op := Op{
@@ -100,58 +101,62 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 	if spanned && op.wantsSpan() {
 		op.startSpan(r.TargetKind, r.Attributes, r.Link, Ref{})
 	}
-	if !op.metric.measured && !op.trace.recording { // the notice of a call that is not exported names the call itself
+	if !op.metric.measured && !op.trace.recording { // an unexported notification names the cancelled request itself
 		op.ctx, op.trace.span = ctx, nil
 	}
 	usercode.Pass(op.begin, op.abandon)
 	return op.ctx, op
 }
 
-// Incoming is a request or a notification that has arrived and has a handler.
+// Incoming is a received request or notification that has a handler.
 type Incoming struct {
 	Method     string
 	TargetKind TargetKind
 	Target     string // name of the tool or prompt
 	URI        string // of the resource, if the method has one
-	ID         string // of the request, as text; empty for one that is an integer, where HasIntID says so
+	ID         string // id of the request, as text; empty if the id is an integer and HasIntID is set
 
-	// IntID is an id that is an integer, if HasIntID says that it is one. Its text is made when a signal needs it.
+	// IntID is the id if it is an integer and HasIntID is set. Its text is made when a signal needs it.
 	IntID    int64
 	HasIntID bool
 
-	// Known says that this side serves the method, TargetKnown that it has the target. What it does not know is _OTHER,
-	// except the methods of the protocol, and itself only on a span.
+	// Known means that this side serves the method, TargetKnown that it has the target. Metrics record unknown names as
+	// _OTHER, except methods of the protocol; spans keep the real name.
 	Known, TargetKnown bool
 
 	Notification bool
 
-	// TraceContext is what the sender wrote into _meta. Who has the raw _meta may set Meta in place of
-	// TraceContext.Others: what other propagators than the W3C's read is then taken from it, if there are any.
+	// TraceContext holds the fields that the sender wrote into _meta. A caller that has the raw _meta may set Meta
+	// instead of TraceContext.Others: fields for propagators other than the W3C's are then read from Meta, if there are
+	// such propagators.
 	TraceContext
 	Meta []byte
 
-	// Header has the headers of the HTTP request that brought the message, nil for none. They are read if the message
-	// names no span and the context has none: for senders that know of HTTP only.
+	// Header has the headers of the HTTP request that brought the message, nil for none. They count only if the message
+	// names no span and the context has none, for senders that propagate over HTTP only.
 	Header http.Header
 
-	// Untrusted says that the sender is not trusted with this side's traces: its span is linked to and is no parent, and
-	// its baggage is not read. What the context has of its own counts, unlike with [telemetry.WithPublicEndpointFn].
+	// Untrusted means that the sender may not extend this side's traces: its span becomes a link and not a parent, and
+	// its baggage is ignored. Span and baggage of the context still count, unlike with [telemetry.WithPublicEndpointFn].
 	Untrusted bool
 
-	// ClientName and ClientVersion are what a client calls itself; empty if it has not said so.
+	// ClientName and ClientVersion are the client's name and version for itself; empty if it sent none.
 	ClientName, ClientVersion string
 
-	// RemoteAddr is the address of a client over HTTP, as net/http has it: see [telemetry.WithoutClientAddress].
+	// RemoteAddr is the address of an HTTP client, as in net/http: see [telemetry.WithoutClientAddress].
 	RemoteAddr string
 
-	Size int // of the frame in bytes; zero if it is counted elsewhere
+	Size int // frame size in bytes; zero if the size is recorded elsewhere
 	Peer *Peer
 }
 
-// startHandler begins the handling of a message, which op becomes. The context that it returns is the one to handle it
-// with. The parent of its span is what the sender wrote into the message, with a link to the span of ctx if that is
-// another one; or else the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the
-// sender wrote; where [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
+// startHandler starts the handling of a message and stores its operation in op. The returned context is for the
+// handler.
+//
+// The parent of the span is the span in the message, with a link to the span of ctx if the two differ; without a span
+// in the message, it is the span of ctx. For an untrusted sender the parent is the span of ctx, with a link to the
+// span in the message. If [telemetry.WithPublicEndpointFn] distrusts the sender, there is no parent, and links to
+// both.
 func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
 	from := s.traces.extract(ctx, in)
 	ctx = from.ctx
@@ -173,7 +178,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 	op.startEntry()
 	usercode.Pass(op.logStart, op.abandon)
 	if in.Untrusted {
-		usercode.Pass(func() { op.adviseToJoin(in, from.remote) }, op.abandon)
+		usercode.Pass(func() { op.logJoinAdvice(in, from.remote) }, op.abandon)
 	}
 	if in.Size > 0 {
 		kind := KindRequest
@@ -185,7 +190,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 	return op.ctx
 }
 
-// begin finds out which signals are on, counts the request and reads the clock if one of them needs its duration.
+// begin finds out which signals are enabled, counts the request, and reads the clock if a signal needs the duration.
 func (op *Op) begin() {
 	s := op.side
 	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {

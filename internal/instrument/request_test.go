@@ -46,12 +46,12 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-// first makes an instance have an id that tests know.
+// first gives an instance a known id.
 var first = instrument.WithInstanceID("1")
 
 var stdio = instrument.Facts{Network: pipe, MCPVersion: "2026-07-28"}
 
-func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
+func TestCallEmitsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe, first)
@@ -120,7 +120,7 @@ func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 	})
 }
 
-func TestOnlyTheFirstEndCounts(t *testing.T) {
+func TestOnlyFirstEndCounts(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -135,7 +135,7 @@ func TestOnlyTheFirstEndCounts(t *testing.T) {
 	}
 }
 
-func TestRequestThatWasNeverAdmittedStartsAndFails(t *testing.T) {
+func TestRequestWithoutAdmissionLogsStartAndFailure(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -149,7 +149,7 @@ func TestRequestThatWasNeverAdmittedStartsAndFails(t *testing.T) {
 	}
 }
 
-func TestDurationLeavesTheWaitForAConnectionOut(t *testing.T) {
+func TestDurationExcludesWaitForConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -158,7 +158,7 @@ func TestDurationLeavesTheWaitForAConnectionOut(t *testing.T) {
 		time.Sleep(time.Hour) // virtual
 		op.Admit(nil, 1)
 		op.Sending()
-		time.Sleep(time.Second / 2) // virtual; there is no room
+		time.Sleep(time.Second / 2) // virtual; the queue is full
 		op.Retry(names.RetryBusy)
 		op.Sending()
 		time.Sleep(time.Second / 2) // virtual
@@ -198,7 +198,7 @@ func TestSlowRequestStopsAtInfo(t *testing.T) {
 	}
 }
 
-func TestRequestsOfOneCallShareItsCorrelationIDAndAreLinked(t *testing.T) {
+func TestRequestsOfOneCallShareCorrelationIDAndLinks(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -221,7 +221,7 @@ func TestRequestsOfOneCallShareItsCorrelationIDAndAreLinked(t *testing.T) {
 	}
 }
 
-func TestDurationHasTheSpanAsItsExemplar(t *testing.T) {
+func TestSpanIsExemplarOfDuration(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -237,7 +237,7 @@ func TestDurationHasTheSpanAsItsExemplar(t *testing.T) {
 	}
 }
 
-// startOnly keeps what a sampler sees.
+// startOnly records the parameters of a sampler.
 type startOnly struct{ seen []map[string]string }
 
 func (s *startOnly) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
@@ -249,7 +249,7 @@ func (s *startOnly) ShouldSample(p sdktrace.SamplingParameters) sdktrace.Samplin
 
 func (*startOnly) Description() string { return "keeps what it sees" }
 
-func TestSamplersSeeWhatTheCallIs(t *testing.T) {
+func TestSamplersSeeMethodAndTool(t *testing.T) {
 	s := &startOnly{}
 	tel := telemetry.New(telemetry.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSampler(s))))
 	c := instrument.NewClient(tel, "files", pipe)
@@ -270,7 +270,7 @@ func TestSamplersSeeWhatTheCallIs(t *testing.T) {
 	})
 }
 
-func TestRetryIsCountedLoggedAndOnTheSpan(t *testing.T) {
+func TestRetryIsCountedLoggedAndSetOnSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -292,7 +292,7 @@ func TestRetryIsCountedLoggedAndOnTheSpan(t *testing.T) {
 	}
 }
 
-func TestDecodingHasADurationAndABoundedError(t *testing.T) {
+func TestDecodingRecordsDurationAndBoundedErrorType(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

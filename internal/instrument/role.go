@@ -5,7 +5,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// role is what differs between a client and a server: what their metrics, events and attributes are called.
+// role holds the differences between clients and servers: the names of their metrics, events and attributes.
 type role struct {
 	which  telemetry.Side
 	ins    *sideInstruments
@@ -14,7 +14,7 @@ type role struct {
 	events *events
 }
 
-// keys are the attributes that a client and a server both have, each under its own prefix.
+// keys holds the attributes that clients and servers both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	group, // empty for a server, which is in none
@@ -73,10 +73,10 @@ var serverKeys = keys{
 	streamKind:      names.KeyMCPServerStreamKind,
 }
 
-// requestEvents are the events in the life of one request. Those that it cannot meet are empty.
+// requestEvents holds the events of one request. Events that cannot occur are empty.
 type requestEvents struct{ start, stop, exception, toolError, inputRequired, reissued string }
 
-// events are those that a client and a server both have, each under its own prefix.
+// events holds the events that clients and servers both have, each under its own prefix.
 type events struct {
 	sent, handled                                                            requestEvents
 	panicked, notificationSent, notification, violation, dropped, sessionEnd string

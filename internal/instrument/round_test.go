@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestRoundsAreNumberedAndLinkedAndSayWhyThereIsAnother(t *testing.T) {
+func TestRoundsAreNumberedLinkedAndLogged(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe, first)
 	defer c.Close()
@@ -48,7 +48,7 @@ func TestRoundsAreNumberedAndLinkedAndSayWhyThereIsAnother(t *testing.T) {
 	}
 }
 
-func TestReissuedRequestSaysSoOnce(t *testing.T) {
+func TestReissuedRequestIsLoggedOnce(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe, first)
 	defer c.Close()
@@ -75,7 +75,7 @@ func TestReissuedRequestSaysSoOnce(t *testing.T) {
 	}
 }
 
-func TestLostSubscriptionIsAWarning(t *testing.T) {
+func TestLostSubscriptionLogsWarning(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", network, first)
 	defer c.Close()
@@ -90,7 +90,7 @@ func TestLostSubscriptionIsAWarning(t *testing.T) {
 	}
 }
 
-func TestRejectedToolIsAWarning(t *testing.T) {
+func TestRejectedToolLogsWarning(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", network, first)
 	defer c.Close()

@@ -25,12 +25,12 @@ import (
 
 var update = flag.Bool("update", false, "write the sample records anew")
 
-// samplesFile has a record of each event, one a line, for docs/telemetry: the schema's tests write the pages from it.
+// samplesFile has one line with a record of each event. The schema's tests write the pages of docs/telemetry from it.
 const samplesFile = "../../mcpclient/telemetry/schema/testdata/samples.jsonl"
 
-// TestSamplesAreRecordsOfTheScenario lives through the scenario in which everything is emitted, at a fixed time and
-// with fixed ids, and keeps one record of each event: the first of those that have the most fields.
-func TestSamplesAreRecordsOfTheScenario(t *testing.T) {
+// TestSamplesAreRecordsOfScenario runs the scenario that emits everything, at a fixed time and with fixed ids. It
+// stores one record of each event: the first with the most fields.
+func TestSamplesAreRecordsOfScenario(t *testing.T) {
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 7, 28, 9, 30, 0, 0, time.UTC))) // virtual
@@ -60,7 +60,7 @@ func TestSamplesAreRecordsOfTheScenario(t *testing.T) {
 	}
 }
 
-// richest returns, in the order of the schema, the line of each event that has the most fields.
+// richest returns the line with the most fields for each event, in the order of the schema.
 func richest(t *testing.T, log []byte) string {
 	t.Helper()
 	best, fields := map[string]string{}, map[string]int{}
@@ -81,10 +81,10 @@ func richest(t *testing.T, log []byte) string {
 	return all.String()
 }
 
-// maxText is how much of a text a sample has.
+// maxText bounds the length of a text in a sample.
 const maxText = 240
 
-// printed puts fixed ids in the place of random ones, and leaves out the end of a long text at the end of a line.
+// printed replaces random ids by fixed ones, and cuts long texts at the end of a line.
 func printed(_ []string, a slog.Attr) slog.Attr {
 	switch a.Key {
 	case names.KeyMCPClientCorrID:
@@ -98,7 +98,7 @@ func printed(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// countingIDs makes trace and span ids of a count.
+// countingIDs generates consecutive trace and span ids.
 type countingIDs struct{ last uint64 }
 
 func (g *countingIDs) NewIDs(ctx context.Context) (id trace.TraceID, _ trace.SpanID) {
@@ -114,8 +114,8 @@ func (g *countingIDs) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID
 	return id
 }
 
-// traceIDs puts the ids of the span with which a record was logged behind its fields, as the console of package otlp
-// does. OTLP has them beside the fields.
+// traceIDs appends the ids of the record's span to its fields, like the console of package otlp. OTLP has separate
+// fields for them.
 type traceIDs struct{ slog.Handler }
 
 func (h *traceIDs) Handle(ctx context.Context, r slog.Record) error {

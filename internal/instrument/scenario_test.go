@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// network has every fact a network can have.
+// network has all facts of a network.
 var network = instrument.Network{
 	Transport: "tcp", Protocol: "http", ProtocolVersion: "2", Address: "mcp.example", Port: 443,
 }
@@ -28,26 +28,26 @@ var legacy = instrument.Facts{Network: network, MCPVersion: "2025-06-18"}
 
 var errBroken = errors.New("broken pipe")
 
-// stack is that of a handler that panics.
+// stack is the stack of a handler that panics.
 const stack = "goroutine 34 [running]:\nmain.answer(...)\n\t/src/main.go:52 +0x1d\n"
 
-// passes lets virtual time pass.
+// passes advances virtual time.
 func passes(d time.Duration) { time.Sleep(d) }
 
-// tooLarge is a frame that breaks a limit.
+// tooLarge is a frame that exceeds the limit.
 var tooLarge = instrument.Violation{
 	Reason: "frame_too_large", Size: 5 << 20, Limit: 4 << 20, Direction: telemetry.Received,
 	Head: []byte(`{"jsonrpc":"2.0"`),
 }
 
-// lost is an error with a type of its own.
+// lost is an error with an ErrorType method.
 type lost struct{}
 
 func (lost) Error() string     { return "the server went away" }
 func (lost) ErrorType() string { return names.ErrorConnectionLost }
 
-// TestEverythingInTheSchemaIsEmitted lives through all that can happen to a client and a server. That nothing else is
-// emitted is checked by the Recorder, here and wherever it is used.
+// TestEverythingInTheSchemaIsEmitted runs every event in the life of a client and a server. Every Recorder checks
+// that nothing outside the schema is emitted.
 func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second), telemetry.WithExecuteToolDuration(),
@@ -62,14 +62,14 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 		probing(t, rec.Telemetry())
 		failingOften(t, rec.Telemetry())
 		for _, m := range rec.Missing() {
-			if !strings.Contains(m, "=") { // every value is for the tests of clients and servers
+			if !strings.Contains(m, "=") { // tests of clients and servers cover all values
 				t.Errorf("the scenario shows all of the schema; missing: %s", m)
 			}
 		}
 	})
 }
 
-// probing asks an old server for its era, which it refuses as expected.
+// probing sends the probe to an old server, whose refusal is expected.
 func probing(t *testing.T, tel *telemetry.Telemetry) {
 	c := instrument.NewClient(tel, "files", pipe)
 	defer c.Close()
@@ -77,7 +77,7 @@ func probing(t *testing.T, tel *telemetry.Telemetry) {
 	op.End(instrument.Result{Code: -32601, HasCode: true, Message: "Method not found", Expected: true, Told: true})
 }
 
-// conversing makes a call of a conversation, in a program that copies baggage to its spans.
+// conversing makes a call within a conversation, in a program that copies baggage to its spans.
 func conversing(t *testing.T, rec *telemetrytest.Recording) {
 	rec.TracerProvider().RegisterSpanProcessor(baggagecopy.NewSpanProcessor(baggagecopy.AllowAllMembers))
 	ctx, err := telemetry.ContextWithConversation(t.Context(),
@@ -129,7 +129,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ToolsListed(tools)
 	c.ToolChanged("search", names.ChangeChanged, "description,input_schema", errors.New("not without a person"))
 	c.ToolChanged("search", names.ChangeRemoved, "", nil)
-	for range 6 { // one more than are logged at once
+	for range 6 { // one more than the limiter allows at once
 		c.ToolChanged("search", names.ChangeAdded, "", nil)
 	}
 	for range 6 {
@@ -144,7 +144,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	}})
 }
 
-// hearing logs what transports hear beside all calls.
+// hearing logs events of a transport outside of calls.
 func hearing(t *testing.T, c *instrument.Client) {
 	for event, fields := range map[string][]slog.Attr{
 		"mcp_client.process.stderr": {slog.String("mcp_client.process.stderr.line", "starting")},
@@ -158,7 +158,7 @@ func hearing(t *testing.T, c *instrument.Client) {
 	}
 }
 
-// injecting makes a request that a plan of faults hits.
+// injecting makes a request that a fault plan disturbs.
 func injecting(t *testing.T, c *instrument.Client) {
 	search := instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "search"}
 	ctx, op := c.StartRequest(t.Context(), search)
@@ -168,7 +168,7 @@ func injecting(t *testing.T, c *instrument.Client) {
 	})
 }
 
-// authorizing takes a step that succeeds and one that fails, within an attempt to connect.
+// authorizing runs one successful and one failed step within an attempt to connect.
 func authorizing(t *testing.T, c *instrument.Client) {
 	ctx, attempt := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	defer attempt.End(nil)
@@ -178,7 +178,7 @@ func authorizing(t *testing.T, c *instrument.Client) {
 	}
 }
 
-// connecting makes an attempt that fails and one that does not.
+// connecting makes a failed and a successful attempt.
 func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	ctx, first := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "initialize"})
@@ -207,7 +207,7 @@ func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	return c.Peer(legacy, "session-1")
 }
 
-// calling makes one request for each way it can end.
+// calling makes one request for each possible end.
 func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	tool := instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "read"}
 	_, op := c.StartRequest(t.Context(), tool)
@@ -219,7 +219,7 @@ func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	op.Received(300)
 	op.Answer([]byte(`{"content":[]}`))
 	op.Result(14)
-	for i := range 8 { // of which some are too many to be told
+	for i := range 8 { // more than the limiter allows
 		op.Loops(instrument.Loop{Kind: names.LoopSameCall, Calls: 5 + i})
 	}
 	passes(2 * time.Second)
@@ -298,12 +298,12 @@ func answering(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	refusing(t, c.StartHandler, p)
 }
 
-// refusing refuses more requests of one kind than the log wants warnings of.
+// refusing refuses more requests of one kind than the limiter allows warnings.
 func refusing(t *testing.T, start func(context.Context, instrument.Incoming) (context.Context, instrument.Op),
 	p *instrument.Peer) {
 	for i := range 8 {
 		if i == 7 {
-			passes(time.Second) // the limiter lets one more through
+			passes(time.Second) // the limiter allows one more
 		}
 		_, op := start(t.Context(), instrument.Incoming{Method: "roots/list", Known: true, ID: "9", Peer: p})
 		passes(time.Millisecond)
@@ -330,12 +330,12 @@ func notifying(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	for range 7 {
 		c.NotificationDropped("notifications/message", names.DropQueueFull)
 	}
-	passes(time.Second) // the limiter lets one more through
+	passes(time.Second) // the limiter allows one more
 	c.NotificationDropped("notifications/message", names.DropQueueFull)
 	c.NotificationDropped("notifications/tools/list_changed", names.DropCoalesced)
 }
 
-// misbehaving is a server that breaks the protocol more often than the log wants to hear.
+// misbehaving breaks the protocol more often than the limiter allows warnings.
 func misbehaving(c *instrument.Client) {
 	for range 7 {
 		c.Violation(tooLarge)
@@ -384,8 +384,8 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 		InSession: func() bool { return true }, Limits: func(yield func(string, int, int)) {
 			yield(names.CapacitySession, 8, 10)
 			yield(names.MemoryBody, 1<<10, 1<<20)
-		}}) // and stays
-	for range 6 { // one more than are logged at once
+		}}) // stays open
+	for range 6 { // one more than the limiter allows at once
 		s.Refused(t.Context(), instrument.Refusal{Reason: names.RefusalOverloaded, Status: 503,
 			Err: errBroken, RemoteAddr: "192.0.2.1:4711"})
 	}
@@ -399,7 +399,7 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	for range 7 {
 		s.NotificationDropped("notifications/message", names.DropQueueFull)
 	}
-	passes(time.Second) // the limiter lets one more through
+	passes(time.Second) // the limiter allows one more
 	s.NotificationDropped("notifications/message", names.DropQueueFull)
 	s.NotificationDropped("notifications/message", names.DropNoStream)
 	s.Undecodable(time.Microsecond, errBroken)
@@ -412,11 +412,12 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	linked.End(instrument.Result{})
 }
 
-// deciding has a policy decide on a call, on what is told beside all calls, and on more than is logged.
+// deciding makes policy decisions about a call, about messages outside of calls, and more of them than the limiter
+// allows.
 func deciding(t *testing.T, s *instrument.Server) {
 	ctx, op := s.StartHandler(t.Context(), instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool,
 		Target: "search", TargetKnown: true})
-	for range 6 { // one more than are logged at once
+	for range 6 { // one more than the limiter allows at once
 		s.Decided(ctx, instrument.Decision{Kind: names.PolicyRedacted, Method: "tools/call", Tool: "search", Redactions: 2,
 			Request: true})
 	}
@@ -432,7 +433,7 @@ func deciding(t *testing.T, s *instrument.Server) {
 	op.End(instrument.Result{Code: -32602, HasCode: true})
 }
 
-// working ends tasks in each way.
+// working ends a task with each status.
 func working(t *testing.T, s *instrument.Server) {
 	for _, end := range []struct {
 		status string
@@ -445,11 +446,11 @@ func working(t *testing.T, s *instrument.Server) {
 		_, task := s.StartTask(t.Context(), "add")
 		passes(40 * time.Second)
 		task.End(end.status, end.result)
-		task.End("failed", instrument.Result{}) // which does not count
+		task.End("failed", instrument.Result{}) // a second end does not count
 	}
 }
 
-// asking sends one request to the client for each way it can end.
+// asking sends the client one request for each possible end.
 func asking(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 	for _, r := range []instrument.Result{
 		{},
@@ -471,7 +472,7 @@ func asking(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 	op.End(instrument.Result{})
 }
 
-// serving handles one request for each way it can end.
+// serving handles one request for each possible end.
 func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 	for _, r := range []instrument.Result{
 		{},
@@ -500,7 +501,7 @@ func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 		op.End(r)
 		r.ToolError = false
 
-		ctx, op = s.StartHandler(ctx, instrument.Incoming{ // within another span, and with another parent
+		ctx, op = s.StartHandler(ctx, instrument.Incoming{ // within another span and with another parent
 			Method: "prompts/get", TargetKind: instrument.Prompt, Target: "greet", Known: true, TargetKnown: true, ID: "2",
 			Peer: p, TraceContext: traceparent("00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01"),
 		})

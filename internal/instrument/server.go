@@ -9,19 +9,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
-// concurrent use. A nil Server takes everything and does nothing.
+// Server emits the telemetry of one server's connections over one kind of network. It is safe for concurrent use.
+// Methods of a nil Server do nothing.
 //
-// Only what a handler asks its client waits for the log handler. All other records wait for it in a queue of at most
-// 32,768 records and 16 MiB; those beyond are not written, and a record says how many.
+// Only requests that a handler sends to its client wait for the log handler. All other records wait in a queue of at
+// most 32,768 records and 16 MiB. Records that do not fit are dropped, and a record reports how many.
 type Server struct {
 	side
 	callers *callers
 }
 
-// NewServer returns what the server with this name tells t about its connections over this network, nil if t observes
-// nothing. The name is the value of mcp_server.name on everything it emits. A server with several networks has one of
-// these for each, and gives all of them one [WithInstanceID]. Close it when the server has ended.
+// NewServer returns the Server that emits to t for the connections of the server with this name over this network, or
+// nil if t records nothing. The name is the value of mcp_server.name on everything that is emitted. A server with
+// several networks has one Server for each, all with the same [WithInstanceID]. The caller closes the Server when the
+// server has ended.
 func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOption) *Server {
 	h := hubOf(t)
 	if h == nil {
@@ -35,8 +36,8 @@ func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 	return s
 }
 
-// Peer returns the client at the other end of a connection, once its version is known. The session id, empty for none,
-// goes onto spans only.
+// Peer returns the client at the other end of a connection with a known version. The session id, empty for none,
+// becomes an attribute of spans only.
 func (s *Server) Peer(f Facts, sessionID string) *Peer {
 	if s == nil {
 		return nil
@@ -45,20 +46,21 @@ func (s *Server) Peer(f Facts, sessionID string) *Peer {
 	return s.side.peer(f, sessionID)
 }
 
-// StartHandler begins the handling of a request or a notification of the client. It returns the context to call the
-// handler with, and the operation, which the caller ends exactly once, after the answer was sent. A notification
-// without a handler is for [Server.Notification].
+// StartHandler starts the operation of a request or notification from the client. The returned context is for the
+// handler. The caller ends the operation exactly once, after the answer was sent. Use [Server.Notification] for a
+// notification without a handler.
 func (s *Server) StartHandler(ctx context.Context, in Incoming) (_ context.Context, op Op) {
 	if s == nil {
 		return ctx, op
 	}
 	ctx = s.startHandler(ctx, &in, &op)
-	op.trace.caller = s.called(&in)
+	op.trace.caller = s.countCaller(&in)
 	return ctx, op
 }
 
-// StartRequest begins a request or a notification that is to be sent. It returns the context to send it with, and the
-// operation, which the caller ends exactly once. A request of a server has no correlation id: it is sent once.
+// StartRequest starts the operation of a request or notification that the server is about to send. The returned
+// context is for sending it. The caller ends the operation exactly once. A server's request has no correlation id: it
+// is sent once.
 func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
 	if s == nil {
 		return ctx, Op{}
@@ -73,17 +75,17 @@ func (s *Server) Notification(d telemetry.Direction, method string) {
 	}
 }
 
-// NotificationDropped counts a notification that was not sent, for one of the Drop reasons.
+// NotificationDropped counts a notification that was not sent. reason is one of the Drop reasons.
 func (s *Server) NotificationDropped(method, reason string) {
 	if s != nil {
 		s.dropNotification(telemetry.Sent, method, reason)
 	}
 }
 
-// Decodes reports whether a metric records how long decoding takes, for a message that has no operation yet.
+// Decodes reports whether a metric records the duration of decoding, for a message without an operation.
 func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(context.Background()) }
 
-// Undecodable says how long it took to find out that a request cannot be decoded, and why.
+// Undecodable records the duration and the error of a request that could not be decoded.
 func (s *Server) Undecodable(d time.Duration, err error) {
 	if s.Decodes() {
 		s.ins.decode.Record(context.Background(), d.Seconds(),
@@ -105,14 +107,14 @@ func (s *Server) Dropped(d Drop) {
 	}
 }
 
-// NoDeadlines logs that the writer of an HTTP response allows no deadlines.
+// NoDeadlines logs that the writer of an HTTP response does not support deadlines.
 func (s *Server) NoDeadlines() {
 	if s != nil && s.logs.enabled(context.Background(), slog.LevelWarn) {
 		s.logs.emit(context.Background(), slog.LevelWarn, names.EventMCPServerHttpNoDeadlines)
 	}
 }
 
-// MessageSize records the size of a frame that no operation tells of.
+// MessageSize records the size of a frame that belongs to no operation.
 func (s *Server) MessageSize(d telemetry.Direction, k MessageKind, bytes int) {
 	if s != nil {
 		s.metrics.messageSize(context.Background(), d, k, bytes)
@@ -126,14 +128,14 @@ func (s *Server) QueueWait(d time.Duration) {
 	}
 }
 
-// HandlerPanic counts and logs a panic of the handler that was called with ctx. The value is in the log only.
+// HandlerPanic counts and logs a panic of the handler that was called with ctx. Only the log record has the value.
 func (s *Server) HandlerPanic(ctx context.Context, method string, value any, stack []byte) {
 	if s != nil {
 		s.panicked(ctx, method, value, stack)
 	}
 }
 
-// Close logs what was held back. Operations may still end.
+// Close logs the counts of suppressed records. Operations may still end afterwards.
 func (s *Server) Close() {
 	if s != nil {
 		s.metrics.leave()
@@ -141,8 +143,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Flush waits until the log handler has taken all records that were written so far, or until ctx ends, and then returns
-// its cause.
+// Flush waits until the log handler has all records that were written so far. If ctx ends first, Flush returns its
+// cause.
 func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -150,8 +152,8 @@ func (s *Server) Flush(ctx context.Context) error {
 	return s.logs.wait(ctx)
 }
 
-// serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side
-// only.
+// serverNetwork returns n without address and port: they describe the dialled server, and the conventions have them
+// on the client's side only.
 func serverNetwork(n Network) Network {
 	n.Address, n.Port = "", 0
 	return n

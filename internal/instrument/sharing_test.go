@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// A thousand clients of one server say the same about it.
-func TestClientsShareWhatTheySay(t *testing.T) {
+// The clients of one server share its facts.
+func TestClientsShareNamesAndFacts(t *testing.T) {
 	n := Network{Transport: "tcp", Address: "server.test", Port: 443}
 	about := Request{Method: "tools/call", Target: "t", TargetKind: Tool}
 	use := func(tel *telemetry.Telemetry) (*Client, *opInfo) {

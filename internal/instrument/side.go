@@ -17,26 +17,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// side is what a client and a server have in common: everything but the connection's own life. It is safe for
-// concurrent use.
+// side holds the common state of clients and servers: everything but the life of a client's connection. It is safe
+// for concurrent use.
 type side struct {
 	*role
 	tel      *hub
 	name     string
 	instance string
-	group    string      // of clients that have one
-	base     *knownFacts // what is known without a peer
+	group    string      // of a client; empty for none
+	base     *knownFacts // the facts before a peer is known
 
 	facts   interned
 	targets series.NameSet // tools and prompts
 	ops     series.Memo[opKey, *opInfo]
-	endings sync.Mutex // held while an ending is added to an opInfo
+	endings sync.Mutex // held while an opInfo gets another ending
 	traces  traces
 	metrics metrics
 	logs    logs
 	flight  flight.Recorder
 
-	foreign atomic.Pointer[foreign] // nil before the first
+	foreign atomic.Pointer[foreign] // nil before the first foreign name
 }
 
 func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) {
@@ -58,11 +58,11 @@ func (s *side) transport() attribute.KeyValue {
 	return optional(names.KeyNetworkTransport, s.base.Transport)
 }
 
-// foreign are words beyond those of the protocol, which few peers use.
+// foreign holds names outside the protocol, which few peers use.
 type foreign struct{ methods, outcomes series.NameSet }
 
-// beyond returns those of the side.
-func (s *side) beyond() *foreign {
+// foreignNames returns the foreign names of the side.
+func (s *side) foreignNames() *foreign {
 	if f := s.foreign.Load(); f != nil {
 		return f
 	}
@@ -70,13 +70,13 @@ func (s *side) beyond() *foreign {
 	return s.foreign.Load()
 }
 
-// methodLabel returns the method as metrics have it.
+// methodLabel returns the method as a metric label.
 func (s *side) methodLabel(method string, known bool) string {
 	if own, ok := words.KnownMethods[method]; ok {
 		return own
 	}
 	if known {
-		if own, ok := s.beyond().methods.Intern(method, words.MaxMethods); ok {
+		if own, ok := s.foreignNames().methods.Intern(method, words.MaxMethods); ok {
 			return own
 		}
 	}
@@ -86,24 +86,23 @@ func (s *side) methodLabel(method string, known bool) string {
 // SideOption is an option of one client or server: see [NewClient] and [NewServer].
 type SideOption func(*side)
 
-// WithInstanceID sets what tells clients of one name apart, and servers: the value of mcp_client.instance.id or
-// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, whose series it
-// would multiply. Empty, the default, means a [NewInstanceID].
+// WithInstanceID sets the id that distinguishes clients, or servers, of one name: the value of mcp_client.instance.id
+// or mcp_server.instance.id on spans and log records. Metrics do not have it, since it would multiply their series.
+// The default, empty, is a [NewInstanceID].
 func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = id } }
 
-// WithGroup sets the group that a client is in: see [names.KeyMCPClientGroup]. Empty, the default, means none; a server
-// has none.
+// WithGroup sets the group of a client: see [names.KeyMCPClientGroup]. The default, empty, is no group. Servers
+// ignore it.
 func WithGroup(group string) SideOption { return func(s *side) { s.group = group } }
 
-// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It tells them apart and
-// protects nothing.
+// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It is no secret.
 func NewInstanceID() string {
 	var id [8]byte
 	binary.BigEndian.PutUint64(id[:], rand.Uint64())
 	return hex.EncodeToString(id[:])
 }
 
-// identify appends what says whose span it is; the logger says it of every record.
+// identify appends the attributes that identify the side on a span. The logger adds them to every record.
 func (s *side) identify(attrs []attribute.KeyValue) []attribute.KeyValue {
 	attrs = append(attrs, optional(s.keys.name, s.name), attribute.String(s.keys.instance, s.instance))
 	if s.group != "" {

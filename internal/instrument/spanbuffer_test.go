@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// numbered makes a call with this id, whose sizes are made of it as well.
+// numbered makes a call with this id and with sizes that derive from it.
 func numbered(ctx context.Context, c *instrument.Client, p *instrument.Peer, id int) {
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "add"})
 	op.Admit(p, int64(id))
@@ -28,7 +28,7 @@ func numbered(ctx context.Context, c *instrument.Client, p *instrument.Peer, id 
 	op.End(instrument.Result{ResultType: "complete"})
 }
 
-// checkNumbered fails the test unless the attributes are those of one call that numbered has made, and returns its id.
+// checkNumbered fails the test unless the attributes belong to one call of numbered, and returns its correlation id.
 func checkNumbered(t *testing.T, attrs []attribute.KeyValue) string {
 	t.Helper()
 	set := attribute.NewSet(attrs...)
@@ -44,8 +44,8 @@ func checkNumbered(t *testing.T, attrs []attribute.KeyValue) string {
 	return text(names.KeyMCPClientCorrID)
 }
 
-// The spans are looked at while other calls are made, as those of a batch are.
-func TestSampledCallsAtTheSameTimeHaveTheirOwnAttributes(t *testing.T) {
+// An exporter reads the spans of a batch while other calls run.
+func TestConcurrentSampledCallsHaveOwnAttributes(t *testing.T) {
 	const goroutines, calls = 32, 100
 	exporter := tracetest.NewInMemoryExporter()
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter, sdktrace.WithBlocking()))
@@ -73,13 +73,13 @@ func TestSampledCallsAtTheSameTimeHaveTheirOwnAttributes(t *testing.T) {
 	}
 }
 
-// What lets the slices be used again: if this fails, copiesAttributes has to say no.
-func TestTheSDKCopiesTheAttributesOfASpan(t *testing.T) {
+// Reuse of the slices depends on this: if the test fails, copiesAttributes must return false.
+func TestSDKCopiesSpanAttributes(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
 	_, span := tracers.Tracer("").Start(t.Context(), "a")
 	attrs := make([]attribute.KeyValue, 0, 100)
-	for i := range 20 { // before there is room, and after that
+	for i := range 20 { // before and after the pool has a buffer
 		attrs = append(attrs[:0], attribute.Int("a", i), attribute.Int(fmt.Sprint("b", i), i))
 		span.SetAttributes(attrs...)
 		clear(attrs)
@@ -91,7 +91,7 @@ func TestTheSDKCopiesTheAttributesOfASpan(t *testing.T) {
 	}
 }
 
-// keeping is a tracer provider whose spans keep what they are given.
+// keeping is a tracer provider with spans that keep the slices of SetAttributes.
 type keeping struct {
 	noop.TracerProvider
 	tracer *keepingTracer
@@ -118,7 +118,7 @@ func (t *keepingTracer) Start(ctx context.Context, _ string, _ ...trace.SpanStar
 func (*keepingSpan) IsRecording() bool                           { return true }
 func (s *keepingSpan) SetAttributes(attrs ...attribute.KeyValue) { s.attrs = attrs }
 
-func TestASpanOfAnotherImplementationMayKeepItsAttributes(t *testing.T) {
+func TestOtherSpanImplementationsMayKeepAttributes(t *testing.T) {
 	tracer := new(keepingTracer)
 	tel := telemetry.New(telemetry.WithTracerProvider(keeping{tracer: tracer}))
 	c := instrument.NewClient(tel, "files", pipe)

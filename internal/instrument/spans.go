@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// startSpan opens the operation's span, or takes the caller's own span of the tool call if it is marked. ofCall are the
-// attributes that the program gives this call.
+// startSpan starts the operation's span, or borrows the caller's own span of the tool call if it is marked. ofCall
+// holds the program's attributes for this call.
 func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...Ref) {
 	users := op.userAttributes(ofCall)
 	if op.direction == telemetry.Sent && kind == Tool {
@@ -32,7 +32,7 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 		return
 	}
 	name, opts := op.spanStart(kind)
-	if len(users) > 0 { // before those of the schema, which prevail
+	if len(users) > 0 { // before the schema's attributes, which prevail
 		opts = append([]trace.SpanStartOption{trace.WithAttributes(users...)}, opts...)
 	}
 	for _, link := range links {
@@ -45,8 +45,8 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 	late.started(op.trace.recording)
 }
 
-// spanStart returns the name and the options that the operation's span starts with. Of what this side sends, the span
-// has the names as they are; of what it receives, only those it knows until the span ends.
+// spanStart returns the name and the start options of the operation's span. The span of a sent message has the full
+// names; the span of a received message has only known names until it ends.
 func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
 	name, opts := op.info.spanName, op.info.start
 	if op.direction == telemetry.Sent && !op.exact {
@@ -66,17 +66,17 @@ func spanName(method, target string) string {
 	return method + " " + target
 }
 
-// startOptions are a span's kind and the attributes that samplers see.
+// startOptions returns a span's kind and the attributes that samplers see.
 func startOptions(k opNamesKey) []trace.SpanStartOption {
 	kind := trace.SpanKindClient
 	if k.direction == telemetry.Received {
 		kind = trace.SpanKindServer
 	}
-	attrs := slices.Clone(k.onSpan(optional(names.KeyNetworkTransport, k.transport))) // of just their size
+	attrs := slices.Clone(k.onSpan(optional(names.KeyNetworkTransport, k.transport))) // without spare capacity
 	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
 }
 
-// onSpan are the names of the operation as a span has them, and the transport.
+// onSpan returns the names of the operation as span attributes, and the transport.
 func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 	attrs := append(k.attributes(), transport)
 	if k.direction == telemetry.Sent && k.targetKind == Tool {
@@ -85,10 +85,10 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 	return present(attrs...)
 }
 
-// endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
-// attributes and nothing else.
+// endSpan sets the attributes that were unknown at the start, all at once, and ends the span. A borrowed span gets
+// the attributes only.
 func (op *Op) endSpan(o outcome, r *Result) {
-	defer op.closeSpan() // whatever becomes of the user's redactor
+	defer op.closeSpan() // even if the user's redactor panics or ends the goroutine
 	op.setEndAttributes(o, r)
 	if op.trace.borrowed {
 		return
@@ -98,8 +98,8 @@ func (op *Op) endSpan(o outcome, r *Result) {
 	}
 }
 
-// statusText is what the status of a span says of an error: the message of the JSON-RPC error, or what went wrong. A
-// tool says it in its result, which is content.
+// statusText returns the description of an error for the span's status: the message of the JSON-RPC error, or the
+// error's text. A tool's error is in the result, which is content, so the description is empty.
 func statusText(r *Result) string {
 	switch {
 	case r.ToolError:
@@ -110,8 +110,8 @@ func statusText(r *Result) string {
 	return errorText(r)
 }
 
-// closeSpan ends the span, unless it is the caller's. A span that was kept beyond its answer ends now, with what its
-// caller has checked in the answer, unless another request has followed.
+// closeSpan ends the span, unless it is borrowed. The end time is the time of the answer. If the span was kept beyond
+// the answer, the end time is now, after the caller's check of the answer, unless another request follows.
 func (op *Op) closeSpan() {
 	switch {
 	case op.trace.borrowed:
@@ -122,7 +122,7 @@ func (op *Op) closeSpan() {
 	}
 }
 
-// endAttributes appends what was not known at the start.
+// endAttributes appends the attributes that were unknown at the start.
 func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {
 	s := op.side
 	add := func(key, value string) {
@@ -186,17 +186,17 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	return attrs
 }
 
-// usualAttributes is for how many attributes a span's end has room at first.
+// usualAttributes is the initial capacity for the attributes of a span's end.
 const usualAttributes = 16
 
-// endBuffers are where the attributes of a span's end are gathered, one after the other. Without them, each sampled
-// call would allocate half a KiB for what the SDK copies.
+// endBuffers holds buffers for the attributes of a span's end. Without them, each sampled call would allocate half a
+// KiB that the SDK copies anyway.
 var endBuffers = sync.Pool{New: func() any {
 	attrs := make([]attribute.KeyValue, 0, usualAttributes)
 	return &attrs
 }}
 
-// setEndAttributes gives the span what was not known at the start, all at once.
+// setEndAttributes sets the attributes that were unknown at the start, all at once.
 func (op *Op) setEndAttributes(o outcome, r *Result) {
 	if !copiesAttributes(op.trace.span) {
 		attrs := make([]attribute.KeyValue, 0, usualAttributes)
@@ -206,7 +206,7 @@ func (op *Op) setEndAttributes(o outcome, r *Result) {
 	buf := endBuffers.Get().(*[]attribute.KeyValue)
 	attrs := op.endAttributes(*buf, o, r)
 	op.trace.span.SetAttributes(attrs...)
-	clear(attrs) // holds on to nothing
+	clear(attrs) // releases the strings
 	*buf = attrs[:0]
 	endBuffers.Put(buf)
 }
@@ -214,8 +214,8 @@ func (op *Op) setEndAttributes(o outcome, r *Result) {
 // sdkSpans is the package of the SDK's spans.
 const sdkSpans = "go.opentelemetry.io/otel/sdk/trace"
 
-// copiesAttributes reports whether span copies what SetAttributes is given, so that the slice can be used again. The
-// API does not say; the SDK does, and a test holds it. Of other implementations nothing is known.
+// copiesAttributes reports whether span copies the arguments of SetAttributes, so that the slice can be reused. The
+// API does not specify it; the SDK copies, and a test checks that. Other implementations may keep the slice.
 func copiesAttributes(span trace.Span) bool {
 	t := reflect.TypeOf(span)
 	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == sdkSpans

@@ -10,11 +10,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// stats are the statistics of an opInfo. They are written without a lock: what is read while requests end may have the
-// one and miss the other.
+// stats holds the statistics of an opInfo. Writers take no lock: a reader may see one part of a request that is just
+// ending and miss the other.
 type stats struct {
 	latencies latencies
-	errors    atomic.Pointer[[]*errorCount] // copy on write, guarded by side.endings for writing
+	errors    atomic.Pointer[[]*errorCount] // copy on write; side.endings guards writes
 }
 
 type errorCount struct {
@@ -22,7 +22,7 @@ type errorCount struct {
 	n atomic.Uint64
 }
 
-// count adds a request that has ended to the statistics.
+// count adds an ended request to the statistics.
 func (s *side) count(info *opInfo, o outcome, elapsed time.Duration) {
 	info.stats.latencies.add(elapsed)
 	if o.failed {
@@ -30,14 +30,14 @@ func (s *side) count(info *opInfo, o outcome, elapsed time.Duration) {
 	}
 }
 
-// errorCount returns the counter of an outcome. Those beyond the limit, as on metrics, are one.
+// errorCount returns the counter of an outcome. Outcomes beyond the limit share one counter, as on metrics.
 func (s *side) errorCount(info *opInfo, o outcome) *errorCount {
 	if c := info.stats.find(o); c != nil {
 		return c
 	}
 	s.endings.Lock()
 	defer s.endings.Unlock()
-	if !s.metrics.tells(o) {
+	if !s.metrics.recordsOutcome(o) {
 		o = o.anonymous()
 	}
 	if c := info.stats.find(o); c != nil {
@@ -65,7 +65,7 @@ func (s *stats) find(o outcome) *errorCount {
 	return nil
 }
 
-// operations returns the statistics of all requests, those of one direction and method together.
+// operations returns the statistics of all requests, sorted by direction, method and target.
 func (s *side) operations() []telemetry.Operation {
 	var all []telemetry.Operation
 	for _, info := range s.ops.All() {
@@ -106,8 +106,8 @@ func (s *stats) summary() (o telemetry.Operation) {
 	return o
 }
 
-// Durations are counted in buckets that are a microsecond wide up to latencyLinear, and from there on an eighth of the
-// power of two below them, up to about 19 hours.
+// Durations are counted in buckets. Up to latencyLinear microseconds, a bucket is a microsecond wide; above, its
+// width is an eighth of the power of two below it. The last bucket ends at about 19 hours.
 const (
 	latencyLinear  = 16
 	latencyParts   = 8
@@ -115,24 +115,24 @@ const (
 	latencyBuckets = latencyLinear + latencyOctaves*latencyParts
 )
 
-// latencyGroupSize is how many buckets are made at once. Most clients that wait have a duration or two in a group.
+// latencyGroupSize is the number of buckets that are allocated together. Most groups hold one or two durations.
 const latencyGroupSize = 4
 
-// latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from
-// the first duration in one on, in a list.
+// latencies is a histogram of durations. The durations of one operation are similar, so buckets are allocated in
+// groups when the first duration falls into a group. The groups form a list.
 type latencies struct {
 	groups atomic.Pointer[latencyGroup]
 	max    atomic.Int64
 }
 
-// latencyGroup is the buckets from number*latencyGroupSize on.
+// latencyGroup holds the buckets from number*latencyGroupSize.
 type latencyGroup struct {
 	number int
 	counts [latencyGroupSize]atomic.Uint64
 	next   atomic.Pointer[latencyGroup]
 }
 
-// group returns the group with a number, which it makes if there is none.
+// group returns the group with a number, and adds it if it does not exist.
 func (l *latencies) group(number int) *latencyGroup {
 	at := &l.groups
 	for {
@@ -159,7 +159,7 @@ func (l *latencies) add(d time.Duration) {
 	}
 }
 
-// counts returns how many durations are in each bucket.
+// counts returns the number of durations in each bucket.
 func (l *latencies) counts() (all [latencyBuckets]uint64) {
 	for g := l.groups.Load(); g != nil; g = g.next.Load() {
 		for i := range g.counts {
@@ -182,7 +182,7 @@ func latencyBucket(d time.Duration) int {
 	return latencyLinear + octave*latencyParts + part
 }
 
-// latencyMiddle is the duration that stands for those in a bucket.
+// latencyMiddle returns the duration in the middle of a bucket.
 func latencyMiddle(bucket int) time.Duration {
 	if bucket < latencyLinear {
 		return time.Duration(bucket)*time.Microsecond + time.Microsecond/2
@@ -192,12 +192,12 @@ func latencyMiddle(bucket int) time.Duration {
 	return time.Duration(latencyParts+part)*width + width/2
 }
 
-// quantile returns the duration that a part of all is not longer than.
+// quantile returns the duration that the given part of all durations does not exceed.
 func quantile(counts *[latencyBuckets]uint64, all uint64, part float64) time.Duration {
 	if all == 0 {
 		return 0
 	}
-	rank := uint64(part * float64(all)) // of those before it
+	rank := uint64(part * float64(all)) // number of durations before the quantile
 	var seen uint64
 	for i, n := range counts {
 		if seen += n; seen > rank || seen == all {

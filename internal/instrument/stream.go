@@ -14,10 +14,10 @@ import (
 
 type streamEnd struct{ kind, errorType string }
 
-// StreamOpened counts and logs a stream that has opened and serves no single request, of one of the Stream kinds. It
-// returns what to call when the stream has ended, with the reason unless it ended in order; only the first call counts.
-// An error of type shutdown or cancelled, with which this end gives the stream up, is an end in order. Both functions
-// may be called from any goroutine. A stream has no span: it may live for weeks.
+// StreamOpened counts and logs an open stream that serves no single request. kind is one of the Stream kinds. The
+// caller calls ended when the stream has ended, with the reason, or nil for a normal end; only the first call counts.
+// An error of type shutdown or cancelled is a normal end: this end gave up the stream. Both functions are safe for
+// concurrent use. A stream has no span, since it may live for weeks.
 func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	if c == nil {
 		return func(error) {}
@@ -25,8 +25,8 @@ func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	return c.streamOpened(kind)
 }
 
-// StreamOpened is that of a client, for a stream to it. To a server, every end is one in order: it cannot tell whether
-// its client has left or was lost.
+// StreamOpened counts and logs an open stream to a client, like [Client.StreamOpened]. Every end counts as normal: a
+// server cannot distinguish a client that left from a lost one.
 func (s *Server) StreamOpened(kind string) (ended func()) {
 	if s == nil {
 		return func() {}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestStreamIsCountedWhileItIsOpenAndMeasuredWhenItEnds(t *testing.T) {
+func TestOpenStreamIsCountedAndEndedStreamMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", network, first)
@@ -52,7 +52,7 @@ func TestStreamIsCountedWhileItIsOpenAndMeasuredWhenItEnds(t *testing.T) {
 	})
 }
 
-func TestStreamsThatEndInOrderHaveNoError(t *testing.T) {
+func TestNormalEndOfStreamHasNoError(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", network)
 	defer c.Close()
@@ -67,7 +67,7 @@ func TestStreamsThatEndInOrderHaveNoError(t *testing.T) {
 	}
 }
 
-func TestStreamEndsOnceFromAnyGoroutine(t *testing.T) {
+func TestStreamEndsOnce(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", network)
 	defer c.Close()

@@ -15,12 +15,12 @@ const (
 	maxContentDepth = 32      // objects and arrays in each other
 )
 
-// leftOut is the key of a member, or the beginning of an element, that says that others are left out.
-const leftOut = "…"
+// omittedMark is the key of a member, or the start of an element, that marks omitted content.
+const omittedMark = "…"
 
-// structured returns a content as the value of an attribute: what its JSON says, so that a backend can look into it, or
-// the text as it is if that is no JSON object or array. The first 8 KiB are kept of it. Where they end, the value ends
-// with all objects and arrays closed, and says so.
+// structured returns JSON content as a structured attribute value, so that backends can search it. Text that is no
+// JSON object or array stays a string. The value holds the first 8 KiB. A truncated value is well-formed, with all
+// objects and arrays closed, and contains a note.
 func structured(text string) attribute.Value {
 	if first := strings.TrimLeft(text, " \t\r\n"); first == "" || first[0] != '{' && first[0] != '[' {
 		return attribute.StringValue(truncate(text, maxContent))
@@ -32,7 +32,7 @@ func structured(text string) attribute.Value {
 		if _, err = r.d.Token(); err == io.EOF {
 			return v
 		}
-		return attribute.StringValue(truncate(text, maxContent)) // there is more behind the value
+		return attribute.StringValue(truncate(text, maxContent)) // there is more text after the value
 	}
 	if err != nil {
 		return attribute.StringValue(truncate(text, maxContent))
@@ -40,11 +40,11 @@ func structured(text string) attribute.Value {
 	return v
 }
 
-// contentReader reads JSON until so much of it is kept as there is room for. What comes behind is not looked at.
+// contentReader reads JSON until its budget of bytes is spent. It ignores the rest.
 type contentReader struct {
 	d    *json.Decoder
-	left int  // bytes
-	full bool // no more is kept
+	left int  // remaining bytes
+	full bool // the budget is spent
 }
 
 func (r *contentReader) value(depth int) (attribute.Value, error) {
@@ -57,7 +57,7 @@ func (r *contentReader) value(depth int) (attribute.Value, error) {
 		switch r.spend(len("[]")); {
 		case r.full || depth == maxContentDepth:
 			r.full = true
-			return attribute.StringValue(leftOut), nil
+			return attribute.StringValue(omittedMark), nil
 		case t == '{':
 			return r.object(depth)
 		}
@@ -92,7 +92,7 @@ func (r *contentReader) object(depth int) (attribute.Value, error) {
 		members = append(members, attribute.KeyValue{Key: attribute.Key(name), Value: v})
 	}
 	if depth == 0 && r.full {
-		members = append(members, attribute.String(leftOut, cutAt))
+		members = append(members, attribute.String(omittedMark, cutAt))
 	}
 	return attribute.MapValue(members...), r.end()
 }
@@ -107,14 +107,14 @@ func (r *contentReader) array(depth int) (attribute.Value, error) {
 		elements = append(elements, v)
 	}
 	if depth == 0 && r.full {
-		elements = append(elements, attribute.StringValue(leftOut+" "+cutAt))
+		elements = append(elements, attribute.StringValue(omittedMark+" "+cutAt))
 	}
 	return attribute.SliceValue(elements...), r.end()
 }
 
 var cutAt = "cut at " + strconv.Itoa(maxContent) + " bytes"
 
-// end reads the end of an object or array, if everything in it was kept.
+// end reads the end of an object or array, if nothing in it was omitted.
 func (r *contentReader) end() error {
 	if r.full {
 		return nil
@@ -123,16 +123,16 @@ func (r *contentReader) end() error {
 	return err
 }
 
-// text returns what there is room for of a string.
+// text returns the part of a string that fits the budget.
 func (r *contentReader) text(s string) string {
 	kept := truncate(s, max(r.left, 0))
 	if r.spend(len(s) + len(`""`)); r.full {
-		kept += leftOut
+		kept += omittedMark
 	}
 	return kept
 }
 
-// number returns a number as it is: as text if neither of the types of attributes holds it.
+// number returns a number without loss: as text if neither attribute type can hold it.
 func (r *contentReader) number(s string) attribute.Value {
 	r.spend(len(s))
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -144,7 +144,7 @@ func (r *contentReader) number(s string) attribute.Value {
 	return attribute.StringValue(truncate(s, max(r.left, 64)))
 }
 
-// spend makes room for so many bytes of JSON and the comma behind them.
+// spend takes n bytes of JSON, and one for a comma, from the budget.
 func (r *contentReader) spend(n int) {
 	r.left -= n + 1
 	r.full = r.full || r.left < 0

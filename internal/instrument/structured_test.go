@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestContentsAreStructuredAsTheirJSON(t *testing.T) {
+func TestContentsAreStructuredLikeJSON(t *testing.T) {
 	m := func(kv ...attribute.KeyValue) attribute.Value { return attribute.MapValue(kv...) }
 	for text, want := range map[string]attribute.Value{
 		`{}`:                       m(),
@@ -35,7 +35,7 @@ func TestContentsAreStructuredAsTheirJSON(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutOfAContentIsClosedAndSaysSo(t *testing.T) {
+func TestTruncatedContentIsWellFormedAndMarked(t *testing.T) {
 	long := strings.Repeat("é", maxContent)
 	for name, text := range map[string]string{
 		"a string":         fmt.Sprintf(`{"a":1,"b":{"c":[%q,2],"d":3},"e":4}`, long),
@@ -58,7 +58,7 @@ func TestWhatIsCutOfAContentIsClosedAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestContentsThatFitAreTheSameJSON(t *testing.T) {
+func TestContentsWithinLimitKeepTheirJSON(t *testing.T) {
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {
 		all := []*rapid.Generator[any]{rapid.Bool().AsAny(), rapid.StringN(0, 20, -1).AsAny(),

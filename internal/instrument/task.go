@@ -18,12 +18,12 @@ import (
 
 type taskEnd struct{ tool, status, errorType string }
 
-// Task is the work of a task of the tasks extension, from its creation to its end, which the request that created it
-// has not waited for. It is a value that its owner keeps and does not share; its methods do nothing on the zero Task.
+// Task is the work of a task of the tasks extension, from its creation to its end. The request that created it does
+// not wait for it. A Task is a value; its owner keeps it and does not share it. Methods of the zero Task do nothing.
 type Task struct {
 	s       *Server
-	tool    string // as it is
-	label   string // as metrics have it
+	tool    string // name of the tool, without limits of metrics
+	label   string // the tool as a metric label
 	ctx     context.Context
 	span    trace.Span
 	start   time.Time
@@ -31,9 +31,8 @@ type Task struct {
 	over    bool
 }
 
-// StartTask begins the work of a task, for a call of a tool that the server has. It returns the context to do it in,
-// and what the caller ends exactly once. The span is a child of that of the request, and goes on when the request is
-// over.
+// StartTask starts the work of a task, for a call of one of the server's tools. The returned context is for the work.
+// The caller ends the Task exactly once. Its span is a child of the request's span and outlives the request.
 func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, Task) {
 	if s == nil {
 		return ctx, Task{}
@@ -48,8 +47,8 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 	return t.ctx, t
 }
 
-// End ends the work with the final status of the task, and with what the request would have been answered with. Only
-// the first call counts.
+// End ends the work with the final status of the task and the result that the request would have had. Only the first
+// call counts.
 func (t *Task) End(status string, r Result) {
 	if t.s == nil || t.over {
 		return
@@ -67,14 +66,14 @@ func (t *Task) End(status string, r Result) {
 		Failed: o.failed, Elapsed: elapsed,
 	}, Trace: t.span.SpanContext().TraceID()})
 	t.endSpan(status, o, &r)
-	if h := s.tel.ins.task; h.Enabled(t.ctx) { // exemplars go by what became of the span
+	if h := s.tel.ins.task; h.Enabled(t.ctx) { // after the span has ended: exemplars depend on it
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}
 	t.log(status, elapsed, o, &r)
 }
 
 func (t *Task) endSpan(status string, o outcome, r *Result) {
-	defer t.span.End() // whatever becomes of the user's redactor
+	defer t.span.End() // even if the user's redactor panics or ends the goroutine
 	s := t.s
 	if t.span.IsRecording() {
 		t.span.SetAttributes(present(s.identify([]attribute.KeyValue{
@@ -87,14 +86,14 @@ func (t *Task) endSpan(status string, o outcome, r *Result) {
 	}
 }
 
-// errorMessage returns what may be told of the text of the task's error.
+// errorMessage returns the redacted text of the task's error.
 func (t *Task) errorMessage(text string) string {
 	c := telemetry.Content{Kind: telemetry.ErrorMessage, Side: telemetry.ServerSide, Direction: telemetry.Received,
 		Method: words.MethodCallTool, Target: t.tool}
 	return t.s.errorMessage(t.ctx, c, text)
 }
 
-// taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many
+// taskEnded returns the options for a task with this end. It omits the name of the tool if that would make too many
 // series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 	ends := &s.metrics.options().taskEnd
@@ -108,7 +107,7 @@ func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 	return s.metrics.options().taskEnd.At(k)
 }
 
-// log says how the work ended: Error if that is a defect of this side.
+// log logs the end of the work, at Error if the cause is a defect of this side.
 func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 	s, level := t.s, slog.LevelInfo
 	if o.failed && o.word == "" && o.code == codeInternalError && !r.Told {

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// truncate returns a copy of the first limit bytes of s, less where that would cut a character in two. Bytes that are
-// no text become a question mark: exporters refuse what is not UTF-8, and everything else in the same batch with it.
+// truncate returns a copy of the first limit bytes of s, or fewer to keep the last character whole. Each run of
+// invalid UTF-8 becomes a question mark: exporters reject invalid UTF-8, together with everything else in the batch.
 //
-// It copies because s may be part of a frame of many MiB that would live as long as the copy does.
+// truncate copies because s may be part of a frame of many MiB, which would otherwise live as long as the result.
 func truncate(s string, limit int) string {
 	if len(s) > limit {
 		s = s[:limit]

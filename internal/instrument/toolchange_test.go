@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestEveryChangeOfAToolIsCounted has a server that changes more tools at once than are logged.
-func TestEveryChangeOfAToolIsCounted(t *testing.T) {
+// TestEveryToolChangeIsCounted changes more tools at once than the limiter allows records.
+func TestEveryToolChangeIsCounted(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", network)
 	const changes = 100

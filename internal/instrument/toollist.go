@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ToolSize is what a part of a tool's definition takes. It has the fields of package contextcost's type, so that one
-// converts to the other.
+// ToolSize is the size of a part of a tool's definition. Its fields equal those of package contextcost's type, so
+// that one converts to the other.
 type ToolSize struct{ Bytes, EstimatedTokens int }
 
 func (s *ToolSize) add(other ToolSize) {
@@ -19,28 +19,28 @@ func (s *ToolSize) add(other ToolSize) {
 	s.EstimatedTokens += other.EstimatedTokens
 }
 
-// ToolList adds up what the definitions of the tools of one list take. It is not for concurrent use. A nil ToolList
-// takes everything and does nothing.
+// ToolList adds up the sizes of the definitions in one list of tools. It is not safe for concurrent use. Methods of a
+// nil ToolList do nothing.
 type ToolList struct {
 	Tools int
-	Size  ToolSize // of all
+	Size  ToolSize // of all tools together
 
 	*toolSizes // nil without telemetry.WithContextCost
 }
 
-// toolSizes are the sizes of the first tools of a list, and one for all others.
+// toolSizes holds the sizes of the first tools of a list, and one size for all others.
 type toolSizes struct {
 	limit int
 	each  []toolSize
 }
 
-// toolSize is what the parts of a definition take, in the order of words.DefinitionParts.
+// toolSize holds the sizes of a definition's parts, in the order of words.DefinitionParts.
 type toolSize struct {
 	name  string
 	parts [2]ToolSize
 }
 
-// Metered reports whether measurements of the client go anywhere: whether there is a meter that records.
+// Metered reports whether a meter records the client's measurements.
 func (c *Client) Metered() bool {
 	if c == nil {
 		return false
@@ -49,7 +49,7 @@ func (c *Client) Metered() bool {
 	return c.tel.ins.clientDuration.Enabled(ctx) || c.ins.size.Enabled(ctx) || c.tel.ins.gauges.read.Load()
 }
 
-// NewToolList returns what the tools of a list are added to, nil if nothing is observed.
+// NewToolList returns an empty ToolList, or nil if the client's telemetry is off.
 func (c *Client) NewToolList() *ToolList {
 	if c == nil {
 		return nil
@@ -61,7 +61,7 @@ func (c *Client) NewToolList() *ToolList {
 	return l
 }
 
-// Add adds a tool, of which the description counts apart from the schema. The name may be a part of a frame.
+// Add adds a tool. Its description and its schema count separately. The name may be a part of a frame.
 func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	if l == nil {
 		return
@@ -74,7 +74,8 @@ func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	}
 }
 
-// addTo adds the parts of a tool, under its name as long as there are places for names. The last place is for others.
+// addTo adds the parts of a tool, under its name while there are places for names. All other tools share the last
+// place.
 func (s *toolSizes) addTo(tool string, parts [2]ToolSize) {
 	switch {
 	case len(s.each) < s.limit && tool != names.Other:
@@ -88,7 +89,7 @@ func (s *toolSizes) addTo(tool string, parts [2]ToolSize) {
 	}
 }
 
-// AddList adds the tools of another list, which does not change.
+// AddList adds the tools of another list, which stays unchanged.
 func (l *ToolList) AddList(other *ToolList) {
 	if l == nil || other == nil {
 		return
@@ -103,15 +104,15 @@ func (l *ToolList) AddList(other *ToolList) {
 	}
 }
 
-// ToolsListed says that the server lists these tools, and no others. The gauges show them until the next list, or until
-// the client is closed.
+// ToolsListed sets the list of the server's tools. The gauges show it until the next list, or until the client is
+// closed.
 func (c *Client) ToolsListed(l *ToolList) {
 	if c != nil {
 		c.listed.Store(l)
 	}
 }
 
-// ListedTools returns what was listed last, nil for nothing yet. It does not change any more.
+// ListedTools returns the latest list, or nil before the first. The list is immutable.
 func (c *Client) ListedTools() *ToolList {
 	if c == nil {
 		return nil
@@ -119,8 +120,8 @@ func (c *Client) ListedTools() *ToolList {
 	return c.listed.Load()
 }
 
-// observeTools shows what tools take. Clients of one name have one server, as a rule, whose tools a model is given
-// once: the largest list of theirs counts, and not all together.
+// observeTools observes the sizes of tools. Clients of one name usually have the same server, and a model gets its
+// tools once. So the gauges show the largest list of these clients, and not the sum.
 func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 	for _, m := range []struct {
 		list, definition metric.Int64Observable
@@ -129,13 +130,13 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 		{g.ins.toolsSize, g.ins.toolSize, func(s ToolSize) int64 { return int64(s.Bytes) }},
 		{g.ins.toolsTokens, g.ins.toolTokens, func(s ToolSize) int64 { return int64(s.EstimatedTokens) }},
 	} {
-		lists, definitions := map[whose]int64{}, map[whose]int64{}
+		lists, definitions := map[gaugeKey]int64{}, map[gaugeKey]int64{}
 		for _, c := range clients {
 			l := c.listed.Load()
 			if l == nil {
 				continue
 			}
-			w := c.metrics.whose()
+			w := c.metrics.gaugeKey()
 			lists[w] = max(lists[w], m.of(l.Size))
 			if l.toolSizes == nil {
 				continue
@@ -147,7 +148,7 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 				}
 			}
 		}
-		for w, n := range theLongest(lists, words.FoldedNames, clientsBeyond) {
+		for w, n := range foldShortest(lists, words.FoldedNames, clientsBeyond) {
 			o.ObserveInt64(m.list, n, w.set(&clientKeys))
 		}
 		for w, n := range foldTools(definitions) {
@@ -157,24 +158,24 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 	}
 }
 
-// foldTools returns the sizes of definitions, those for which there are no places added up: first the smallest tools of
-// a client, and where there are too many names for that as well, the clients of a group.
-func foldTools(all map[whose]int64) map[whose]int64 {
+// foldTools returns the sizes of definitions by name. If there are more than places, it adds up the smallest tools of
+// each client. If there are too many client names, it adds up the clients of each group.
+func foldTools(all map[gaugeKey]int64) map[gaugeKey]int64 {
 	if len(all) <= words.MaxSets {
 		return all
 	}
-	ofNames := map[whose]int64{}
+	ofNames := map[gaugeKey]int64{}
 	for w, n := range all {
 		ofNames[toolsBeyond(w)] += n
 	}
 	if len(ofNames) > words.MaxSets/2 {
-		return theLongest(ofNames, len(words.DefinitionParts)*words.FoldedNames, clientsBeyond)
+		return foldShortest(ofNames, len(words.DefinitionParts)*words.FoldedNames, clientsBeyond)
 	}
-	return theLongest(all, len(ofNames), toolsBeyond)
+	return foldShortest(all, len(ofNames), toolsBeyond)
 }
 
-// toolsBeyond stands for the tools of w's client where there are more than places.
-func toolsBeyond(w whose) whose {
+// toolsBeyond returns the series for the tools of w's client if there are more tools than places.
+func toolsBeyond(w gaugeKey) gaugeKey {
 	w.tool = names.Other
 	return w
 }

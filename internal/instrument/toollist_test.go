@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// lists has a client get a list of so many tools, each with a description of one byte more than the one before and a
-// schema of 100 bytes.
+// lists makes a client list this many tools. Each has a schema of 100 bytes and a description one byte longer than
+// the one before.
 func lists(c *instrument.Client, tools int) {
 	l := c.NewToolList()
 	for i := range tools {
@@ -30,7 +30,7 @@ const (
 	resultSize       = names.MetricMCPClientToolResultSize
 )
 
-func TestTheSizeOfAListIsThatOfTheLastOneWhileTheClientIsOpen(t *testing.T) {
+func TestGaugeShowsSizeOfLatestListUntilClose(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	a, b := instrument.NewClient(rec.Telemetry(), "files", pipe), instrument.NewClient(rec.Telemetry(), "files", pipe)
 	check := func(when string, points int, size, tokens int64) {
@@ -63,7 +63,7 @@ func TestTheSizeOfAListIsThatOfTheLastOneWhileTheClientIsOpen(t *testing.T) {
 	check("without clients", 0, 0, 0)
 }
 
-func TestWhatEachToolTakesIsAnOption(t *testing.T) {
+func TestSizesOfToolsNeedOption(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost(), telemetry.WithToolNameLimit(2))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -92,7 +92,7 @@ func TestWhatEachToolTakesIsAnOption(t *testing.T) {
 	}
 }
 
-func TestSizesOfResultsAreAnOption(t *testing.T) {
+func TestSizesOfResultsNeedOption(t *testing.T) {
 	run := func(opts ...telemetry.Option) *telemetrytest.Recording {
 		rec := telemetrytest.Recorder(t, opts...)
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -100,7 +100,7 @@ func TestSizesOfResultsAreAnOption(t *testing.T) {
 		for _, r := range []instrument.Result{{}, {ToolError: true}} {
 			returns(t, c, "read", 700, r)
 		}
-		callTool(t, c, "read", instrument.Result{ErrorType: names.ErrorTimeout}) // which has no result
+		callTool(t, c, "read", instrument.Result{ErrorType: names.ErrorTimeout}) // without a result
 		return rec
 	}
 	if _, ok := run().Metric(resultSize); ok {
@@ -111,7 +111,7 @@ func TestSizesOfResultsAreAnOption(t *testing.T) {
 	}
 }
 
-// returns has a client call a tool whose result is of this size.
+// returns makes a client call a tool with a result of this size.
 func returns(t testing.TB, c *instrument.Client, tool string, bytes int, r instrument.Result) {
 	_, op := c.StartRequest(t.Context(),
 		instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: tool})
@@ -119,8 +119,8 @@ func returns(t testing.TB, c *instrument.Client, tool string, bytes int, r instr
 	op.End(r)
 }
 
-// TestSizesOfToolsKeepToTheirPlaces has fleets with more tools, and with more names, than metrics have places.
-func TestSizesOfToolsKeepToTheirPlaces(t *testing.T) {
+// TestSizesOfToolsStayWithinLimit uses fleets with more tools, and with more names, than metrics have places.
+func TestSizesOfToolsStayWithinLimit(t *testing.T) {
 	for _, fleetOf := range []struct{ clients, tools, named int }{
 		{20, 30, 20},
 		{40, 60, 40},     // tools fold
@@ -154,7 +154,7 @@ func TestSizesOfToolsKeepToTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestAListOfToolsIsBoundedAndKeepsNoFrame(t *testing.T) {
+func TestToolListIsBoundedAndKeepsNoFrame(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -177,7 +177,7 @@ func TestAListOfToolsIsBoundedAndKeepsNoFrame(t *testing.T) {
 	}
 }
 
-func TestAClientThatIsNotObservedListsNothing(t *testing.T) {
+func TestNilClientHasNoToolList(t *testing.T) {
 	c := instrument.NewClient(telemetry.Off(), "files", pipe)
 	l := c.NewToolList()
 	l.Add("read", instrument.ToolSize{Bytes: 1}, instrument.ToolSize{})

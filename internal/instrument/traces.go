@@ -19,10 +19,10 @@ import (
 // traces starts and ends the spans of a side, and reads and writes the trace context of its messages.
 type traces struct {
 	side  *side
-	scrub func(telemetry.Content) []byte // see Redacting; nil for nothing
+	scrub func(telemetry.Content) []byte // the function that Redacting was given; nil for none
 }
 
-// spansNotification asks the user's function, if there is one, whether a notification has a span.
+// spansNotification reports whether a notification has a span, by the user's function or the default.
 func (t *traces) spansNotification(ctx context.Context, method string) (wanted bool) {
 	usercode.Run(func() { wanted = t.side.tel.Notifications(method) }, t.side.failed(ctx, "notification spans"))
 	return wanted
@@ -31,7 +31,7 @@ func (t *traces) spansNotification(ctx context.Context, method string) (wanted b
 // maxUserAttributes bounds the attributes of the program on one span.
 const maxUserAttributes = 32
 
-// spanInfo describes the operation to functions of the program.
+// spanInfo describes the operation to the program's functions.
 func (op *Op) spanInfo() settings.SpanInfo {
 	kind := trace.SpanKindClient
 	if op.direction == telemetry.Received {
@@ -40,7 +40,7 @@ func (op *Op) spanInfo() settings.SpanInfo {
 	return settings.SpanInfo{Kind: kind, Method: op.method, Target: op.target, URI: op.uri}
 }
 
-// wantsSpan asks the program's filter: see [telemetry.WithFilter].
+// wantsSpan calls the program's filter: see [telemetry.WithFilter].
 func (op *Op) wantsSpan() bool {
 	filter := op.side.tel.Filter
 	if filter == nil {
@@ -51,7 +51,7 @@ func (op *Op) wantsSpan() bool {
 	return wanted
 }
 
-// userAttributes returns the attributes of the program for the operation's span: those of the call, and those of
+// userAttributes returns the program's attributes for the operation's span: those of the call, then those from
 // [telemetry.WithSpanAttributesFn].
 func (op *Op) userAttributes(ofCall []attribute.KeyValue) []attribute.KeyValue {
 	if of := op.side.tel.SpanAttributes; of != nil {
@@ -62,37 +62,37 @@ func (op *Op) userAttributes(ofCall []attribute.KeyValue) []attribute.KeyValue {
 	return ofCall[:min(len(ofCall), maxUserAttributes)]
 }
 
-// late knows whether the tracer provider and the propagator are those that package otel has until the program sets
-// others. These do nothing, but not for free: without an SDK, spans that are not recorded took a tenth of a tiny call
-// in memory. What is set later counts from the next operation on.
+// late detects whether tracer provider and propagator are the placeholders of package otel, which work once the
+// program sets its own. Placeholders do nothing, but not for free: without an SDK, unrecorded spans took a tenth of a
+// tiny call's memory. A provider or propagator that is set later counts from the next operation.
 type late struct {
-	tracers    trace.TracerProvider          // nil unless it is package otel's own
-	propagator propagation.TextMapPropagator // likewise
-	skipped    atomic.Uint32                 // spans that were not started
-	automatic  atomic.Bool                   // package otel's own provider records spans
+	tracers    trace.TracerProvider          // nil unless it is the placeholder
+	propagator propagation.TextMapPropagator // nil unless it is the placeholder
+	skipped    atomic.Uint32                 // number of spans that were not started
+	automatic  atomic.Bool                   // the placeholder records spans, for automatic instrumentation
 }
 
 func (l *late) init(s *settings.Settings[telemetry.Redactor]) {
-	if isStandIn(s.Tracers) {
+	if isPlaceholder(s.Tracers) {
 		l.tracers = s.Tracers
 	}
-	if isStandIn(s.Propagator) {
+	if isPlaceholder(s.Propagator) {
 		l.propagator = s.Propagator
 	}
 }
 
-// isStandIn reports whether v is what package otel has in the place of what is not set. Its type has no name to be told
-// by. If the package moves, spans are started as with any other provider.
-func isStandIn(v any) bool {
+// isPlaceholder reports whether v is a placeholder of package otel. The type is private, so its package path identifies
+// it. If package otel moves the type, spans are started as with any other provider.
+func isPlaceholder(v any) bool {
 	t := reflect.TypeOf(v)
 	return t != nil && t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "go.opentelemetry.io/otel/internal/global"
 }
 
-// probeEvery is how many spans there are for one that is started although no provider is set: automatic instrumentation
-// by eBPF, which sets none, makes package otel's own record once it has seen a span.
+// probeEvery is the number of operations for which one span is started although no provider is set. Automatic
+// instrumentation by eBPF sets no provider, but makes package otel's placeholder record once it has seen a span.
 const probeEvery = 256
 
-// starts reports whether spans are worth starting.
+// starts reports whether the next span should be started.
 func (l *late) starts() bool {
 	if l.tracers == nil || otel.GetTracerProvider() != l.tracers || l.automatic.Load() {
 		return true
@@ -100,14 +100,14 @@ func (l *late) starts() bool {
 	return l.skipped.Add(1)%probeEvery == 1
 }
 
-// started notes whether a span that was started records.
+// started stores that the placeholder records, if a started span does.
 func (l *late) started(recording bool) {
 	if recording && l.tracers != nil && !l.automatic.Load() {
 		l.automatic.Store(true)
 	}
 }
 
-// propagates reports whether there is a propagator that may write or read something.
+// propagates reports whether a real propagator is set.
 func (l *late) propagates() bool {
 	return l.propagator == nil || otel.GetTextMapPropagator() != l.propagator
 }

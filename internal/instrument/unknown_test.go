@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Adapters to other SDKs see messages without their ids and sizes.
-func TestAnOperationNeedsNeitherIdNorSizes(t *testing.T) {
+// Adapters for other SDKs see messages without ids and sizes.
+func TestOperationNeedsNeitherIDNorSizes(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := instrument.NewClient(r.Telemetry(), "c", instrument.Network{})
 	defer c.Close()
@@ -44,8 +44,8 @@ func TestAnOperationNeedsNeitherIdNorSizes(t *testing.T) {
 	}
 }
 
-// In one process, the span around a handler may be the sender's own.
-func TestASendersSpanIsNotLinkedToItself(t *testing.T) {
+// In one process, the ambient span of a handler may be the sender's span.
+func TestSendersSpanIsNotLinkedToItself(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := instrument.NewClient(r.Telemetry(), "c", instrument.Network{})
 	defer c.Close()

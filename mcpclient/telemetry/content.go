@@ -2,22 +2,24 @@ package telemetry
 
 import "context"
 
-// ContentKind says which content of a message is offered to a [Redactor].
+// ContentKind is the kind of content that a [Redactor] decides about.
 type ContentKind uint8
 
 const (
-	// ToolArguments are the arguments of a tool call: a JSON object. Kept as gen_ai.tool.call.arguments, a map.
+	// ToolArguments are the arguments of a tool call: a JSON object. The span attribute is gen_ai.tool.call.arguments, a
+	// map.
 	ToolArguments ContentKind = iota
-	// ToolResult is the result of a tool call: a JSON object. Kept as gen_ai.tool.call.result, a map.
+	// ToolResult is the result of a tool call: a JSON object. The span attribute is gen_ai.tool.call.result, a map.
 	ToolResult
-	// PromptVariable is one argument of a prompt: plain text. Kept as gen_ai.prompt.variable. and its name.
+	// PromptVariable is one argument of a prompt: plain text. The span attribute is gen_ai.prompt.variable. and its
+	// name.
 	PromptVariable
-	// ErrorMessage is the text of an error: that of the status of a span, and that of a log record. It is not offered
-	// for the sake of capturing it, but can be kept from there.
+	// ErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist without
+	// content capture; the Redactor can shorten or remove them.
 	ErrorMessage
 )
 
-// Side is the side of MCP whose process captures a content.
+// Side is the side of MCP that captures a content.
 type Side uint8
 
 const (
@@ -25,26 +27,29 @@ const (
 	ServerSide
 )
 
-// Content is what is offered to a [Redactor].
+// Content is the content that a [Redactor] decides about.
 type Content struct {
 	Kind      ContentKind
 	Side      Side
-	Direction Direction // Sent if the request is one that this side sends, Received if it answers it
-	// of the request, as it is; empty for an error that is about none, such as that of an attempt to connect
+	Direction Direction // Sent if this side sends the request, Received if it answers the request
+	// Method is the method of the request, as in the message. It is empty for an error outside of requests, such as the
+	// error of an attempt to connect.
 	Method string
-	Target string // name of the tool or prompt, as it is; empty for none
-	Name   string // of the prompt's variable; empty for any other content
+	Target string // name of the tool or prompt, as in the message; empty for none
+	Name   string // name of the prompt's variable; empty for any other content
 
-	// Data is the content. It is part of a message: it must not be changed, and not be kept longer than the call.
+	// Data is the content. It is part of a message: a Redactor must not change it, and must not keep it after it
+	// returns.
 	Data []byte
 }
 
-// Redactor decides what is kept of a content: the text that it returns, or nothing if ok is false. It is called in the
-// context of the span, in the goroutine of the call, only for spans that are recorded; it must be quick and is called
-// from any number of goroutines. Of what it returns, 8 KiB are kept; of the text of an error 256 bytes. A JSON object
-// or array, of arguments or a result, is kept as such: what is beyond 8 KiB is left out member by member, and a member
-// "…" says so. Other text is kept as text. If it panics, or ends its goroutine, nothing is kept, and that is logged and
-// counted as a panic of a handler.
+// Redactor decides how much of a content is recorded: the text that it returns, or nothing if ok is false.
+//
+// The goroutine of the call calls it with the context of the span, only for recorded spans. Any number of goroutines
+// may call it at the same time, and it must be quick. Of its result, 8 KiB are recorded; of an error's text, 256
+// bytes. Arguments or results that are a JSON object or array are recorded as structured values; beyond 8 KiB,
+// members are omitted and a member "…" marks the omission. Other text is recorded as text. If the Redactor panics or
+// ends its goroutine, nothing is recorded, and the failure is logged and counted as a panic of a handler.
 //
 //	func(_ context.Context, c telemetry.Content) (string, bool) {
 //		switch {
@@ -57,17 +62,18 @@ type Content struct {
 //	}
 type Redactor func(ctx context.Context, c Content) (keep string, ok bool)
 
-// WithContentCapture puts the contents of messages onto spans, as far as keep lets them through: arguments and results
-// of tools, and variables of prompts. They are on spans only, never on metrics, and in no log record. The default, and
-// nil, is that there is none. The texts of errors go through keep as well, which are there without it: in the status of
-// spans and in the field error of records, those about connections included, where a server may have written a part of
-// them.
+// WithContentCapture records the contents of messages on spans, as far as keep allows: arguments and results of
+// tools, and variables of prompts. Metrics and log records never contain them. The default, and nil, is no content
+// capture.
+//
+// keep also decides about the texts of errors, which are recorded by default: in the status of spans and in the error
+// field of log records, including records about connections. A server may have written a part of such a text.
 func WithContentCapture(keep Redactor) Option {
 	return func(c *config) { c.Keep = keep }
 }
 
-// WithContentAsText keeps the arguments and results of tools as strings of JSON, for backends that take no maps as
-// attributes. It means nothing without [WithContentCapture].
+// WithContentAsText records the arguments and results of tools as JSON strings, for backends without support for map
+// attributes. It has no effect without [WithContentCapture].
 func WithContentAsText() Option {
 	return func(c *config) { c.ContentAsText = true }
 }

@@ -13,31 +13,32 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Conversation says whose calls a program makes. A field that is empty says nothing.
+// Conversation identifies the conversation, agent and user behind a program's calls. Empty fields are ignored.
 type Conversation struct {
-	ID      string // gen_ai.conversation.id: of the conversation, or thread
-	Agent   string // gen_ai.agent.name: of the agent that makes the calls
-	Session string // session.id: of the user's session with the program
+	ID      string // gen_ai.conversation.id: the conversation, or thread
+	Agent   string // gen_ai.agent.name: the agent that makes the calls
+	Session string // session.id: the user's session with the program
 
-	// User is the user's id. It goes nowhere: user.hash is its SHA-256 in hexadecimal digits, or its HMAC-SHA-256 with
-	// UserKey if there is one. Give a key where ids can be guessed, such as addresses of e-mail or small numbers: a reader
-	// of the telemetry who guesses one finds its plain hash. Programs that are to write the same hash need the same key.
+	// User is the user's id, which is never sent. The attribute user.hash is its SHA-256 in hexadecimal digits, or its
+	// HMAC-SHA-256 with UserKey if that is set. Set a key if ids can be guessed, such as email addresses or small
+	// numbers: without a key, a reader of the telemetry can hash a guess and compare. Programs need the same key to
+	// write the same hash.
 	User    string
 	UserKey []byte
 }
 
-// ConversationKeys returns the keys of the baggage that [ContextWithConversation] writes. They are what
-// [WithBaggageKeys], [NewTraceHandler] and otlp.WithBaggageAttributes take, for a conversation to be seen everywhere.
+// ConversationKeys returns the baggage keys that [ContextWithConversation] writes. Pass them to [WithBaggageKeys],
+// [NewTraceHandler] and otlp.WithBaggageAttributes to record a conversation everywhere.
 func ConversationKeys() []string {
 	return []string{names.KeyGenAIConversationID, names.KeyGenAIAgentName, names.KeySessionID, names.KeyUserHash}
 }
 
-// ContextWithConversation returns ctx with what c says in its baggage, for all calls that are made with it: those of
-// tools, and those that their servers make in turn. Other members of the baggage stay as they are, and so do those of
-// which c says nothing: an agent that calls another one sets Agent alone.
+// ContextWithConversation returns ctx with the fields of c in its baggage, for all calls with this context and for
+// the calls that their servers make in turn. Other members of the baggage stay, including members for empty fields of
+// c: an agent that calls another agent sets only Agent.
 //
-// The error says which field is not UTF-8 or has more than 256 bytes, or that the baggage would have more than the 64
-// members and 8,192 bytes of its specification. The context is ctx itself then.
+// The error names a field that is not UTF-8 or longer than 256 bytes, or reports that the baggage would exceed 64
+// members or 8,192 bytes, the limits of its specification. The returned context is then ctx itself.
 func ContextWithConversation(ctx context.Context, c Conversation) (context.Context, error) {
 	values := []string{c.ID, c.Agent, c.Session, c.userHash()}
 	all := baggage.FromContext(ctx).Members()
@@ -54,7 +55,7 @@ func ContextWithConversation(ctx context.Context, c Conversation) (context.Conte
 		}
 		all = append(all, m)
 	}
-	b, err := baggage.New(all...) // the last one counts of those with one key
+	b, err := baggage.New(all...) // of members with one key, the last counts
 	if err != nil {
 		return ctx, fmt.Errorf("telemetry: no room for the conversation: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// membersOf returns the baggage of ctx as the other end of a connection reads it.
+// membersOf returns the baggage of ctx in the form for the other end of a connection.
 func membersOf(t interface{ Fatal(...any) }, ctx context.Context) map[string]string {
 	b, err := baggage.Parse(baggage.FromContext(ctx).String())
 	if err != nil {
@@ -36,7 +36,7 @@ func carrying(t *testing.T, text string) context.Context {
 	return baggage.ContextWithBaggage(t.Context(), b)
 }
 
-func TestAConversationIsInTheBaggage(t *testing.T) {
+func TestConversationIsInBaggage(t *testing.T) {
 	ctx, err := telemetry.ContextWithConversation(carrying(t, "tenant=acme;p=1,gen_ai.agent.name=before"),
 		telemetry.Conversation{ID: "c 1, ü", Agent: "planner", Session: "s-1", User: "ada@example.com",
 			UserKey: []byte("k")})
@@ -67,7 +67,7 @@ func TestAConversationIsInTheBaggage(t *testing.T) {
 	}
 }
 
-func TestAConversationThatCannotBeInBaggageIsAnError(t *testing.T) {
+func TestInvalidConversationIsError(t *testing.T) {
 	large := strings.Repeat("a", 8100)
 	for _, at := range []struct {
 		name, before string
@@ -88,9 +88,9 @@ func TestAConversationThatCannotBeInBaggageIsAnError(t *testing.T) {
 	}
 }
 
-// Whatever a program says of a conversation, the baggage arrives with it and with all that it had, or there is an error
-// and nothing has changed; and the user's id is nowhere.
-func TestAConversationTakesNothingFromTheBaggage(t *testing.T) {
+// For any conversation, either the baggage arrives with it and with all earlier members, or there is an error and the
+// baggage is unchanged. The user's id appears nowhere.
+func TestConversationKeepsOtherBaggage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := map[string]string{}
 		ctx := context.Background()
@@ -134,7 +134,7 @@ func TestAConversationTakesNothingFromTheBaggage(t *testing.T) {
 	})
 }
 
-func TestLinesOfALoggerHaveTheConversation(t *testing.T) {
+func TestLogLinesHaveConversation(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil), telemetry.ConversationKeys()...))
 	log = log.With("a", 1).WithGroup("g").With("b", 2)

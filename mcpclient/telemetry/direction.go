@@ -2,7 +2,7 @@ package telemetry
 
 import "github.com/mcpotel/mcpotel/internal/instrument/words"
 
-// Direction says which way a message goes, seen from this process.
+// Direction is the direction of a message, from the view of this process.
 type Direction uint8
 
 const (
@@ -10,5 +10,5 @@ const (
 	Received
 )
 
-// String returns the word that telemetry has for d.
+// String returns the value of d in telemetry.
 func (d Direction) String() string { return words.Directions[d] }

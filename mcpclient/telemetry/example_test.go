@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// A program that has set up OpenTelemetry needs no option but its logger.
+// A program that has set up OpenTelemetry needs no option except its logger.
 func ExampleNew() {
 	bare := func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
@@ -37,7 +37,7 @@ func ExampleNew() {
 	// level=WARN mcp_client.name=files mcp_client.instance.id=pod-7 event.name=mcp_client.request.exception mcp.method.name=tools/call gen_ai.tool.name=read jsonrpc.request.id=7 error.type=timeout mcp_client.error.kind=timeout exception.type=context.deadlineExceededError mcp_client.safe_to_retry=false exception.message="context deadline exceeded"
 }
 
-// An agent that has a span of its own for the execution of a tool keeps it the only one.
+// An agent with its own span for the execution of a tool gets no second span.
 func ExampleWithOuterToolSpan() {
 	callTool := func(ctx context.Context) { /* client.CallTool(ctx, ...) */ }
 

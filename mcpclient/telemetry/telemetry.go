@@ -11,15 +11,15 @@ import (
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
 const ScopeName = "github.com/mcpotel/mcpotel"
 
-// Telemetry is where clients and servers send what they observe. Make it with [New] or [Off]; it is safe for concurrent
-// use and may be shared by any number of clients and servers. A nil Telemetry observes nothing.
+// Telemetry is the destination of a client's or server's spans, metrics and log records. [New] and [Off] return one.
+// It is safe for concurrent use, and any number of clients and servers may share it. A nil Telemetry records nothing.
 type Telemetry settings.Source[Redactor]
 
 // New returns a Telemetry that uses the global OpenTelemetry providers of spans, metrics and log records, and the
-// global propagator, unless options replace them. New may be called before the global providers are set: they are
-// used as soon as they are set. Calls without options return the same Telemetry as long as the globals are the same.
+// global propagator, unless options replace them. A program may call New before it sets the global providers: they
+// are used once they are set. Calls without options return the same Telemetry while the globals are the same.
 //
-// The log records of clients and servers go
+// The log records of clients and servers are sent
 //
 //   - by default, to the global LoggerProvider, from Info on;
 //   - with [WithLogger], to that logger and not to the global LoggerProvider, so that a logger which exports by
@@ -39,8 +39,7 @@ func New(opts ...Option) *Telemetry {
 	return t
 }
 
-// usual is the latest Telemetry that was made without options. A program may well make one for each of a thousand
-// clients.
+// usual is the latest Telemetry without options. A program may call New for each of a thousand clients.
 var usual atomic.Pointer[Telemetry]
 
 // sameGlobals reports whether s has the same providers and propagator.
@@ -49,8 +48,7 @@ func (c *config) sameGlobals(s *settings.Settings[Redactor]) bool {
 		same(c.Records, s.Records)
 }
 
-// same reports whether a and b are the same, as far as that can be said. A propagator that is made of several is a
-// slice.
+// same reports whether a and b are equal, as far as they can be compared. A composite propagator is a slice.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch {
@@ -64,11 +62,11 @@ func same(a, b any) bool {
 
 func newTelemetry(c *config) *Telemetry { return (*Telemetry)(settings.NewSource(&c.Settings)) }
 
-// Off returns a Telemetry that observes nothing. Its clients and servers cost nothing.
+// Off returns a Telemetry that records nothing. Its clients and servers have no overhead.
 func Off() *Telemetry { return new(Telemetry) }
 
-// ToolNameLimit returns how many tool and prompt names the metrics of each client or server tell apart, 0 if nothing is
-// observed.
+// ToolNameLimit returns the number of tool and prompt names that the metrics of each client or server distinguish, or
+// 0 if t is off.
 func (t *Telemetry) ToolNameLimit() int {
 	s := t.source().Settings()
 	if s == nil {
@@ -77,8 +75,8 @@ func (t *Telemetry) ToolNameLimit() int {
 	return s.ToolLimit
 }
 
-// Flush waits until the log handler has taken the records that clients and servers have written so far beside what they
-// do, or until ctx ends, and then returns its cause. A call that is over has waited for its own records.
+// Flush waits until the log handler has the records that clients and servers have written through their queues so
+// far. If ctx ends first, Flush returns its cause. An ended call has already waited for its own records.
 func (t *Telemetry) Flush(ctx context.Context) error { return t.source().Flush(ctx) }
 
 func (t *Telemetry) source() *settings.Source[Redactor] { return (*settings.Source[Redactor])(t) }

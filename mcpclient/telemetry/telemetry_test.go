@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/settings"
 )
 
-func TestTelemetryWithoutOptionsIsOne(t *testing.T) {
+func TestNewWithoutOptionsReturnsSharedTelemetry(t *testing.T) {
 	if first, second := New(), New(); first != second {
 		t.Error("want the same Telemetry for the same globals")
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
-// NewTraceHandler returns a handler that adds trace_id and span_id, those of the span in the record's context, to each
-// record that has one, and gives it to next: for programs with a logger of their own, whose lines are then found from a
-// trace. It also adds the members that the baggage of the context has under these keys, but for those of more than 256
-// bytes. All of it stands at the top level, whatever groups are open. Records that go out by OTLP have the ids anyway,
-// and the members by otlp.WithBaggageAttributes.
+// NewTraceHandler returns a handler that adds trace_id and span_id of the span in the record's context and passes the
+// record to next. It is for programs with their own logger: a trace then leads to the log lines. It also adds the
+// baggage members with the given keys, except values longer than 256 bytes. All added attributes are at the top
+// level, whatever groups are open. Records that are exported by OTLP have the ids anyway, and the members by
+// otlp.WithBaggageAttributes.
 //
 //	slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(os.Stderr, nil), telemetry.ConversationKeys()...))
 func NewTraceHandler(next slog.Handler, baggageKeys ...string) slog.Handler {
@@ -25,7 +25,7 @@ func NewTraceHandler(next slog.Handler, baggageKeys ...string) slog.Handler {
 // traceHandler is the handler of [NewTraceHandler].
 type traceHandler struct {
 	next slog.Handler
-	keys []string // of the baggage
+	keys []string // baggage keys
 	open []group  // groups not yet given to next, outermost first
 }
 
@@ -51,7 +51,7 @@ func (h *traceHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.next.Handle(ctx, r)
 }
 
-// find appends what the context says of the record.
+// find appends the attributes from the context of the record.
 func (h *traceHandler) find(ctx context.Context, attrs []slog.Attr) []slog.Attr {
 	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
 		attrs = append(attrs, slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))

@@ -26,19 +26,19 @@ var clientArea = area{
 			what:  "What a client restores that passes messages on: a log level, resources and subscriptions",
 			where: []string{"internal/relay/upstream.restored.watched", "internal/relay/upstream.restored.listens"},
 			bound: "{bytes internal/relay/upstream.restoredBytes} of params", full: "the others are not restored",
-			test: "internal/relay/upstream.TestWhatARelayRestoresIsBounded",
+			test: "internal/relay/upstream.TestRestoredStateIsBounded",
 		},
 		{
 			what:  "Requests on their way that have asked for progress or log messages, in a client that passes messages on",
 			where: []string{"internal/relay/upstream.wishes.progress", "internal/relay/upstream.wishes.logs"},
 			bound: "one for each request on its way, with {bytes internal/relay/upstream.maxToken} of its token",
-			full:  "progress under a longer token belongs to no request", test: "internal/relay/upstream.TestALongTokenIsNotKept",
+			full:  "progress under a longer token belongs to no request", test: "internal/relay/upstream.TestLongTokenIsNotTracked",
 		},
 		{
 			what:  "Parameters of tools that a client repeats in headers for a host that does not, when it passes messages on",
 			where: []string{"internal/relay/upstream.tools.byName"},
 			bound: "{bytes internal/relay/upstream.toolRoom}", full: "calls of the other tools have no such headers",
-			test: "internal/relay/upstream.TestWhatARelayKnowsOfToolsIsBounded",
+			test: "internal/relay/upstream.TestMemoryForToolsIsBounded",
 		},
 		{
 			what:  "Answers to a batch of the server's (revision 2025-03-26)",

@@ -8,14 +8,14 @@ var proxyArea = area{
 			what: "Messages of a host that wait for a session with the server", where: []string{"mcpproxy.link.waiting"},
 			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one that is larger by itself",
 			full:  "a request is answered with an error, a notification is dropped",
-			test:  "mcpproxy.TestWhatWaitsIsBounded",
+			test:  "mcpproxy.TestWaitingMessagesAreBounded",
 		},
 		{
 			what:  "Calls of tools that wait for their turn, with Policy.MaxConcurrent: those of all hosts",
 			where: []string{"mcpproxy.limiter.waiting", "mcpproxy.pair.due"},
 			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one that is larger by itself; " +
 				"those whose turn it is are as many as MaxConcurrent",
-			full: "the call is answered with an error", test: "mcpproxy.TestWhatWaitsForItsTurnIsBounded",
+			full: "the call is answered with an error", test: "mcpproxy.TestWaitingCallsAreBounded",
 		},
 		{
 			what:  "Messages for modern hosts over HTTP that do not read",
@@ -37,7 +37,7 @@ var proxyArea = area{
 				"{bytes mcpproxy.maxListBytes} and {mcpproxy.maxListPages} pages",
 			where: []string{"mcpproxy.list.items"},
 			full:  "the host's request is answered with an error, and may be sent again",
-			test:  "mcpproxy.TestListsTakeMemoryWithinABound",
+			test:  "mcpproxy.TestListMemoryIsBounded",
 		},
 		{
 			what: "Sessions of hosts over HTTP, each with a process or connection to each server, from initialize on; in a " +
@@ -53,7 +53,7 @@ var proxyArea = area{
 			what:  "Who of the members has listed which resources and templates, for each host of a gateway",
 			where: []string{"mcpproxy.owners.resources", "mcpproxy.owners.templates"},
 			bound: "{bytes mcpproxy.maxOwners} of URIs", full: "the members are asked one after the other",
-			test: "mcpproxy.TestWhatAGatewayRemembersIsBounded",
+			test: "mcpproxy.TestGatewayMemoryIsBounded",
 		},
 		{
 			what:  "Requests of a host that members of a gateway are answering, and resources that it watches",

@@ -177,7 +177,7 @@ var telemetryArea = area{
 			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Queue.waiting"},
 			bound:  "{internal/instrument/records.MaxRecords}, and {bytes internal/instrument/records.MaxBytes}",
 			full:   "more are not written, and a record says how many",
-			test:   "internal/instrument.TestRecordsThatFindNoRoomAreCounted",
+			test:   "internal/instrument.TestDroppedRecordsAreCounted",
 			weighs: "internal/instrument/records.MaxBytes",
 			holder: ofClient,
 		},
@@ -186,14 +186,14 @@ var telemetryArea = area{
 			where: []string{"mcpclient/telemetry/tailsampling.forest.open"},
 			bound: "{bytes mcpclient/telemetry/tailsampling.DefaultMaxBytes}, all of a process",
 			full:  "what ended first is not exported, counted",
-			test:  "mcpclient/telemetry/tailsampling.TestForestHasABound",
+			test:  "mcpclient/telemetry/tailsampling.TestForestIsBounded",
 		},
 		{
 			what:  "Spans that were kept, for what follows them",
 			where: []string{"mcpclient/telemetry/tailsampling.recent.set"},
 			bound: "{mcpclient/telemetry/tailsampling.remembered} ids",
 			full:  "the oldest is forgotten",
-			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersTheLast",
+			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersLatestSpans",
 		},
 		{
 			what: "The flight recorder",
@@ -203,7 +203,7 @@ var telemetryArea = area{
 				"internal/instrument/words.MaxName}, URIs of {bytes " +
 				"internal/instrument/words.MaxURI}, messages of {bytes " +
 				"internal/instrument/words.MaxMessage}",
-			full: "the oldest makes room", test: "internal/instrument.TestNothingKeepsAFrame",
+			full: "the oldest makes room", test: "internal/instrument.TestTelemetryKeepsNoFrame",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
@@ -227,7 +227,7 @@ var telemetryArea = area{
 				"internal/instrument/words.MaxName}, cloned; replaced by each complete list",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are added up as _OTHER",
-			test:   "internal/instrument.TestAListOfToolsIsBoundedAndKeepsNoFrame",
+			test:   "internal/instrument.TestToolListIsBoundedAndKeepsNoFrame",
 		},
 		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",
@@ -236,19 +236,19 @@ var telemetryArea = area{
 			bound: "{internal/instrument/words.MaxSets} for each instrument, and " +
 				"{internal/instrument/words.MaxGroups} groups",
 			full: "names of tools, and then of clients, are _OTHER",
-			test: "internal/instrument.TestNoSequenceOfClientsOverflowsAMetric",
+			test: "internal/instrument.TestMetricsNeverOverflow",
 		},
 		{
 			what: "Meters whose instruments are remembered", where: []string{"internal/instrument.recent.all"},
 			bound: "{internal/instrument.maxRecent}",
 			full:  "the one used first is forgotten, and has a new budget if it is used again",
-			test:  "internal/instrument.TestTelemetriesOfOneMeterShareItsBudget",
+			test:  "internal/instrument.TestTelemetriesOfOneMeterShareBudget",
 		},
 		{
 			what: "Warnings about a peer that are written", where: []string{"internal/instrument/records.Limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
 			full:  "they are counted, and the next one says how many",
-			test:  "internal/instrument/records.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+			test:  "internal/instrument/records.TestLimiterAllowsBurstOfFiveThenOneASecond",
 		},
 		{
 			what: "Trace context from a peer",
@@ -261,7 +261,7 @@ var telemetryArea = area{
 				"internal/instrument/propagate.maxBaggage}, {internal/instrument/propagate.maxPropagated} keys of other " +
 				"propagators with {bytes internal/instrument/propagate.maxPropagatedBytes} in all",
 			full: "whole members are left out",
-			test: "internal/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
+			test: "internal/instrument.TestReceivedTracestateAndBaggageAreBounded",
 		},
 		{
 			what:  "Contents of messages on spans, if they are wanted",

@@ -25,7 +25,7 @@ type kept struct {
 func (k *kept) Enabled(context.Context, log.EnabledParameters) bool { return true }
 func (k *kept) Emit(_ context.Context, r log.Record)                { k.got = append(k.got, r) }
 
-// plain returns attributes as slogtest wants them.
+// plain converts attributes to the form that slogtest expects.
 func plain(all []attribute.KeyValue) map[string]any {
 	m := map[string]any{}
 	for _, kv := range all {
@@ -46,7 +46,7 @@ func attrsOf(r log.Record) (all []attribute.KeyValue) {
 	return all
 }
 
-func TestHandlerKeepsTheRulesOfSlog(t *testing.T) {
+func TestHandlerFollowsRulesOfSlog(t *testing.T) {
 	var to *kept
 	slogtest.Run(t,
 		func(*testing.T) slog.Handler {
@@ -64,7 +64,7 @@ func TestHandlerKeepsTheRulesOfSlog(t *testing.T) {
 		})
 }
 
-func TestEventNameAndErrorHaveFieldsOfTheirOwn(t *testing.T) {
+func TestEventNameAndErrorHaveOwnFields(t *testing.T) {
 	to, broken := &kept{}, errors.New("broken")
 	l := slog.New(bridge.New(to, slog.LevelInfo))
 	l.Debug("below the level")
@@ -81,7 +81,7 @@ func TestEventNameAndErrorHaveFieldsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestValuesAreThoseOfOpenTelemetry(t *testing.T) {
+func TestValuesBecomeOpenTelemetryValues(t *testing.T) {
 	type point struct{ X int }
 	self := []any{nil}
 	self[0] = self

@@ -63,7 +63,7 @@ func valueOf(v slog.Value, depth int) attribute.Value {
 	return anyValue(v.Any(), depth)
 }
 
-// anyValue converts lists, maps and what pointers point to. Other values become text.
+// anyValue converts lists, maps and the targets of pointers. Other values become text.
 func anyValue(v any, depth int) attribute.Value {
 	switch v := v.(type) {
 	case nil:

@@ -18,14 +18,14 @@ type Entry struct {
 	Trace trace.TraceID
 }
 
-// Brief is an entry as the ring keeps it: of one size, without a pointer to anything that a peer sent. The names are as
-// metrics have them.
+// Brief is an entry as the ring stores it: of fixed size, without pointers to data of a peer. The names are metric
+// labels.
 type Brief struct {
 	At             time.Duration // when the entry began, since the base of the recorder
 	Elapsed        time.Duration // how long it took; zero until it has ended
 	About          Subject
 	Word           Label // the error type, reason or status; of a closed or limited set
-	ID             int64 // of a request that was sent
+	ID             int64 // id of a sent request
 	Name           [16]byte
 	Out, In        int64  // sizes in bytes; for a kind without sizes, two numbers
 	Count          uint32 // how often the entry happened in a row; zero means once
@@ -33,7 +33,7 @@ type Brief struct {
 	Kind           Kind
 	Direction      telemetry.Direction
 	From, To       uint8 // states of the connection
-	PeerIDLen      uint8 // bytes of Name that begin an id that the peer gave; zero means that Name is the correlation id
+	PeerIDLen      uint8 // bytes of Name with an id that the peer chose; zero if Name is the correlation id
 	Ended, Failed  bool
 }
 
@@ -84,16 +84,16 @@ func (e *Brief) Complete(end *Ending) {
 	}
 }
 
-// SetPeerID sets an id that the peer gave, as text. The entry keeps its first 16 bytes.
+// SetPeerID sets the id that the peer chose, as text. The entry keeps its first 16 bytes.
 func (e *Brief) SetPeerID(id string) { e.PeerIDLen = uint8(copy(e.Name[:], id)) }
 
-// SetPeerIntID is SetPeerID for an id that is an integer.
+// SetPeerIntID is SetPeerID for an integer id.
 func (e *Brief) SetPeerIntID(id int64) {
 	var text [20]byte
 	e.PeerIDLen = uint8(copy(e.Name[:], strconv.AppendInt(text[:0], id, 10)))
 }
 
-// repeatedBy reports whether o, an entry about a moment, is the same as e but for time and sizes.
+// repeatedBy reports whether o equals e except for time and sizes. Both are entries without duration.
 func (e *Brief) repeatedBy(o *Brief) bool {
 	return e.Kind == o.Kind && e.Kind.repeats() && e.About == o.About && e.Word == o.Word && e.Direction == o.Direction
 }

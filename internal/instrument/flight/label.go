@@ -2,7 +2,7 @@ package flight
 
 import "unique"
 
-// Label is a name or a word of a limited set that many entries share, in one word of memory. The zero Label is empty.
+// Label is an interned name or word from a limited set, in one machine word of memory. The zero Label is empty.
 type Label struct{ unique.Handle[string] }
 
 // LabelOf returns the label of a text.
@@ -20,7 +20,7 @@ func (l Label) String() string {
 	return l.Value()
 }
 
-// Subject is a method and perhaps a target that an operation is about, in one word of memory. The zero Subject has
+// Subject is the method of an operation and perhaps its target, in one machine word of memory. The zero Subject has
 // neither.
 type Subject struct{ unique.Handle[[2]string] }
 

@@ -1,6 +1,5 @@
-// Package flight is the flight recorder of a client or a server: a ring of the latest things that happened, as sizes,
-// names and ids, never content. It knows requests and connections by what an [Entry] holds of them; package instrument
-// fills the entries in.
+// Package flight is the flight recorder of a client or a server: a ring of its latest events, with sizes, names and
+// ids, and never content. Package instrument fills in each [Entry].
 package flight
 
 import (
@@ -13,26 +12,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Recorder keeps the latest [telemetry.FlightSize] entries, in the order in which they began. A request has one entry,
-// made when the request is sent or arrives and completed when the request ends; if the ring has overwritten that entry
-// in between, the request gets another.
+// Recorder keeps the latest [telemetry.FlightSize] entries, in the order of their start. A request has one entry: it
+// is added when the request is sent or arrives, and completed when the request ends. If the ring has overwritten it
+// by then, the request gets another.
 //
-// Each Client has one Recorder, for one connection at a time. Each Server has one, and so a server has one for each
-// kind of network, however many clients come: modern clients over HTTP have no connection, ten thousand sessions would
-// have 370 MiB of recorders, and a user who looks wants to know what the server did, for whichever client.
+// Each Client has one Recorder, for one connection at a time. Each Server has one for all clients of one kind of
+// network: modern clients over HTTP have no connection, ten thousand sessions would need 370 MiB for recorders of
+// their own, and a user who looks wants to see all of the server's work.
 //
 // A Recorder is ready after Start.
 type Recorder struct {
-	base time.Time // what the times of entries are relative to
+	base time.Time // origin of the entries' times
 
 	mu     sync.Mutex
 	ring   []Brief          // guarded by mu; grows with its entries, so that the ring of an idle client stays small
 	traces *[]trace.TraceID // guarded by mu; the trace of each entry, by its place in ring; nil until an entry has one
 	next   uint64           // guarded by mu; number of the next entry
-	logged *logged          // guarded by mu; nil until the recorder was logged
+	logged *logged          // guarded by mu; nil until the first record in the log
 }
 
-// Start sets the time that the times of entries are relative to.
+// Start sets the origin of the entries' times.
 func (r *Recorder) Start(base time.Time) { r.base = base }
 
 // Add adds an entry and returns its number, from 1.
@@ -42,8 +41,8 @@ func (r *Recorder) Add(e *Entry) uint64 {
 	return r.append(e)
 }
 
-// append is Add with mu held. A client that has connected and waits has five or six entries: up to 16 entries, the ring
-// has room for little more than it holds.
+// append is Add with mu held. Up to 16 entries, the ring has little spare capacity: a connected, idle client has five
+// or six entries.
 func (r *Recorder) append(e *Entry) uint64 {
 	const few = 16
 	if n := len(r.ring); n < few && n == cap(r.ring) {
@@ -90,7 +89,7 @@ func (r *Recorder) Note(e Entry) {
 		*last = e.Brief
 		r.setTrace(r.next-1, e.Trace)
 		if r.logged != nil {
-			r.logged.next = min(r.logged.next, r.next-1) // log the entry again, for its count has changed
+			r.logged.next = min(r.logged.next, r.next-1) // log the entry again, since its count changed
 		}
 		return
 	}
@@ -119,7 +118,7 @@ func (r *Recorder) last() *Brief {
 	return &r.ring[(r.next-1)%telemetry.FlightSize]
 }
 
-// Entries returns the entries as users see them, in the order in which they began.
+// Entries returns the entries in the form for users, in the order of their start.
 func (r *Recorder) Entries() []telemetry.FlightEntry {
 	some := r.snapshot()
 	all := make([]telemetry.FlightEntry, len(some))
@@ -136,8 +135,8 @@ func (r *Recorder) snapshot() []Entry {
 	return r.copyFrom(0)
 }
 
-// copyFrom returns a copy of the entries from a number on, 0 being the first ever, in the order in which they began. mu
-// is held.
+// copyFrom returns a copy of the entries from a number on, in the order of their start. The first entry ever has
+// number 0. mu is held.
 func (r *Recorder) copyFrom(from uint64) []Entry {
 	if r.next > telemetry.FlightSize {
 		from = max(from, r.next-telemetry.FlightSize)

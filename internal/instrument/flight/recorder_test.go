@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Whichever entries have a trace, before and after the ring has gone round, each keeps its own.
-func TestAnEntryKeepsItsTrace(t *testing.T) {
+// Entries with and without a trace keep their own, before and after the ring has wrapped.
+func TestEntryKeepsTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r Recorder
 		var want []trace.TraceID

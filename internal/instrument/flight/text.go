@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// The record of a connection that fails has the entries that are new since the last record, as one text with a line for
-// each entry. Connections that fail again and again write one record in each logEvery; the next record has the entries
-// that were left out, if the ring still holds them.
+// When a connection fails, a log record lists the entries since the last such record, one a line. If connections fail
+// repeatedly, there is one record in each logEvery; the next record lists the entries in between, if the ring still
+// holds them.
 const (
 	logEvery = time.Minute
 	maxText  = 16 << 10 // bytes of the text, for the latest entries
 )
 
-// logged is when a recorder was last logged.
+// logged describes the last log record about the recorder.
 type logged struct {
-	next       uint64 // the first entry that was not in the record
+	next       uint64 // number of the first entry after the record
 	at         time.Time
-	suppressed int // records that came too soon after that one
+	suppressed int // records that the limit suppressed since
 }
 
 // Report is the content of a log record about the recorder.
 type Report struct {
 	Text       string
 	Entries    int // in Text
-	Omitted    int // entries without room in Text
-	Suppressed int // records that were left out since the last one
+	Omitted    int // entries that exceed the limit of Text
+	Suppressed int // records that the limit suppressed since the last one
 }
 
-// Report returns the entries that were not in the log before. ok is false if there are none, or if the last report is
-// less than a minute old.
+// Report returns the entries since the last report. ok is false if there are none, or if the last report is less than
+// a minute old.
 func (r *Recorder) Report(now time.Time) (_ Report, ok bool) {
 	some, suppressed, ok := r.unlogged(now)
 	if !ok {
@@ -39,8 +39,7 @@ func (r *Recorder) Report(now time.Time) (_ Report, ok bool) {
 	return Report{text, entries, len(some) - entries, suppressed}, true
 }
 
-// unlogged returns the entries that were not in the log before, and how many records were left out since the last one
-// because they came too soon.
+// unlogged returns the entries since the last record, and the number of records that the limit suppressed since.
 func (r *Recorder) unlogged(now time.Time) (some []Entry, suppressed int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +56,7 @@ func (r *Recorder) unlogged(now time.Time) (some []Entry, suppressed int, ok boo
 	return some, suppressed, len(some) > 0
 }
 
-// textOf returns the latest entries as text, as many as there is room for, the oldest first.
+// textOf returns the latest entries as text, up to the limit, the oldest first.
 func textOf(some []Entry, now time.Duration) (text string, entries int) {
 	lines := make([][]byte, 0, len(some))
 	size := 0

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// The keys of _meta that the specification reserves for the trace context, in the W3C's formats. (specification
+// The keys of _meta that the specification reserves for the trace context, in the formats of the W3C. (specification
 // 2026-07-28, basic/index, _meta)
 const (
 	keyTraceparent = "traceparent"
@@ -22,26 +22,26 @@ const (
 
 var w3cKeys = []string{keyTraceparent, keyTracestate, keyBaggage}
 
-// Limits of what is read from a message, in bytes: the W3C's for tracestate, OpenTelemetry's for baggage.
+// Limits for received texts, in bytes: the W3C's for tracestate, OpenTelemetry's for baggage.
 const (
 	maxTracestate = 512
 	maxBaggage    = 8192
 )
 
-// Limits of the keys of other propagators, in a message that is written or read.
+// Limits for the keys of other propagators, in written and received messages.
 const (
 	maxPropagated      = 64
 	maxPropagatedBytes = 8192 // of keys and values
 )
 
-// carrier is the propagation.TextMapCarrier of a message's _meta. It has fields for the W3C's three keys, and makes a
-// map for the keys of other propagators when one of these asks.
+// carrier is the propagation.TextMapCarrier of a message's _meta. It has fields for the W3C's three keys. A map holds
+// the keys of other propagators; it is created when one of them reads or writes.
 type carrier struct {
 	traceparent, tracestate, baggage string
 
 	others map[string]string
-	bytes  int    // the size of others
-	meta   []byte // from which others will be read; nil if it was
+	bytes  int    // size of others
+	meta   []byte // raw _meta to read others from; nil after it was read
 }
 
 var carriers = sync.Pool{New: func() any { return new(carrier) }}
@@ -63,8 +63,8 @@ func (c *carrier) field(key string) *string {
 	return nil
 }
 
-// Get returns the value of a key. Programs disagree about the case of keys that are names of HTTP headers, such as
-// X-Amzn-Trace-Id.
+// Get returns the value of a key. It ignores the case of keys other than the W3C's: programs disagree about the case
+// of keys that are HTTP headers too, such as X-Amzn-Trace-Id.
 func (c *carrier) Get(key string) string {
 	if f := c.field(key); f != nil {
 		return *f
@@ -81,7 +81,7 @@ func (c *carrier) Get(key string) string {
 	return ""
 }
 
-// Set keeps a value, if a propagator may write the key and there is room.
+// Set sets a value, if a propagator may write the key and the limits permit it.
 func (c *carrier) Set(key, value string) {
 	if f := c.field(key); f != nil {
 		*f = value
@@ -111,7 +111,7 @@ func (c *carrier) Keys() []string {
 
 var _ propagation.TextMapCarrier = (*carrier)(nil)
 
-// readOthers copies the texts of the raw _meta, in their order, as far as there is room.
+// readOthers copies the strings of the raw _meta in their order, up to the limits.
 func (c *carrier) readOthers() {
 	meta := c.meta
 	if c.meta = nil; meta == nil {
@@ -128,8 +128,9 @@ func (c *carrier) readOthers() {
 	}
 }
 
-// propagated reports whether a key of _meta may be a propagator's: a name without a prefix (those with one belong to
-// the protocol, to extensions and to applications), as [mcp.CheckMetaName] has it. progressToken is the protocol's.
+// propagated reports whether a key of _meta may belong to a propagator: a valid name without a prefix, by the rules
+// of [mcp.CheckMetaName]. Names with a prefix belong to the protocol, to extensions and to applications;
+// progressToken belongs to the protocol.
 func propagated(key string) bool {
 	if key == "" || key == "progressToken" || !alphanumeric(key[0]) || !alphanumeric(key[len(key)-1]) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 )
 
-// Declared returns the keys beyond the W3C's that the propagator says it writes.
+// Declared returns the keys beyond the W3C's that the propagator declares ([propagation.TextMapPropagator.Fields]).
 func Declared(p propagation.TextMapPropagator) []string {
 	others := slices.DeleteFunc(slices.Clone(p.Fields()), func(key string) bool {
 		return slices.Contains(w3cKeys, key) || !propagated(key)
@@ -18,7 +18,7 @@ func Declared(p propagation.TextMapPropagator) []string {
 	return slices.Clip(others[:min(len(others), maxPropagated)])
 }
 
-// Write returns the trace context of ctx, as the propagator writes it. declared are the keys of [Declared].
+// Write returns the trace context of ctx, as the propagator writes it. declared is the result of [Declared].
 func Write(ctx context.Context, p propagation.TextMapPropagator, declared []string) TraceContext {
 	c := carriers.Get().(*carrier)
 	p.Inject(ctx, c)
@@ -32,7 +32,7 @@ func Write(ctx context.Context, p propagation.TextMapPropagator, declared []stri
 // which may be nil.
 func Read(ctx context.Context, p propagation.TextMapPropagator, t *TraceContext, meta []byte) context.Context {
 	c := carriers.Get().(*carrier)
-	c.traceparent = t.Traceparent // parsed into bytes
+	c.traceparent = t.Traceparent // a propagator parses it into bytes, so it needs no copy
 	c.tracestate = clipList(t.Tracestate, maxTracestate)
 	c.baggage = clipList(t.Baggage, maxBaggage)
 	c.meta = meta
@@ -46,14 +46,14 @@ func Read(ctx context.Context, p propagation.TextMapPropagator, t *TraceContext,
 	return ctx
 }
 
-// The headers of the W3C, as net/http has them.
+// The headers of the W3C, in net/http's canonical form.
 const (
 	headerTraceparent = "Traceparent"
 	headerTracestate  = "Tracestate"
 	headerBaggage     = "Baggage"
 )
 
-// InHeader reports whether the propagator may find something in headers.
+// InHeader reports whether the propagator may find a trace context in headers.
 func InHeader(h http.Header, declared []string) bool {
 	return len(h[headerTraceparent]) > 0 || len(h[headerBaggage]) > 0 ||
 		slices.ContainsFunc(declared, func(key string) bool { return h.Get(key) != "" })
@@ -75,7 +75,7 @@ func ReadHeader(ctx context.Context, p propagation.TextMapPropagator, h http.Hea
 	return p.Extract(ctx, c)
 }
 
-// clipList returns a copy of as many whole members of a list as fit into limit bytes.
+// clipList returns a copy of the whole members of a list that fit into limit bytes.
 func clipList(list string, limit int) string {
 	if len(list) > limit {
 		list = list[:max(0, strings.LastIndexByte(list[:limit+1], ','))]

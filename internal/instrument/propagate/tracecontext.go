@@ -1,5 +1,6 @@
-// Package propagate writes trace contexts into messages and reads them: the keys of _meta and the headers that an
-// OpenTelemetry propagator knows, within bounds. Who may be told, and who is trusted, is for package instrument.
+// Package propagate writes trace contexts into messages and reads them: the keys of _meta and the headers of an
+// OpenTelemetry propagator, within bounds. Package instrument decides which peers receive a trace context and which
+// peers are trusted.
 package propagate
 
 import (
@@ -8,27 +9,27 @@ import (
 	"slices"
 )
 
-// TraceContext holds the keys of _meta, unprefixed, and the values that the configured propagator writes into a message
-// or reads from one. A message that belongs to no trace has the zero TraceContext.
+// TraceContext holds the keys of _meta, without prefix, and the values that the configured propagator writes into a
+// message or reads from it. A message outside of traces has the zero TraceContext.
 //
-// The three keys of the W3C's formats, which the specification reserves, have fields of their own: nearly all programs
-// write only those, and they cost no map.
+// The three keys of the W3C's formats, which the specification reserves, have their own fields: most programs write
+// only these, so they need no map.
 type TraceContext struct {
 	Traceparent, Tracestate, Baggage string // empty for none
 
-	// Others are the keys of other propagators, such as b3, with their values; nil for none. What is written is bounded,
-	// and has no key of the protocol's: see [telemetry.WithPropagators].
+	// Others has the keys of other propagators, such as b3, with their values; nil for none. Written keys are bounded
+	// and never belong to the protocol: see [telemetry.WithPropagators].
 	Others map[string]string
 
-	declared []string // keys beyond the W3C's that the propagator says it writes; shared
+	declared []string // keys beyond the W3C's that the propagator declares; shared
 }
 
-// IsZero reports whether there is nothing to write.
+// IsZero reports whether the trace context is empty.
 func (t *TraceContext) IsZero() bool {
 	return t.Traceparent == "" && t.Tracestate == "" && t.Baggage == "" && len(t.Others) == 0
 }
 
-// All returns the keys that have a value, in the order in which they are written.
+// All returns the keys that have a value, in the order of writing.
 func (t *TraceContext) All() iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		for _, f := range [...]struct{ key, value string }{
@@ -46,7 +47,7 @@ func (t *TraceContext) All() iter.Seq2[string, string] {
 	}
 }
 
-// Keys returns the keys that are the propagator's in a message, whether they have a value or not.
+// Keys returns all keys of the propagator, with or without a value.
 func (t *TraceContext) Keys() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, keys := range [...][]string{w3cKeys, t.declared} {
@@ -64,14 +65,14 @@ func (t *TraceContext) Keys() iter.Seq[string] {
 	}
 }
 
-// Declared are the keys beyond the W3C's that the propagator says it writes ([propagation.TextMapPropagator.Fields]),
-// whether it has written them or not. Like the W3C's, they are the propagator's alone: what a message has under them
-// from elsewhere names another trace, and is not sent. The slice is read only.
+// Declared returns the keys beyond the W3C's that the propagator declares ([propagation.TextMapPropagator.Fields]),
+// whether it has written them or not. These keys belong to the propagator alone, like the W3C's: other values under
+// them name another trace and are not sent. Callers must not change the slice.
 func (t *TraceContext) Declared() []string { return t.declared }
 
-// Headers are those of Others that are declared. What a message repeats of its trace context elsewhere, in headers of
-// HTTP and variables of the environment, has these alone: the names of keys that are made of baggage, as some
-// propagators make them, would come from the program that wrote the baggage.
+// Headers returns the declared keys of Others with their values. Only these are repeated outside of the message, in
+// HTTP headers and environment variables: some propagators derive other keys from baggage, so the program that wrote
+// the baggage would choose header names.
 func (t *TraceContext) Headers() map[string]string {
 	undeclared := func(key, _ string) bool { return !slices.Contains(t.declared, key) }
 	for key, value := range t.Others {
@@ -84,8 +85,8 @@ func (t *TraceContext) Headers() map[string]string {
 	return t.Others
 }
 
-// AddTo returns a copy of meta, nil for none, with the trace context in place of any that it has. Without a trace
-// context it returns meta itself.
+// AddTo returns a copy of meta, nil for none, whose trace context is replaced by t. If t is zero, it returns meta
+// itself.
 func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	if t.IsZero() {
 		return meta
@@ -93,7 +94,7 @@ func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	twin := make(map[string]any, len(meta)+3+len(t.Others))
 	maps.Copy(twin, meta)
 	for key := range t.Keys() {
-		delete(twin, key) // of another trace
+		delete(twin, key) // names another trace
 	}
 	for key, value := range t.All() {
 		twin[key] = value
@@ -101,8 +102,8 @@ func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	return twin
 }
 
-// In returns the trace context in a decoded _meta. Others has all texts that a propagator may have written, for only
-// the propagator knows its keys.
+// In returns the trace context in a decoded _meta. Others holds all texts that a propagator may have written, since
+// only the propagator knows its keys.
 func In(meta map[string]any) (t TraceContext) {
 	for key, member := range meta {
 		value, isText := member.(string)

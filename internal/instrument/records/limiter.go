@@ -9,12 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// limit bounds the records of one key: five at once, and then one a second. A peer can break the protocol, or make a
-// request fail, with every frame, and each call fails while a server is down. The metrics count all of these.
+// limit bounds the records of one key: five at once, then one a second. A peer can break the protocol, or fail a
+// request, with every frame, and each call fails while a server is down. Metrics count all of these events.
 var limit = tokens.Limit{PerSecond: 1, Burst: 5}
 
-// Key is a kind of record: an event, its reason and what else distinguishes it. All fields are of closed sets, which
-// bounds the Limiter. The reason of a failure is its error.type, and its method is as metrics have it.
+// Key identifies a kind of record: an event, its reason and other distinctions. All fields have closed sets of
+// values, which bounds the Limiter. For a failure, Reason is its error.type, and Method the metric label.
 type Key struct {
 	Event, Method, Reason string
 	Direction             telemetry.Direction
@@ -33,7 +33,7 @@ type bucket struct {
 	suppressed int
 }
 
-// Allow reports whether a record may be written now, and how many were suppressed since the last written one.
+// Allow reports whether a record may be written now, and the number of records suppressed since the last written one.
 func (l *Limiter) Allow(k Key, now time.Time) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Limiter) Allow(k Key, now time.Time) (suppressed int, ok bool) {
 	return suppressed, true
 }
 
-// Flush returns how many records of each key were suppressed, and forgets them.
+// Flush returns the number of suppressed records of each key, and resets the numbers.
 func (l *Limiter) Flush() map[Key]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestLimiterLetsFiveThroughAtOnceAndThenOneASecond(t *testing.T) {
+func TestLimiterAllowsBurstOfFiveThenOneASecond(t *testing.T) {
 	var l Limiter
 	key := Key{Event: "e", Reason: "r"}
 	now := time.Unix(1000, 0)
@@ -42,9 +42,9 @@ func TestLimiterLetsFiveThroughAtOnceAndThenOneASecond(t *testing.T) {
 	}
 }
 
-// Over any sequence of events and times, what is written and what is reported as suppressed is all there was, and no
-// more is written than five and one for each second.
-func TestLimiterLosesCountOfNothing(t *testing.T) {
+// For any sequence of events and times, written and suppressed records add up to all events, and at most five plus
+// one a second are written.
+func TestLimiterCountsEverySuppressedRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l Limiter
 		key := Key{Event: "e"}

@@ -1,5 +1,5 @@
-// Package records decides which log records are written, and by which goroutine. A [Limiter] bounds the records of
-// each event and reason. A [Queue] writes the records that no goroutine should wait for.
+// Package records decides whether a log record is written, and by which goroutine. A [Limiter] bounds the records of
+// each event and reason. A [Queue] writes records that no goroutine should wait for.
 package records
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// The records that wait for a log handler are bounded, by number and by size in bytes. A server has many clients, who
-// may all come at once.
+// Records that wait for a log handler are bounded, by number and by size in bytes. The limits of a server are higher,
+// since many clients may arrive at once.
 const (
 	MaxRecords = 1024
 	MaxBytes   = 1 << 20
@@ -22,10 +22,9 @@ const (
 	MaxBytesOfServer   = 16 << 20
 )
 
-// Queue writes the log records of a client or a server that no goroutine should wait for: the records of reading for
-// all calls, of connecting and of answering. They wait in the queue, in order, for a log handler that is slow, and a
-// goroutine writes them that runs until all are written. Records without room are counted, and a record reports how
-// many they were.
+// Queue writes the records that no goroutine of a client or server should wait for: records of reading, connecting
+// and answering. They wait in order for the log handler. A goroutine writes them and ends when the queue is empty.
+// Records that exceed the limits are dropped, and a record reports how many.
 //
 // A Queue is ready after Init.
 type Queue struct {
@@ -35,9 +34,9 @@ type Queue struct {
 	waiting  []queued         // guarded by mu
 	bytes    int32            // guarded by mu; the size of waiting
 	running  bool             // guarded by mu; the goroutine exists
-	lost     int              // guarded by mu; records without room since the last report
-	accepted uint64           // guarded by mu; records so far
-	written  uint64           // guarded by mu; of the accepted records
+	lost     int              // guarded by mu; dropped records since the last report
+	accepted uint64           // guarded by mu; number of all accepted records
+	written  uint64           // guarded by mu; number of written records
 	moved    broadcast.Signal // guarded by mu; sent when another record is written
 }
 
@@ -49,11 +48,11 @@ type Owner interface {
 	// RunningQueues returns the set that has the Queue while its goroutine runs.
 	RunningQueues() *Set
 
-	// StartWriting is called by the goroutine of the Queue before it writes. An operation may have started the
-	// goroutine, which has the profile labels of the operation then.
+	// StartWriting runs in the goroutine of the Queue before it writes. An operation may have started the goroutine,
+	// which then has the profile labels of the operation.
 	StartWriting()
 
-	// ReportLost writes a record about records that had no room.
+	// ReportLost writes a record about the number of dropped records.
 	ReportLost(records int)
 }
 
@@ -70,7 +69,7 @@ func (q *Queue) Init(o Owner) { q.owner = o }
 // Handler returns a handler that passes its records to h through the Queue.
 func (q *Queue) Handler(h slog.Handler) slog.Handler { return handler{h, q} }
 
-// add accepts a record, or counts it as lost.
+// add accepts a record, or counts it as dropped.
 func (q *Queue) add(ctx context.Context, h slog.Handler, r slog.Record) {
 	one := queued{ctx, h, r.Clone(), sizeOf(&r)}
 	records, bytes := q.owner.QueueLimits()
@@ -90,7 +89,7 @@ func (q *Queue) add(ctx context.Context, h slog.Handler, r slog.Record) {
 	}
 }
 
-// sizeOf returns about how much memory a record takes.
+// sizeOf returns an estimate of the memory that a record takes.
 func sizeOf(r *slog.Record) int {
 	const base, perField = 400, 40
 	size := base + len(r.Message)
@@ -104,7 +103,8 @@ func sizeOf(r *slog.Record) int {
 	return size
 }
 
-// run writes the records, and returns when all are written. A handler that ends the goroutine does not end the writing.
+// run writes the records, and returns when the queue is empty. If a handler ends the goroutine, another run
+// continues.
 func (q *Queue) run() {
 	q.owner.StartWriting()
 	done := false
@@ -129,7 +129,7 @@ func (q *Queue) run() {
 	}
 }
 
-// wrote counts a record that was written.
+// wrote counts a written record.
 func (q *Queue) wrote() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,8 +137,8 @@ func (q *Queue) wrote() {
 	q.moved.Send()
 }
 
-// next removes and returns the first record of the queue. If the queue is empty, it returns how many records had no
-// room. If there are none of these either, the goroutine ends: ok is false and lost is 0.
+// next removes and returns the first record of the queue. If the queue is empty, it returns the number of dropped
+// records instead. If that is zero too, the goroutine ends.
 func (q *Queue) next() (one queued, lost int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,13 +158,12 @@ func (q *Queue) next() (one queued, lost int, ok bool) {
 	return one, 0, false
 }
 
-// Flush waits until all records that were accepted so far are written, or until ctx ends, and then returns the cause of
-// ctx.
+// Flush waits until all records that were accepted so far are written. If ctx ends first, Flush returns its cause.
 func (q *Queue) Flush(ctx context.Context) error {
 	q.mu.Lock()
 	until := q.accepted
 	if q.lost > 0 {
-		until++ // the report
+		until++ // for the record about dropped records
 	}
 	q.mu.Unlock()
 	return q.moved.Await(ctx, &q.mu, func() bool { return !q.running || q.written >= until })
@@ -181,7 +180,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// Set holds the queues of a Telemetry whose goroutines run.
+// Set holds the queues of a Telemetry that have a running goroutine.
 type Set struct {
 	mu  sync.Mutex
 	all map[*Queue]struct{} // guarded by mu
@@ -208,7 +207,7 @@ func (s *Set) snapshot() []*Queue {
 	return slices.Collect(maps.Keys(s.all))
 }
 
-// Flush flushes each queue. It returns the cause of ctx if ctx ends first.
+// Flush flushes each queue. If ctx ends first, it returns the cause of ctx.
 func (s *Set) Flush(ctx context.Context) error {
 	for _, q := range s.snapshot() {
 		if err := q.Flush(ctx); err != nil {

@@ -1,5 +1,5 @@
-// Package series bounds the series of metrics: how many sets of attributes an instrument has, how many names a label
-// has, and how long what is built for them is kept. It knows neither the metrics nor who emits them.
+// Package series bounds the series of metrics: the attribute sets of an instrument, the names of a label, and the
+// lifetime of cached values. It knows neither the metrics nor their emitters.
 package series
 
 import (
@@ -11,36 +11,38 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
-// Budget counts the places that an instrument has for sets of attributes: words.MaxSets in all, for all clients and
-// servers of the meter. The SDK records every set beyond its limit in one set that names nothing, and keeps doing so
-// until the process ends. A place stays taken, since the SDK forgets no set of a counter or histogram.
+// Budget counts the places of an instrument for attribute sets: words.MaxSets for all clients and servers of the
+// meter. The SDK records all sets beyond its limit as one set without names, until the process ends. A place is never
+// freed, since the SDK keeps every set of a counter or histogram.
 //
-// A set without a place is recorded in a shorter form. Decision 0021 lists the forms, and the places that are kept for
-// the short ones.
+// A measurement without a place is recorded in a shorter form. Decision 0021 lists the forms, and the places that are
+// reserved for the short ones.
 //
-// The mutex is locked when a client or server uses a set for the first time, and never after that: its caches have the
-// options then.
+// The mutex is locked only at the first use of a set by each client or server: afterwards their caches have the
+// options.
 type Budget struct {
-	forGroups int // places kept for sets of groups
-	least     int // places kept for the shortest forms, as many as there are
+	forGroups int // places reserved for sets of groups
+	least     int // places reserved for the shortest forms, as many as can exist
 
 	mu    sync.Mutex
 	taken map[attribute.Distinct]*Options // guarded by mu
 }
 
-// Options record a measurement with one set of attributes. All clients and servers that use the set share them.
+// Options holds the options of a measurement with one attribute set. All clients and servers that use the set share
+// them.
 type Options struct {
 	Adding    []metric.AddOption
 	Recording []metric.RecordOption
 }
 
-// Form is a set of attributes. Room is how many sets the instrument may have for this one to become a new one.
+// Form is an attribute set that a measurement may have. A new set gets a place only if the instrument has fewer than
+// Room sets.
 type Form struct {
 	Room int
 	Set  attribute.Set
 }
 
-// Take returns the options for the first of the forms that has a place or gets one. The last form always has one.
+// Take returns the options for the first form that has a place or gets one. The last form always gets one.
 func (b *Budget) Take(forms ...Form) *Options {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,18 +72,18 @@ func (b *Budget) add(set attribute.Set) *Options {
 	return all
 }
 
-// RoomForGroups returns how many sets there may be for a new one of a group.
+// RoomForGroups returns the [Form.Room] of a group's set.
 func (b *Budget) RoomForGroups() int { return words.MaxSets - b.least }
 
-// RoomForNames returns how many sets there may be for a new one of a name.
+// RoomForNames returns the [Form.Room] of a set with the name of a client or server.
 func (b *Budget) RoomForNames() int { return b.RoomForGroups() - b.forGroups }
 
-// RoomForTools returns how many sets there may be for a new one of a tool, for so many names of clients and servers.
+// RoomForTools returns the [Form.Room] of a tool's set, if there are so many names of clients and servers.
 func (b *Budget) RoomForTools(names int) int {
 	return min(words.MaxPrecisely, b.RoomForNames()-words.SetsForName*names)
 }
 
-// Keep keeps places for sets of groups, and for as many shortest forms of each.
+// Keep reserves forGroups places for sets of groups, and for each of them least places for its shortest forms.
 func (b *Budget) Keep(forGroups, least int) {
 	b.forGroups, b.least = forGroups, least*words.FoldedNames
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Census counts the names of the open clients and servers of a meter: each name should get places of its own. It is
-// safe for concurrent use.
+// Census counts the names of the open clients and servers of a meter, to reserve places for each name. It is safe for
+// concurrent use.
 type Census struct {
 	mu    sync.Mutex
 	all   map[string]int // clients or servers of each name; guarded by mu
@@ -37,13 +37,13 @@ func (c *Census) Remove(name string) {
 	c.names.Store(int64(len(c.all)))
 }
 
-// Len returns how many names there are.
+// Len returns the number of names.
 func (c *Census) Len() int { return int(c.names.Load()) }
 
-// Groups holds the groups of clients that metrics tell apart: the first of the process.
+// Groups holds the groups of clients that metrics distinguish: the first groups of the process.
 type Groups struct{ set NameSet }
 
-// Label returns the name of a group as metrics have it.
+// Label returns the metric label of a group.
 func (g *Groups) Label(name string) string {
 	if name != "" {
 		if own, ok := g.set.Intern(name, words.MaxGroups); ok {

@@ -5,16 +5,16 @@ import (
 	"weak"
 )
 
-// Commons holds values that never change, one for each key. All clients and servers that use a value share it, and it
-// lives as long as one of them does: a thousand clients of one server know the same about it. It is safe for concurrent
-// use; the zero Commons is empty.
+// Commons holds immutable values, one for each key. All clients and servers share the value of a key, and it lives as
+// long as one of them uses it: a thousand clients of one server have the same facts about it. It is safe for
+// concurrent use; the zero Commons is empty.
 type Commons[K comparable, V any] struct {
 	mu   sync.Mutex
 	all  map[K]weak.Pointer[V] // guarded by mu
-	room int                   // guarded by mu; the size of all at which sweep looks for unused values
+	room int                   // guarded by mu; the size of all at which sweep runs
 }
 
-// Get returns the value for k, which build makes if there is none. k must not be part of something large.
+// Get returns the value for k. If there is none, build makes it. k must not be part of a large buffer.
 func (c *Commons[K, V]) Get(k K, build func(K) *V) *V {
 	c.mu.Lock()
 	defer c.mu.Unlock()

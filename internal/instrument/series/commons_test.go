@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsCommonIsMadeOnce(t *testing.T) {
+func TestCommonsBuildEachValueOnce(t *testing.T) {
 	var c Commons[int, string]
 	made := 0
 	build := func(int) *string { made++; return new("x") }
@@ -30,7 +30,7 @@ func TestWhatIsCommonIsMadeOnce(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
-func TestWhatIsCommonGoesWithItsUsers(t *testing.T) {
+func TestCommonsDropUnusedValues(t *testing.T) {
 	var c Commons[int, [64]byte]
 	build := func(int) *[64]byte { return new([64]byte) }
 	kept := c.Get(-1, build)

@@ -12,23 +12,23 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
-// Cache keeps the value that Build made for each key. Reading locks nothing; adding copies the table. The owner of the
-// cache bounds the keys.
+// Cache holds one value for each key, made by Build. Reads take no lock; adding a key copies the table. The owner of
+// the cache bounds the keys.
 type Cache[K comparable, V any] struct {
 	Build func(K) V
 	Memo[K, V]
 }
 
-// Memo is a Cache whose caller builds the values.
+// Memo is a Cache without Build: callers pass a function.
 type Memo[K comparable, V any] struct {
 	t  atomic.Pointer[table[K, V]]
 	mu sync.Mutex
 }
 
-// table is never changed. Most caches have a handful of keys, and a list of these is a fraction of the size of a map.
+// table is immutable. Most caches have a handful of keys, for which a list is much smaller than a map.
 type table[K comparable, V any] struct {
-	list []pair[K, V] // of up to listed keys
-	m    map[K]V      // of more keys; nil while there is the list
+	list []pair[K, V] // used for up to listed keys
+	m    map[K]V      // used for more keys; nil while the list is used
 }
 
 const listed = 8
@@ -84,18 +84,19 @@ func (c *Memo[K, V]) Lookup(k K) (v V, ok bool) {
 	return v, false
 }
 
-// At returns the value for k, which Build makes the first time.
+// At returns the value for k. Build makes it at the first call.
 func (c *Cache[K, V]) At(k K) V {
 	v, _ := c.Within(math.MaxInt, k, c.Build)
 	return v
 }
 
-// Within returns the value for k, which build makes the first time. ok is false for a new key beyond limit keys.
+// Within returns the value for k. build makes it at the first call. ok is false if k is new and there are limit keys
+// already.
 func (c *Memo[K, V]) Within(limit int, k K, build func(K) V) (v V, ok bool) {
 	if v, ok := c.Lookup(k); ok {
 		return v, true
 	}
-	if c.Len() >= limit { // for good: no key is removed
+	if c.Len() >= limit { // a final answer: keys are never removed
 		return v, false
 	}
 	c.mu.Lock()
@@ -123,7 +124,7 @@ func (c *Memo[K, V]) All() iter.Seq2[K, V] {
 	return func(func(K, V) bool) {}
 }
 
-// Len returns how many keys there are.
+// Len returns the number of keys.
 func (c *Memo[K, V]) Len() int {
 	if t := c.t.Load(); t != nil {
 		return t.len()
@@ -131,12 +132,12 @@ func (c *Memo[K, V]) Len() int {
 	return 0
 }
 
-// NameSet holds names, each as a copy of its own: a name may be part of a frame of many MiB.
+// NameSet holds copies of names, since a name may be part of a frame of many MiB.
 type NameSet struct{ Memo[string, string] }
 
-// Intern returns the copy of name. ok is false if there was no room for it: there is room for limit names of
-// [words.MaxName] bytes at most. The protocol advises no longer names, and as an attribute of metrics a name stays
-// for good.
+// Intern returns the copy of name. ok is false if the set has limit names already, or if name is longer than
+// [words.MaxName] bytes. The protocol advises against longer names, and a metric keeps the names of its attributes
+// forever.
 func (n *NameSet) Intern(name string, limit int) (_ string, ok bool) {
 	if len(name) > words.MaxName {
 		return "", false

@@ -1,6 +1,6 @@
-// Package settings is what package telemetry, which users see, and package instrument, which authors of clients and
-// servers see, have between them: what the user's options say, and where the instruments are kept that follow from
-// them. It lies below both, so that neither has to export it.
+// Package settings connects package telemetry, which users see, with package instrument, which authors of clients and
+// servers see. It holds the settings from the user's options, and the instruments that are built from them. Both
+// packages import it, so that neither has to export this connection.
 package settings
 
 import (
@@ -16,14 +16,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Settings is what the options of telemetry.New say. R is telemetry.Redactor, which this package cannot name.
+// Settings holds the options of telemetry.New. R is telemetry.Redactor, which this package cannot import.
 type Settings[R any] struct {
 	Tracers            trace.TracerProvider
 	Meters             metric.MeterProvider
 	Propagator         propagation.TextMapPropagator
 	Log                *slog.Logger       // nil for none
 	Records            log.LoggerProvider // nil for none
-	RecordLevel        slog.Leveler       // the lowest level of what Records gets
+	RecordLevel        slog.Leveler       // lowest level of the records for Records
 	ToolLimit          int
 	Slow               time.Duration
 	URIInName          bool
@@ -31,45 +31,45 @@ type Settings[R any] struct {
 	Keep               R                        // nil for no content
 	ContentAsText      bool
 	Untrusted          func(ctx context.Context) bool                       // nil for never
-	Filter             func(context.Context, SpanInfo) bool                 // nil for a span for all
+	Filter             func(context.Context, SpanInfo) bool                 // nil if every operation has a span
 	SpanAttributes     func(context.Context, SpanInfo) []attribute.KeyValue // nil for none
 	NoClientAddress    bool
 	ExecuteTool        bool     // gen_ai.execute_tool.duration
-	ContextCost        bool     // the size of each tool's definition, and of its results
-	ProfileLabels      bool     // of goroutines that run handlers and decode results
-	NoSessionTransport bool     // sessions as the next version of the conventions has them
-	Baggage            []string // keys that go over networks; * for all
-	Label              string   // key of the baggage that durations have; empty for none
+	ContextCost        bool     // record sizes of tool definitions and tool results
+	ProfileLabels      bool     // set profile labels on goroutines that run handlers or decode results
+	NoSessionTransport bool     // omit the transport from session durations, like the next version of the conventions
+	Baggage            []string // keys that may cross networks; * for all
+	Label              string   // baggage key that becomes an attribute of durations; empty for none
 }
 
 // SpanInfo is telemetry.SpanInfo.
 type SpanInfo struct {
-	// Kind is trace.SpanKindClient for a message that is sent and trace.SpanKindServer for one that is handled.
+	// Kind is trace.SpanKindClient for a sent message and trace.SpanKindServer for a handled one.
 	Kind trace.SpanKind
 
-	Method string // as it is in the message
-	Target string // the name of the tool or prompt that the message is about, as it is there; empty for none
-	URI    string // of the resource that the message is about, empty for none
+	Method string // as in the message
+	Target string // name of the tool or prompt, as in the message; empty for none
+	URI    string // URI of the resource; empty for none
 }
 
-// Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is
-// safe for concurrent use. A nil Source, and one that has no settings, has no instruments.
+// Source is package instrument's view of a telemetry.Telemetry: each type converts to the other. It is safe for
+// concurrent use. A nil Source and a Source without settings have no instruments.
 type Source[R any] struct {
-	settings *Settings[R] // nil for one that observes nothing
-	of       *Source[R]   // that has the instruments; nil for this one
-	scrub    any          // see Scrubbing; nil for nothing
+	settings *Settings[R] // nil if telemetry is off
+	of       *Source[R]   // Source that has the instruments; nil if this one has them
+	scrub    any          // function of Scrubbing; nil for none
 
 	mu          sync.Mutex
 	instruments Instruments // guarded by mu; nil until the first client or server needs them
 }
 
-// Instruments are what all clients and servers of a Source share.
+// Instruments is the state that all clients and servers of a Source share.
 type Instruments interface {
-	// Flush waits until the log handler has taken all records, or until ctx ends, and then returns its cause.
+	// Flush waits until the log handler has all records. If ctx ends first, Flush returns its cause.
 	Flush(ctx context.Context) error
 }
 
-// NewSource returns a Source with these settings, which do not change any more.
+// NewSource returns a Source with these settings. The caller must not change them afterwards.
 func NewSource[R any](s *Settings[R]) *Source[R] { return &Source[R]{settings: s} }
 
 // Settings returns the settings, nil if there are none.
@@ -80,7 +80,7 @@ func (s *Source[R]) Settings() *Settings[R] {
 	return s.settings
 }
 
-// Instruments returns the instruments, which build makes for the first who asks. They are nil without settings.
+// Instruments returns the instruments. The first call makes them with build. Without settings, they are nil.
 func (s *Source[R]) Instruments(build func(*Settings[R]) Instruments) Instruments {
 	if s.Settings() == nil {
 		return nil
@@ -96,8 +96,8 @@ func (s *Source[R]) Instruments(build func(*Settings[R]) Instruments) Instrument
 	return s.instruments
 }
 
-// Scrubbing returns a Source with the same settings and instruments, whose clients and servers pass contents of
-// messages through f, a func(telemetry.Content) []byte, which this package cannot name.
+// Scrubbing returns a Source with the same settings and instruments. Its clients and servers pass the contents of
+// messages through f, a func(telemetry.Content) []byte, whose type this package cannot import.
 func (s *Source[R]) Scrubbing(f any) *Source[R] {
 	if s.Settings() == nil {
 		return s
@@ -113,7 +113,7 @@ func (s *Source[R]) Scrub() any {
 	return s.scrub
 }
 
-// Flush flushes the instruments, if there are any.
+// Flush flushes the instruments, if they exist.
 func (s *Source[R]) Flush(ctx context.Context) error {
 	none := func(*Settings[R]) Instruments { return nil }
 	if all := s.Instruments(none); all != nil {
@@ -125,12 +125,12 @@ func (s *Source[R]) Flush(ctx context.Context) error {
 // outerSpan is the context key of [WithOuterSpan].
 type outerSpan struct{}
 
-// WithOuterSpan marks the current span of ctx as the one that a tool call uses in place of its own.
+// WithOuterSpan marks the current span of ctx: a tool call uses it instead of starting its own span.
 func WithOuterSpan(ctx context.Context) context.Context {
 	return context.WithValue(ctx, outerSpan{}, trace.SpanFromContext(ctx))
 }
 
-// OuterSpan returns the span that [WithOuterSpan] marked, nil if it is not the current one.
+// OuterSpan returns the span that [WithOuterSpan] marked, or nil if another span is current.
 func OuterSpan(ctx context.Context) trace.Span {
 	marked, ok := ctx.Value(outerSpan{}).(trace.Span)
 	if !ok || !marked.IsRecording() || !marked.SpanContext().Equal(trace.SpanContextFromContext(ctx)) {

@@ -10,12 +10,12 @@ import (
 
 type redactor func(string) string
 
-// flushed are instruments that fail to flush, to be told apart from none.
+// flushed are instruments whose Flush fails, to distinguish them from nil.
 type flushed struct{ err error }
 
 func (f flushed) Flush(context.Context) error { return f.err }
 
-func TestASourceWithoutSettingsHasNoInstruments(t *testing.T) {
+func TestSourceWithoutSettingsHasNoInstruments(t *testing.T) {
 	build := func(*Settings[redactor]) Instruments { t.Error("nothing is built"); return flushed{} }
 	for _, s := range []*Source[redactor]{nil, {}} {
 		if got := s.Instruments(build); got != nil || s.Settings() != nil {

@@ -1,70 +1,70 @@
 package words
 
-// DefaultToolNameLimit is how many tool and prompt names the metrics of one client or server tell apart, unless an
-// option says otherwise.
+// DefaultToolNameLimit is the number of tool and prompt names that the metrics of one client or server distinguish,
+// unless an option changes it.
 const DefaultToolNameLimit = 200
 
-// What a peer can choose is limited on metrics, for each client and server. The limits are here, and the number of
-// series that follows from them stands in each metric's row.
+// Metrics limit the values that a peer can choose, for each client and server. These are the limits; the resulting
+// number of series is in each metric's row.
 const (
-	// MaxMethods is how many methods are told apart beyond those of the protocol.
+	// MaxMethods bounds the distinct methods outside the protocol.
 	MaxMethods = 64
 
-	// MaxFacts is how many facts are told apart, for a server that is told a new version by every client. The versions
-	// of the protocol are far fewer.
+	// MaxFacts bounds the distinct facts of connections, because each client of a server may send another version. The
+	// protocol has far fewer versions.
 	MaxFacts = 16
 
-	// MaxPeers is how many implementations of the other end are told apart, by name and version: for all clients of a
-	// process, and for each server.
+	// MaxPeers bounds the distinct implementations of peers, by name and version: servers for all clients of a process,
+	// and clients for each server.
 	MaxPeers = 256
 
-	// MaxPeersOfServers is the same for all servers of a process together, of which MaxServers are told apart by the
-	// clients that they have.
+	// MaxPeersOfServers bounds the implementations of clients for all servers of a process together, and MaxServers the
+	// server names that have their own.
 	MaxPeersOfServers = 1500
 	MaxServers        = 400
 
-	// MaxLabels is how many values of the label that is taken from baggage are told apart.
+	// MaxLabels bounds the distinct values of the label from baggage.
 	MaxLabels = 32
 
-	// MaxStrangers is how many outcomes are told apart beyond those of the protocol: a peer chooses its error codes.
+	// MaxStrangers bounds the distinct outcomes outside the protocol: a peer chooses its error codes.
 	MaxStrangers = 16
 
-	// MaxSeries is how many series one client or one server makes of any metric. Where names, outcomes and facts would
-	// multiply to more, what comes last is recorded under _OTHER, for which some are reserved.
+	// MaxSeries bounds the series of one client or server for any metric. If names, outcomes and facts would make more,
+	// the last ones are recorded under _OTHER, for which maxOtherwise series are reserved.
 	MaxSeries    = 1500
 	maxOtherwise = 16
 	MaxPrecisely = MaxSeries - maxOtherwise
 )
 
-// What a peer can put on a span or into a log record is limited, in bytes.
+// Limits for texts of a peer on a span or in a log record, in bytes.
 const (
 	MaxName    = 128
 	MaxURI     = 1024
 	MaxMessage = 256
 )
 
-// MaxMember is how many bytes a member of the baggage may have to be written to spans and log records, for a peer may
-// have sent it.
+// MaxMember bounds the size in bytes of a baggage member on spans and log records, because the member may come from a
+// peer.
 const MaxMember = 256
 
-// All clients and servers of a meter share the sets of attributes that the SDK has for each instrument. See decision
+// All clients and servers of a meter share the attribute sets that the SDK permits for each instrument: see decision
 // 0021.
 const (
-	// SetLimit is how many the SDK has, unless it is told otherwise. The last one is for all that overflows.
+	// SetLimit is the SDK's default limit. The last set collects everything beyond the limit.
 	SetLimit = 2000
 	MaxSets  = SetLimit - 1
 
-	// MaxGroups is how many groups of clients are told apart.
+	// MaxGroups bounds the distinct groups of clients.
 	MaxGroups = 32
 
-	// FoldedNames is who has sets when there are more names than places: each group, the clients of none and of those
-	// beyond the limit, and the servers.
+	// FoldedNames is the number of names that replace names without a place: one for each group, one for clients without
+	// a group or beyond the limit, and one for servers.
 	FoldedNames = MaxGroups + 2
 
-	// SetsForName is how many sets are kept for each name before tools are told apart: an ordinary client has one for
+	// SetsForName is the number of sets reserved for each name before tools get sets: an ordinary client uses one for
 	// the handshake, one for lists, and two for calls.
 	SetsForName = 4
 
-	// SetsForGroups is how many sets are kept for what groups tell apart, before names are.
+	// SetsForGroups is the number of sets reserved for groups, before names get sets.
 	SetsForGroups = 300
 )

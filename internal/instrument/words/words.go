@@ -1,6 +1,6 @@
-// Package words is the closed sets of the schema: the values that attributes have, the methods and codes of the
-// protocol, and how many values of a peer's choice are told apart. The rows of package schema list them, package
-// instrument keeps to them.
+// Package words holds the closed sets of the schema: values of attributes, methods and codes of the protocol, and
+// limits for values that a peer chooses. The rows of package schema list them, and package instrument emits no
+// others.
 package words
 
 import (
@@ -10,25 +10,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Directions are the ways a message goes, in the order of telemetry.Direction.
+// Directions lists the directions of a message, in the order of telemetry.Direction.
 var Directions = []string{Sent, Received}
 
-// What they are called.
+// The names of the directions.
 const (
 	Sent     = "sent"
 	Received = "received"
 )
 
-// MessageKinds are the kinds of JSON-RPC messages, in the order of instrument.MessageKind.
+// MessageKinds lists the kinds of JSON-RPC messages, in the order of instrument.MessageKind.
 var MessageKinds = []string{Request, Response, "error", "notification"}
 
-// What those are called that some rows are about.
+// The kinds that rows of the schema name.
 const (
 	Request  = "request"
 	Response = "response"
 )
 
-// Kinds of errors, by which the errors of a client are sorted.
+// Kinds of errors, in a client's classification.
 const (
 	KindTransport = "transport"
 	kindProtocol  = "protocol"
@@ -42,16 +42,16 @@ const (
 	kindHandler   = "handler"
 )
 
-// ErrorKinds are all of them.
+// ErrorKinds lists all kinds of errors.
 var ErrorKinds = []string{
 	KindTransport, kindProtocol, KindJSONRPC, kindState, kindTimeout, kindCancelled, kindShutdown, kindInvalid, kindTool,
 	kindHandler,
 }
 
-// ErrorWord is one of our own words and the kind of error it is.
+// ErrorWord is one of our own error types, and its kind.
 type ErrorWord struct{ Word, Kind string }
 
-// ErrorWords has each under itself, so that a look-up returns a string that is no part of a frame.
+// ErrorWords has each error type under itself, so that a look-up returns a string that is no part of a frame.
 var ErrorWords = map[string]ErrorWord{
 	names.ErrorToolError:      {names.ErrorToolError, kindTool},
 	names.ErrorTimeout:        {names.ErrorTimeout, kindTimeout},
@@ -69,8 +69,8 @@ var ErrorWords = map[string]ErrorWord{
 	names.ErrorRateLimited:    {names.ErrorRateLimited, kindState},
 }
 
-// HTTPStatuses are the statuses that stand for an answer which HTTP alone gave, as error types: those that are
-// registered and mean that a request was not served. They are told apart on metrics without counting towards a limit.
+// HTTPStatuses has the HTTP statuses that become error types if HTTP alone answered: registered statuses which mean
+// that the request was not served. Metrics distinguish them without counting them towards a limit.
 var HTTPStatuses = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, span := range [][2]int{
@@ -93,45 +93,46 @@ var DropReasons = []string{
 // RetryReasons are the Retry words of package names.
 var RetryReasons = []string{names.RetryBusy, names.RetryServerBusy, names.RetryHeaderMismatch}
 
-// ViolationReasons are the rules of the protocol that a frame can break, in the words of the package that checks them.
+// ViolationReasons lists the rules of the protocol that a frame can break, in the words of package jsonrpc.
 var ViolationReasons = []string{
 	"invalid_json", "too_deep", "batch", "invalid_envelope", "invalid_version", "duplicate_member", "mixed_members",
 	"invalid_id", "null_id", "missing_id", "invalid_method", "invalid_params", "invalid_result", "invalid_error",
 	"frame_too_large", "unexpected_request", "foreign_answer", "no_answer",
 }
 
-// ServerViolations are those that a client can break: the last ones are about the answers to requests over HTTP and
-// about who may ask whom.
+// ServerViolations lists the violations by a client. The remaining reasons concern answers to HTTP requests, and
+// requests in a direction that the protocol forbids.
 var ServerViolations = ViolationReasons[:slices.Index(ViolationReasons, "unexpected_request")]
 
-// AttemptKinds say whether the client was ready before.
+// AttemptKinds distinguishes attempts of a client that was never ready from attempts of a client that was.
 var AttemptKinds = []string{"initial", "reconnect"}
 
-// Notifications that are treated in a way of their own.
+// Notifications with special treatment.
 const (
 	MethodProgress  = "notifications/progress"
 	MethodMessage   = "notifications/message"
 	MethodCancelled = "notifications/cancelled"
 )
 
-// WaitingMethods are requests that last as long as a person, a task or an interest does, so they are not slow.
+// WaitingMethods lists the requests that wait for a person, a task or an event, so their duration is no sign of
+// slowness.
 var WaitingMethods = []string{"elicitation/create", "subscriptions/listen", "tasks/result"}
 
-// A tool call is what the GenAI conventions call an execution of a tool.
+// The GenAI conventions call a tool call the execution of a tool.
 const (
 	MethodCallTool       = "tools/call"
 	OperationExecuteTool = "execute_tool"
 	ToolTypeExtension    = "extension"
 )
 
-// Methods of whose results a part may be unusable.
+// Methods with partly unusable results.
 const (
 	MethodListTools = "tools/list"
 	MethodSubscribe = "resources/subscribe"
 )
 
-// Methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics
-// without counting towards a limit.
+// Methods lists the methods of every revision of the protocol and of its extensions. Metrics distinguish them without
+// counting them towards a limit.
 var Methods = []string{
 	"completion/complete", "elicitation/create", "initialize", "logging/setLevel", MethodCancelled,
 	"notifications/elicitation/complete", "notifications/initialized", MethodMessage, MethodProgress,
@@ -146,7 +147,7 @@ var Methods = []string{
 	MethodCallTool, "tools/list",
 }
 
-// KnownMethods has each of them under itself, so that a look-up returns a string that is no part of a frame.
+// KnownMethods has each method under itself, so that a look-up returns a string that is no part of a frame.
 var KnownMethods = func() map[string]string {
 	m := make(map[string]string, len(Methods))
 	for _, name := range Methods {
@@ -155,7 +156,7 @@ var KnownMethods = func() map[string]string {
 	return m
 }()
 
-// OneOf returns word if the set holds it and _OTHER if not.
+// OneOf returns word if it is in words, and _OTHER if not.
 func OneOf(words []string, word string) string {
 	if i := slices.Index(words, word); i >= 0 {
 		return words[i]
@@ -165,11 +166,11 @@ func OneOf(words []string, word string) string {
 
 // Values of mcp_client.cache.outcome.
 const (
-	CacheHit  = "hit"  // the result was there and fresh
-	CacheMiss = "miss" // the server is asked
+	CacheHit  = "hit"  // the cache had a fresh result
+	CacheMiss = "miss" // the client sends a request
 )
 
-// CacheOutcomes are what a look-up in the cache comes to.
+// CacheOutcomes lists the outcomes of a look-up in the cache.
 var CacheOutcomes = []string{CacheHit, CacheMiss}
 
 // DefinitionParts are the Definition words of package names.
@@ -226,13 +227,13 @@ var AuthSteps = []string{
 	names.AuthRefresh,
 }
 
-// TaskStatuses are how the work of a task can end. (tasks extension, "Task Status")
+// TaskStatuses lists the final statuses of a task. (tasks extension, "Task Status")
 var TaskStatuses = []string{"completed", "failed", "cancelled"}
 
-// SessionErrors are how a session can end that neither side has ended in order.
+// SessionErrors lists the error types of a session that neither side ended normally.
 var SessionErrors = []string{names.ErrorConnectionLost, names.ErrorViolation}
 
-// CodeTexts are those that the specifications of JSON-RPC and MCP give a meaning, as text.
+// CodeTexts has the text of each code that the specifications of JSON-RPC and MCP define.
 var CodeTexts = map[int64]string{
 	-32700: "-32700", // parse error
 	-32600: "-32600", // invalid request

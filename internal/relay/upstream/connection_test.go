@@ -24,7 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestInvalidOptionsAreErrors(t *testing.T) {
+func TestNewRejectsInvalidOptionsOfRelay(t *testing.T) {
 	s := newScript(t)
 	for want, o := range map[string]*Options{
 		"options: InitTimeout is negative":    {InitTimeout: -1},
@@ -40,7 +40,7 @@ func TestInvalidOptionsAreErrors(t *testing.T) {
 	}
 }
 
-// again plays the server's part of another handshake, which tells that the peer in front has confirmed the first.
+// again plays the server's part of another handshake, in which the peer in front has confirmed the first.
 func (b *front) again(v *conversation) *conversation {
 	b.t.Helper()
 	b.confirm()
@@ -50,7 +50,7 @@ func (b *front) again(v *conversation) *conversation {
 	return v
 }
 
-func TestALostSessionIsFollowedByAnotherAtOnce(t *testing.T) {
+func TestLostSessionIsReplacedAtOnce(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		begun := time.Now()
@@ -60,10 +60,10 @@ func TestALostSessionIsFollowedByAnotherAtOnce(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		n := relay.Message{Method: mcp.NotificationInitialized}
-		if err := b.server.Notify(t.Context(), n); err != nil { // it has waited for the session
+		if err := b.server.Notify(t.Context(), n); err != nil { // waits for the session
 			t.Error(err)
 		}
-		v.Close() // a server that ends each time is not started again and again
+		v.Close() // a server that ends each time is not restarted endlessly
 		v = b.again(s.next(t))
 		if took := time.Since(begun); took < 50*time.Millisecond || took > 150*time.Millisecond {
 			t.Errorf("it took %v", took)
@@ -80,8 +80,8 @@ func TestALostSessionIsFollowedByAnotherAtOnce(t *testing.T) {
 	})
 }
 
-// A binary may be missing while it is replaced.
-func TestASessionHealsWhateverBecomesOfAnAttempt(t *testing.T) {
+// A binary may be missing while it is being replaced.
+func TestSessionRecoversAfterFailedAttempts(t *testing.T) {
 	var missing atomic.Bool
 	rig := &rigged{dial: func(context.Context) (error, bool) { return fs.ErrNotExist, missing.Load() }}
 	session(t, nil, rig, func(t *testing.T, s *script, v *conversation, b *front) {
@@ -97,7 +97,7 @@ func TestASessionHealsWhateverBecomesOfAnAttempt(t *testing.T) {
 	})
 }
 
-func TestAnIntroductionThatThePeerRefusesEndsTheClient(t *testing.T) {
+func TestIntroductionRefusedByPeerEndsRelay(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.refuse = errors.New("another revision")
 		v.Close()
@@ -140,7 +140,7 @@ func TestMessagesWaitForRoomInOrder(t *testing.T) {
 	})
 }
 
-func TestANotificationThatWaitsForRoomHearsWhyTheSessionEnded(t *testing.T) {
+func TestWaitingNotificationGetsReasonOfSessionEnd(t *testing.T) {
 	rig := &rigged{}
 	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
 		rig.send = func(transport.Message) (error, bool) { return transport.ErrBusy, true }
@@ -153,7 +153,7 @@ func TestANotificationThatWaitsForRoomHearsWhyTheSessionEnded(t *testing.T) {
 	})
 }
 
-func TestARequestThatHasNotLeftIsNotCancelled(t *testing.T) {
+func TestUnsentRequestIsNotCancelledAtServer(t *testing.T) {
 	var full atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, full.Load() }}
 	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
@@ -172,7 +172,7 @@ func TestARequestThatHasNotLeftIsNotCancelled(t *testing.T) {
 	})
 }
 
-func TestATimeoutOfARelayEndsARequest(t *testing.T) {
+func TestRelayTimeoutEndsRequest(t *testing.T) {
 	o := &Options{RequestTimeout: time.Minute}
 	session(t, o, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		b.asks(t.Context(), "ask", "")
@@ -185,7 +185,7 @@ func TestATimeoutOfARelayEndsARequest(t *testing.T) {
 	})
 }
 
-func TestARelayIsSeenAsOtherClientsAre(t *testing.T) {
+func TestRelayIsInspectedLikeOtherClients(t *testing.T) {
 	session(t, &Options{Name: "behind", Group: "g"}, nil,
 		func(t *testing.T, _ *script, v *conversation, b *front) {
 			b.asks(t.Context(), mcp.MethodCallTool, `{"name":"slow"}`)
@@ -210,16 +210,16 @@ func TestARelayIsSeenAsOtherClientsAre(t *testing.T) {
 	}
 }
 
-func TestARelayAsksForLifeIfItIsToldTo(t *testing.T) {
+func TestRelaySendsPingsIfConfigured(t *testing.T) {
 	session(t, &Options{KeepAlive: time.Minute}, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		v.Answer(v.Expect(mcp.MethodPing), `{}`)
-		v.Expect(mcp.MethodPing) // and hangs
+		v.Expect(mcp.MethodPing) // does not answer
 		b.again(s.next(t))
 	})
 }
 
-func TestWhatIsPassedOnIsOneTrace(t *testing.T) {
+func TestRelayedMessagesAreOneTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newScript(t)

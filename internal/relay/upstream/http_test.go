@@ -19,8 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// site is a server on the network with a tool that greets. It can be restarted: what it knew of its sessions is gone
-// then.
+// site is a server on the network with a tool that greets. A restart makes it forget its sessions.
 type site struct {
 	*httptest.Server
 	handler atomic.Pointer[mcpserver.HTTPHandler]
@@ -82,7 +81,7 @@ func (silent) ReceiveRequest(_ context.Context, _ relay.Message, _ relay.Peer, a
 func (silent) ReceiveNotification(context.Context, relay.Message, relay.Peer) {}
 func (silent) Gone(relay.Peer)                                                {}
 
-// introducing returns how a peer introduces itself in a revision, and the members that its params have.
+// introducing returns the introduction of a peer in a revision, and the members of its params.
 func introducing(v mcp.Version) (intro relay.Introduction, meta string) {
 	if v.Era() == mcp.Legacy {
 		return relay.Introduction{Message: relay.Message{Method: mcp.MethodInitialize, Params: json.RawMessage(
@@ -95,8 +94,8 @@ func introducing(v mcp.Version) (intro relay.Introduction, meta string) {
 		Params: json.RawMessage("{" + meta + "}")}}, "," + meta
 }
 
-// The server holds the headers against what the message says. One that is restarted forgets its sessions.
-func TestMessagesArePassedOnOverHTTPInEveryRevision(t *testing.T) {
+// The server compares the headers with the message. A restarted server forgets its sessions.
+func TestMessagesAreRelayedOverHTTPInEveryRevision(t *testing.T) {
 	for _, way := range ways {
 		t.Run(string(way.version), func(t *testing.T) {
 			s := newSite(t)
@@ -144,7 +143,7 @@ func TestMessagesArePassedOnOverHTTPInEveryRevision(t *testing.T) {
 	}
 }
 
-// heard is a receiver that tells what it hears.
+// heard is a receiver that records messages.
 type heard struct {
 	silent
 	notifications chan string
@@ -154,7 +153,7 @@ func (h heard) ReceiveNotification(_ context.Context, m relay.Message, _ relay.P
 	h.notifications <- m.Method + " " + string(m.Params)
 }
 
-func TestASubscriptionWhoseStreamBreaksIsOpenedAnew(t *testing.T) {
+func TestSubscriptionWithBrokenStreamIsReopened(t *testing.T) {
 	s := newSite(t)
 	intro, meta := introducing(mcp.Version20260728)
 	receiver := heard{notifications: make(chan string, 8)}

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestMessagesArePassedOnAsTheyAre(t *testing.T) {
+func TestMessagesAreRelayedUnchanged(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		for i, params := range []string{
 			``, `{}`, `{ "a" : 1e400, "a":12345678901234567890.0 }`,
@@ -55,7 +55,7 @@ func TestMessagesArePassedOnAsTheyAre(t *testing.T) {
 	})
 }
 
-func TestWhatAServerSaysIsPassedOnInOrder(t *testing.T) {
+func TestServerMessagesAreRelayedInOrder(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		const n = 200
 		var want []string
@@ -104,8 +104,8 @@ func TestWhatAServerSaysIsPassedOnInOrder(t *testing.T) {
 	})
 }
 
-// The server is not read while the peer in front does not take what it says, and nothing is lost.
-func TestAPeerThatDoesNotTakeAMessageStopsTheReading(t *testing.T) {
+// The relay does not read from the server while the peer in front accepts no message, and nothing is lost.
+func TestBlockedPeerStopsReading(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		goOn := make(chan struct{})
 		b.blocked = func(ctx context.Context, method string) {
@@ -135,7 +135,7 @@ func TestAPeerThatDoesNotTakeAMessageStopsTheReading(t *testing.T) {
 		if sent > 3 {
 			t.Errorf("%d messages have been taken from the server", sent)
 		}
-		b.asks(t.Context(), "other", "") // the way there is free
+		b.asks(t.Context(), "other", "") // relayed at once
 		m := v.Expect("other")
 		b.wants()
 		close(goOn)
@@ -147,7 +147,7 @@ func TestAPeerThatDoesNotTakeAMessageStopsTheReading(t *testing.T) {
 	})
 }
 
-func TestRequestsOfAServerAreAnsweredAsThePeerAnswers(t *testing.T) {
+func TestPeerAnswersServerRequests(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		for i, c := range []struct {
 			id, result string
@@ -213,7 +213,7 @@ func TestCancellationGoesBothWays(t *testing.T) {
 	})
 }
 
-func TestRequestsThatAreLostSayWhetherTheyWereSent(t *testing.T) {
+func TestLostRequestsReportWhetherTheyWereSent(t *testing.T) {
 	o := &Options{}
 	session(t, o, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)
@@ -239,10 +239,10 @@ func TestRequestsThatAreLostSayWhetherTheyWereSent(t *testing.T) {
 	})
 }
 
-func TestWaitingForASessionEnds(t *testing.T) {
+func TestWaitForSessionEnds(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		v.Close()
-		s.next(t) // and says nothing
+		s.next(t) // sends nothing
 		synctest.Wait()
 		if b.server.Ready() {
 			t.Error("the client is ready")
@@ -270,7 +270,7 @@ func TestWaitingForASessionEnds(t *testing.T) {
 	})
 }
 
-func TestRequestsOfAServerThatArePassedOnAreBounded(t *testing.T) {
+func TestRelayedServerRequestsAreBounded(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		large := strings.Repeat("x", defaultFrameLimit*2/3)
 		for i := range 2 {
@@ -290,8 +290,8 @@ func TestRequestsOfAServerThatArePassedOnAreBounded(t *testing.T) {
 	})
 }
 
-// A transport that panics loses its connection, and no request hangs.
-func TestATransportThatPanicsUnderARelayFailsTheRequest(t *testing.T) {
+// If a transport panics, its connection is lost and no request hangs.
+func TestPanickingTransportFailsRelayedRequest(t *testing.T) {
 	var broken atomic.Bool
 	rig := &rigged{}
 	rig.send = func(transport.Message) (error, bool) {

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// Whatever the server does and whenever a peer leaves: each request has one outcome, and what is told of it adds up.
-func TestEachRequestThatIsPassedOnHasOneOutcome(t *testing.T) {
+// Whatever the server does and whenever a peer leaves, each request has one outcome, and the counts are consistent.
+func TestEachRelayedRequestHasOneOutcome(t *testing.T) {
 	const requests = 400
 	relaying(t, &Options{RequestTimeout: 5 * time.Second}, legacyIntro, nil, func(t *testing.T, s *script, b *front) {
 		b.confirm()
@@ -75,14 +75,14 @@ func TestEachRequestThatIsPassedOnHasOneOutcome(t *testing.T) {
 	})
 }
 
-// unreliable answers, says nothing, or ends the connection.
+// unreliable answers, stays silent, or ends the connection.
 func unreliable(receive func(context.Context) ([]byte, error), send func(context.Context, []byte) error, end func(),
 	ctx context.Context, fate *rand.Rand) {
 	defer end()
 	for {
 		raw, err := receive(ctx)
 		var m mcptest.Message
-		_ = json.Unmarshal(raw, &m) // what is no message has no id
+		_ = json.Unmarshal(raw, &m) // an invalid message has no id
 		switch n := fate.IntN(20); {
 		case err != nil:
 			return

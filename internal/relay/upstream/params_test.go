@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestParamsStayAsTheyAreButForTheTraceContext(t *testing.T) {
+func TestParamsChangeOnlyInTraceContext(t *testing.T) {
 	traced := instrument.TraceContext{Traceparent: "T", Baggage: "b=1", Others: map[string]string{"b3": "0"}}
 	const own = `"traceparent":"T","baggage":"b=1","b3":"0"`
 	for _, c := range []struct{ params, want string }{
@@ -45,7 +45,7 @@ func TestParamsStayAsTheyAreButForTheTraceContext(t *testing.T) {
 	}
 }
 
-func TestWhatAClientKnowsOfparams(t *testing.T) {
+func TestReadParams(t *testing.T) {
 	p := readParams([]byte(`{"uri":"file:///\u0061","taskId":"t","arguments":{"a":1},"name":"echo",` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`))
 	for target, want := range map[mcp.Target]string{

@@ -19,10 +19,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// hooks are what a client that passes messages on does when its core tells it of the connection.
+// hooks implements the hooks of the client's core for a relay.
 type hooks struct{ c *Server }
 
-// introduction returns how the peer in front introduces itself.
+// introduction returns the introduction of the peer in front.
 func (h hooks) introduction() relay.Introduction {
 	i := h.c.client.Introduce()
 	h.c.mu.Lock()
@@ -31,7 +31,7 @@ func (h hooks) introduction() relay.Introduction {
 	return i
 }
 
-// introduced tells the peer in front what has become of an introduction.
+// introduced reports the outcome of an introduction to the peer in front.
 func (h hooks) introduced(result json.RawMessage, err error) error {
 	h.c.mu.Lock()
 	h.c.introduced = true
@@ -68,7 +68,7 @@ func (h hooks) Began(s *conn.Session) {
 	}
 }
 
-// Ended takes the client off the list of those that run, and tells the peer in front.
+// Ended removes the client from the list of running clients, and notifies the peer in front.
 func (h hooks) Ended() {
 	c := h.c
 	running.Clients.Remove(c.number)
@@ -83,13 +83,13 @@ func (h hooks) Ended() {
 		introduced := c.introduced
 		c.mu.Unlock()
 		if !introduced {
-			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), conn.ErrShutdown)) // there is nothing to end
+			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), conn.ErrShutdown)) // the client has ended already
 		}
 		c.client.Receiver.Gone(c)
 	})
 }
 
-// AskForLife sends the server a ping, or what modern servers have instead.
+// AskForLife sends the server a ping or, for modern servers, its replacement.
 func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // ends with the answer or the session
@@ -104,7 +104,8 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// Notified passes a notification of the server on. That it has cancelled a request concerns the connection.
+// Notified passes a notification of the server on. A cancellation of one of the server's requests concerns only the
+// connection.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	if m.Method == mcp.NotificationCancelled {
@@ -114,7 +115,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	if m.Method == mcp.NotificationProgress || r.OwnStream() {
 		c.heard.Add(1)
 	}
-	params, _ := m.Params() // what cannot be read belongs to nothing
+	params, _ := m.Params() // unreadable params belong to no request
 	in := c.incoming(r, m, &params, instrument.Incoming{Notification: true})
 	q := c.origin(r, m, &params)
 	ctx, op := c.core.Telemetry.StartHandler(during(r, q), in)
@@ -134,8 +135,8 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c.client.Receiver.ReceiveNotification(ctx, message, c)
 }
 
-// during returns the context of what the server says during a request of the peer in front, nil for none that is known.
-// It leads back to the request, and ends with the connection.
+// during returns the context for messages of the server during a request of the peer in front, or nil if the request
+// is unknown. It leads to the request, and ends with the connection.
 func during(r *conn.Reader, q *request) context.Context {
 	if q == nil {
 		return r.Link.Ctx
@@ -143,7 +144,7 @@ func during(r *conn.Reader, q *request) context.Context {
 	return within.Values(r.Link.Ctx, q.ctx)
 }
 
-// peerOf is what is known of the server, nil before there is a session.
+// peerOf returns the telemetry's view of the server, nil before there is a session.
 func peerOf(r *conn.Reader) *instrument.Peer {
 	if r.Session == nil {
 		return nil
@@ -151,7 +152,7 @@ func peerOf(r *conn.Reader) *instrument.Peer {
 	return r.Session.Peer
 }
 
-// cancelled ends the request that the server has cancelled, of its own or of the peer in front.
+// cancelled ends a request that the server has cancelled: one of its own, or one of the peer in front.
 func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	c.core.Telemetry.Notification(telemetry.Received, m.Method)
 	var p mcp.CancelledParams
@@ -159,7 +160,7 @@ func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 		return
 	}
 	why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
-	var cause error // none, without a reason
+	var cause error // nil without a reason
 	if p.Reason != "" {
 		cause = errors.New(p.Reason)
 	}
@@ -175,15 +176,15 @@ func (c *Server) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Pa
 	return serving.Incoming(m.Method, params, peerOf(r), m.Size(), in)
 }
 
-// passed is a message of the server's as the peer in front gets it.
+// passed returns a message of the server in the form for the peer in front.
 func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 	params := m.Middle()
 	oneLine(r.Session, params)
 	return relay.Message{Method: m.Method, Params: params}
 }
 
-// servedAtOnce bounds the requests of a server that the peer in front is asked at once. It is many: their frames are
-// bounded in bytes as well, and agents ask for much at the same time.
+// servedAtOnce bounds the requests of a server that the peer in front handles at once. The bound is high: the frames
+// are bounded in bytes as well, and agents send many requests at the same time.
 const servedAtOnce = 4096
 
 // Serve passes a request of the server on.
@@ -194,7 +195,7 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	q, _ := r.Request().(*request)
 	ctx, served := c.serving.Begin(during(r, q), serving.ID{Link: r.Link, ID: m.ID})
 	a.served = served
-	params, _ := m.Params() // what cannot be read belongs to no trace
+	params, _ := m.Params() // unreadable params belong to no trace
 	ctx, a.op = c.core.Telemetry.StartHandler(ctx, c.incoming(r, m, &params, instrument.Incoming{ID: m.ID.String()}))
 	if !c.serving.Enter(a.size, servedAtOnce, max(defaultFrameLimit, c.core.Settings.FrameLimit)) {
 		c.serving.End(served)
@@ -205,7 +206,7 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	c.client.Receiver.ReceiveRequest(ctx, passed(r, m), c, a.give)
 }
 
-// answering takes the answer to one request of the server.
+// answering sends the answer to one request of the server.
 type answering struct {
 	c      *Server
 	served *serving.Request
@@ -215,7 +216,7 @@ type answering struct {
 	answer conn.Answerer
 }
 
-// give sends the answer of the peer in front, unless the server has cancelled the request meanwhile.
+// give sends the answer of the peer in front, unless the server has cancelled the request.
 func (a *answering) give(result json.RawMessage, err error) {
 	defer a.c.serving.Leave(a.size)
 	if why := a.c.serving.End(a.served); why != nil {
@@ -226,7 +227,7 @@ func (a *answering) give(result json.RawMessage, err error) {
 	serving.Reply(&a.op, a.method, answerFrame(a.served.ID(), result, err), err, a.answer, true)
 }
 
-// answerFrame makes the frame of an answer of the peer in front.
+// answerFrame returns the frame of an answer of the peer in front.
 func answerFrame(id jsonrpc.ID, result json.RawMessage, err error) []byte {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return jsonrpc.AppendAnswer(nil, id, "error", e.Object)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestWhatIsLostIsMadeOnceMoreIfThatDoesNoHarm(t *testing.T) {
+func TestLostIdempotentRequestIsRepeated(t *testing.T) {
 	const reading = `{"uri":"file:///a", "x":1e400}`
 	for name, c := range map[string]struct {
 		method string
@@ -39,7 +39,7 @@ func TestWhatIsLostIsMadeOnceMoreIfThatDoesNoHarm(t *testing.T) {
 					if m := v.Expect(c.method); string(m.Params) != reading {
 						t.Errorf("got %s", m.Raw)
 					}
-					v.Close() // once more, and no more than that
+					v.Close() // one repetition and no other
 				}
 				got := b.heard()
 				if len(got) != 1 || !strings.HasPrefix(got[0], c.method+" transport unsent=false: ") {
@@ -54,12 +54,12 @@ func TestWhatIsLostIsMadeOnceMoreIfThatDoesNoHarm(t *testing.T) {
 	}
 }
 
-// says sends a message of the server's.
+// says sends a message of the server.
 func says(members string) func(*conversation) {
 	return func(v *conversation) { v.Send(`{"jsonrpc":"2.0",` + members + `}`) }
 }
 
-func TestWhatTheServerHasNotHadIsMadeOnceMore(t *testing.T) {
+func TestUnsentRequestIsRepeated(t *testing.T) {
 	var broken atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) {
 		return transport.ErrClosed, broken.CompareAndSwap(true, false)

@@ -18,33 +18,33 @@ import (
 // request is one request of the peer in front, and its content.
 type request struct {
 	conn.Request
-	c      *Server
-	ctx    context.Context
-	params params // as long as the request is being sent
-	answer relay.Answer
-	heard  uint64          // how much of what may belong to a request had been received when it was sent
-	before instrument.Ref  // of the request that was lost
-	corr   instrument.Corr // its
-	anew   bool            // it takes the place of that
-	head   int             // of the frame, before the params
-	token  jsonrpc.ID      // under which the server tells of progress; zero for none
-	given  jsonrpc.ID      // the one of the peer in front
+	c        *Server
+	ctx      context.Context
+	params   params // set while the request is being sent
+	answer   relay.Answer
+	heard    uint64          // number of received messages that may belong to a request, at the time of sending
+	before   instrument.Ref  // span of the lost request that this one replaces
+	corr     instrument.Corr // correlation id of the lost request
+	replaces bool            // the request replaces a lost one
+	head     int             // size of the frame before the params
+	token    jsonrpc.ID      // token of the server's progress notifications; zero for none
+	given    jsonrpc.ID      // token that the peer in front chose
 
-	// Of a subscriptions/listen.
-	id      json.RawMessage // that the peer in front has given it; nil for none, and for other requests
-	noted   bool            // it is opened anew when it is lost
+	// For subscriptions/listen.
+	id      json.RawMessage // id that the peer in front chose; nil for none, and for other requests
+	noted   bool            // the request is reopened when it is lost
 	open    bool            // guarded by restored.mu; the server has acknowledged it
-	reopens bool            // it has been acknowledged in an earlier session
-	pause   time.Duration   // before it was opened anew
+	reopens bool            // the server acknowledged it in an earlier session
+	pause   time.Duration   // pause before it was reopened
 
-	answered bool         // by the server
-	result   result       // in the frame of the answer
-	refused  *relay.Error // likewise; nil for none
+	answered bool         // the server has answered
+	result   result       // points into the frame of the answer
+	refused  *relay.Error // points into the frame of the answer; nil for none
 }
 
 func (q *request) About() instrument.Request {
 	r := about(q.Method, &q.params)
-	r.Corr, r.Link, r.Reissue = q.corr, q.before, q.anew
+	r.Corr, r.Link, r.Reissue = q.corr, q.before, q.replaces
 	return r
 }
 
@@ -66,15 +66,15 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	q.heard = q.c.heard.Load()
 	q.c.wishes.enter(q)
 	q.encode()
-	q.params = params{} // which are not the client's
+	q.params = params{} // the params do not belong to the client
 	if q.id != nil {
 		q.c.restored.opens(q)
 	}
 	return nil
 }
 
-// Ended distinguishes the end of the relay, or of the peer in front, with which its client stops, from the end of one
-// request: all of them end the context.
+// Ended distinguishes the end of the relay, or of the peer in front, which stops its client, from the end of one
+// request. Each of them ends the context.
 func (q *request) Ended(err *conn.Fault) instrument.Result {
 	switch {
 	case err == nil && q.Method == mcp.MethodCallTool:
@@ -102,7 +102,7 @@ func (q *request) GivenUp(_ *conn.Session, reason string) (string, bool) {
 
 func (q *request) Late() conn.LateAnswer { return nil }
 
-// Receive takes the result as it came. It is looked at once, and not copied.
+// Receive stores the result unchanged. It scans the result once, and does not copy it.
 func (q *request) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	q.answered = true
 	r, err := readResult(m)
@@ -122,7 +122,7 @@ func (q *request) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	return nil
 }
 
-// ReceiveError takes an error as it came.
+// ReceiveError stores an error unchanged.
 func (q *request) ReceiveError(s *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
 	q.answered = true
 	if err := m.Check(); err != nil {
@@ -133,7 +133,7 @@ func (q *request) ReceiveError(s *conn.Session, m *jsonrpc.Message) (*mcp.Error,
 	return q.refused.Server, nil
 }
 
-// Completed passes the answer on, or tells why there is none.
+// Completed passes the answer on, or reports why there is none.
 func (q *request) Completed(err *conn.Fault) {
 	if !q.answered {
 		q.failed(err)
@@ -155,12 +155,12 @@ func (q *request) Completed(err *conn.Fault) {
 	}
 }
 
-// failed tells the peer in front that there is no answer, unless the request can be made once more.
+// failed reports to the peer in front that there is no answer, unless the request can be repeated.
 func (q *request) failed(err *conn.Fault) {
 	q.c.wishes.leave(q, false)
 	switch {
 	case q.noted && errors.Is(err, conn.ErrConnectionLost) && q.lost():
-	case q.noted && !q.c.restored.closes(q): // the one that has it goes on with it
+	case q.noted && !q.c.restored.closes(q): // the code that removed the request continues with it
 	case q.repeatable(err):
 		q.repeat()
 	default:
@@ -168,28 +168,29 @@ func (q *request) failed(err *conn.Fault) {
 	}
 }
 
-// repeatable reports whether the request may be made once more: it was lost with its connection, and the server has
-// not had it, or may have it twice and has said nothing that may be about it. A person is not to be asked twice.
+// repeatable reports whether the request may be repeated: it was lost with its connection, and either the server has
+// not received it, or the request is idempotent and the server has sent nothing that may belong to it. A person must
+// not be asked twice.
 func (q *request) repeatable(err *conn.Fault) bool {
-	return !q.anew && !q.Own && q.Frame != nil && errors.Is(err, conn.ErrConnectionLost) && q.ctx.Err() == nil &&
+	return !q.replaces && !q.Own && q.Frame != nil && errors.Is(err, conn.ErrConnectionLost) && q.ctx.Err() == nil &&
 		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
 }
 
-// repeat makes the request once more.
+// repeat repeats the request.
 func (q *request) repeat() {
 	next := q.again()
 	next.start()
 }
 
-// again returns a request that takes the place of q, which was lost.
+// again returns a request that replaces the lost request q.
 func (q *request) again() *request {
 	next := q.c.newRequest(q.ctx, q.Method, q.answer)
-	next.corr, next.before, next.anew = q.Corr, q.Ref, true
+	next.corr, next.before, next.replaces = q.Corr, q.Ref, true
 	next.params, next.Header, next.id, next.given = q.sent(), q.Header, q.id, q.given
 	return next
 }
 
-// errorFor is what the peer in front hears of a fault.
+// errorFor returns the error for the peer in front.
 func errorFor(err *conn.Fault) error {
 	if why, ok := errors.AsType[*conn.CancelledByServer](err); ok {
 		return &relay.Cancelled{Reason: why.Reason}
@@ -197,17 +198,17 @@ func errorFor(err *conn.Fault) error {
 	return err
 }
 
-// result is a result as it came, and what telemetry tells of it.
+// result is an unchanged result, with its facts for telemetry.
 type result struct {
 	raw     json.RawMessage
 	kind    string // resultType
 	isError bool
 }
 
-// maxResultType is the longest type of a result that is told, in bytes.
+// maxResultType bounds the recorded type of a result, in bytes.
 const maxResultType = 64
 
-// readResult validates the result of m on one walk, and takes it.
+// readResult validates the result of m in one pass, and returns it.
 func readResult(m *jsonrpc.Message) (r result, err error) {
 	err = m.Consume(func(middle []byte) (int, error) {
 		o := jsonscan.ObjectAt(middle, 0)

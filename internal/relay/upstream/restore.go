@@ -21,20 +21,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// restoredBytes bounds what a client that passes messages on keeps to bring the next session to where the one before
-// was lost, in bytes of params. What there is no room for is not restored.
+// restoredBytes bounds the state that a relay keeps to restore a lost session, in bytes of params. State beyond the
+// bound is not restored.
 const restoredBytes = 1 << 20
 
-// restored is what the peer in front has asked for that lasts as long as a session.
+// restored holds requests of the peer in front that last as long as a session.
 type restored struct {
 	mu      sync.Mutex
 	level   json.RawMessage            // guarded by mu; the params of the latest logging/setLevel
-	watched map[string]json.RawMessage // guarded by mu; those of each resources/subscribe, by URI
+	watched map[string]json.RawMessage // guarded by mu; the params of each resources/subscribe, by URI
 	listens map[int64]*request         // guarded by mu; each subscriptions/listen, by its id
-	size    int                        // guarded by mu; of all that
+	size    int                        // guarded by mu; bytes of all params
 }
 
-// keep takes params in the place of others, and returns what is kept: nil if there is no room. mu is held.
+// keep replaces others by params, and returns the stored params: nil if they exceed the bound. mu is held.
 func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
 	r.size -= len(others)
 	if r.size+len(params) > restoredBytes {
@@ -44,7 +44,7 @@ func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
 	return bytes.Clone(params)
 }
 
-// done notes that the server has done what it was asked for.
+// done records the effect of a successful request.
 func (r *restored) done(method string, p params) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *restored) done(method string, p params) {
 	}
 }
 
-// opens notes a subscriptions/listen that is about to be sent, if there is room.
+// opens stores a subscriptions/listen that is about to be sent, if the bound allows.
 func (r *restored) opens(q *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *restored) opens(q *request) {
 	r.size += len(q.Frame)
 }
 
-// closes forgets a subscriptions/listen. Who is told that it was there goes on with it.
+// closes removes a subscriptions/listen. If it returns true, the caller continues with the request.
 func (r *restored) closes(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +92,7 @@ func (r *restored) closes(q *request) bool {
 	return true
 }
 
-// of returns the subscriptions/listen that a raw id of the server's names, nil if there is none.
+// of returns the subscriptions/listen with this raw id from the server, or nil.
 func (r *restored) of(raw []byte) *request {
 	id, _ := jsonrpc.ParseID(raw)
 	n, ok := id.Int()
@@ -104,8 +104,8 @@ func (r *restored) of(raw []byte) *request {
 	return r.listens[n]
 }
 
-// acknowledge notes that the server has acknowledged a subscription, and reports whether it has done so before, in an
-// earlier session.
+// acknowledge records that the server has acknowledged a subscription. It reports whether the server did so before,
+// in an earlier session.
 func (r *restored) acknowledge(q *request) (again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *restored) uris() []string {
 	return slices.Sorted(maps.Keys(r.watched))
 }
 
-// all returns what there is to ask for in session s.
+// all returns the state to restore in session s.
 func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.RawMessage, listens []*request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +142,7 @@ func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.R
 	return r.level, watched, listens
 }
 
-// restore brings the server to where the session before was lost, and then lets all requests be made in s.
+// restore restores the state of the lost session, and then permits all requests in s.
 func (c *Server) restore(s *conn.Session) {
 	level, watched, listens := c.restored.all(s)
 	var asked sync.WaitGroup
@@ -163,7 +163,7 @@ func (c *Server) restore(s *conn.Session) {
 	s.Open()
 }
 
-// ask makes a request of the client's own in session s.
+// ask sends a request of the relay itself in session s.
 func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, answered func(error)) {
 	q := c.newRequest(s.Ctx, method, func(_ json.RawMessage, err error) { answered(err) })
 	q.Own, q.Timeout, q.params = true, c.core.Settings.InitTimeout, readParams(params)
@@ -171,8 +171,8 @@ func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, ans
 	q.Start(q.ctx, q)
 }
 
-// resubscribe subscribes again to a resource of a legacy server in session s, after a pause. It tries again as long as
-// there is no answer. tried is called when the first try has ended.
+// resubscribe renews a subscription to a resource of a legacy server in session s, after a pause. It retries while
+// there is no answer. tried is called at the end of the first try.
 func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
 	p := readParams(params)
 	uri := p.Target(mcp.TargetResource)
@@ -196,7 +196,7 @@ func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time
 	})
 }
 
-// isRefusal reports whether an error is the server's own, or one that no other try can change.
+// isRefusal reports whether an error is the server's answer, or one that a retry cannot change.
 func isRefusal(err error) bool {
 	_, refused := errors.AsType[*relay.Error](err)
 	f, ok := errors.AsType[*conn.Fault](err)
@@ -204,7 +204,7 @@ func isRefusal(err error) bool {
 		ok && (f.Kind == conn.KindProtocol || f.Kind == conn.KindInvalid || f.Kind == conn.KindShutdown)
 }
 
-// backoff returns the pause that follows another one.
+// backoff returns the next pause.
 func (c *Server) backoff(pause time.Duration) time.Duration {
 	limit := c.core.Settings
 	return min(cmp.Or(2*pause, limit.BackoffMin), limit.BackoffMax)
@@ -232,7 +232,7 @@ func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.Subs
 	}
 }
 
-// listsOf returns the lists of which a legacy server sends changes unasked.
+// listsOf returns the lists whose changes a legacy server reports without a subscription.
 func listsOf(s *conn.Session) (f mcp.SubscriptionFilter) {
 	by := &s.Capabilities
 	f.ToolsListChanged, f.PromptsListChanged, f.ResourcesListChanged = by.Tools != nil, by.Prompts != nil,
@@ -243,7 +243,7 @@ func listsOf(s *conn.Session) (f mcp.SubscriptionFilter) {
 // missedBy reports a gap to the peer in front, for a subscription that the server has acknowledged again.
 func (c *Server) missedBy(ctx context.Context, q *request, acknowledged []byte) {
 	var p mcp.SubscriptionsAcknowledgedParams
-	_, _ = mcp.Decode(acknowledged, &p) // as far as it can be read
+	_, _ = mcp.Decode(acknowledged, &p) // as far as it is readable
 	cause := names.GapSession
 	if q.pause > 0 {
 		cause = names.GapStream
@@ -251,8 +251,8 @@ func (c *Server) missedBy(ctx context.Context, q *request, acknowledged []byte) 
 	c.missed(ctx, cause, q.id, p.Notifications)
 }
 
-// lost keeps a subscription that was lost for the next session, or opens it anew when some time has passed. It reports
-// false if the peer in front is to be told.
+// lost keeps a lost subscription for the next session, or reopens it after a pause. It returns false if the peer in
+// front must be notified.
 func (q *request) lost() bool {
 	c := q.c
 	if !c.restored.lasts(q) || q.ctx.Err() != nil {
@@ -264,10 +264,10 @@ func (q *request) lost() bool {
 		}
 	})
 	pause := c.backoff(q.pause)
-	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // that it was acknowledged proves nothing
+	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // an acknowledgement alone proves nothing
 		pause = limit.BackoffMin
 	}
-	c.core.During(q.Session, func() { // else the next session begins with it
+	c.core.During(q.Session, func() { // otherwise the next session starts with it
 		if conn.PauseFor(q.Session.Ctx, pause) && c.restored.closes(q) {
 			q.reopen(pause)
 		}
@@ -275,14 +275,14 @@ func (q *request) lost() bool {
 	return true
 }
 
-// reopen asks for a subscription anew, behind a pause.
+// reopen sends a subscription again, after a pause.
 func (q *request) reopen(pause time.Duration) {
 	next := q.again()
 	next.Own, next.reopens, next.pause = true, true, pause
 	next.start()
 }
 
-// withSubscription returns params or a result, in which the id of a subscription is that of the peer in front.
+// withSubscription returns params or a result with the subscription id replaced by the peer's own.
 func withSubscription(object, id []byte) []byte {
 	for o := jsonscan.ObjectAt(object, 0); o.Next(); {
 		if string(o.Key()) != "_meta" {
@@ -297,7 +297,7 @@ func withSubscription(object, id []byte) []byte {
 	return object
 }
 
-// spliced returns object with value in the place of that at i, which is n long.
+// spliced returns object with the n bytes at i replaced by value.
 func spliced(object []byte, i, n int, value []byte) []byte {
 	return slices.Concat(object[:i], value, object[i+n:])
 }

@@ -17,7 +17,7 @@ import (
 const changingResult = `{"protocolVersion":"2025-11-25","serverInfo":{},"capabilities":{` +
 	`"tools":{"listChanged":true},"prompts":{"listChanged":false},"resources":{"listChanged":true,"subscribe":true}}}`
 
-// served answers a request of the peer in front, which has these params.
+// served answers a request of the peer in front with these params.
 func (c *conversation) served(method, params string) {
 	c.t.Helper()
 	m := c.Expect(method)
@@ -27,7 +27,7 @@ func (c *conversation) served(method, params string) {
 	c.Answer(m, `{}`)
 }
 
-func TestASessionIsBroughtToWhereTheOneBeforeWasLost(t *testing.T) {
+func TestLostSessionIsRestored(t *testing.T) {
 	relaying(t, nil, legacyIntro, nil, func(t *testing.T, s *script, b *front) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodInitialize), changingResult)
@@ -83,7 +83,7 @@ func TestASessionIsBroughtToWhereTheOneBeforeWasLost(t *testing.T) {
 	})
 }
 
-func TestARestorationThatIsNotAnsweredLetsOthersGoOn(t *testing.T) {
+func TestUnansweredRestorationDoesNotBlockRequests(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.asks(t.Context(), mcp.MethodSetLevel, `{}`)
 		v.served(mcp.MethodSetLevel, `{}`)
@@ -102,7 +102,7 @@ func TestARestorationThatIsNotAnsweredLetsOthersGoOn(t *testing.T) {
 var modernIntro = relay.Introduction{Message: relay.Message{Method: mcp.MethodDiscover, Params: json.RawMessage(
 	`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`)}}
 
-// listens runs f with an open subscription, which the peer in front calls "h".
+// listens runs f with an open subscription, which has the id "h" at the peer in front.
 func listens(t *testing.T, f func(t *testing.T, s *script, v *conversation, b *front, stop func(error))) {
 	t.Helper()
 	relaying(t, nil, modernIntro, nil, func(t *testing.T, s *script, b *front) {
@@ -123,7 +123,7 @@ func listens(t *testing.T, f func(t *testing.T, s *script, v *conversation, b *f
 
 const listenParams = `{"notifications":{"toolsListChanged":true},"_meta":{"x":1}}`
 
-// acknowledgeRelayed answers for a subscription, and returns its id.
+// acknowledgeRelayed acknowledges a subscription, and returns its id.
 func (c *conversation) acknowledgeRelayed() (id string) {
 	c.t.Helper()
 	m := c.Expect(mcp.MethodSubscriptionsListen)
@@ -135,7 +135,7 @@ func (c *conversation) acknowledgeRelayed() (id string) {
 	return string(m.ID)
 }
 
-func TestASubscriptionIsOpenedAnewUnderTheIDOfThePeer(t *testing.T) {
+func TestSubscriptionIsReopenedUnderIDOfPeer(t *testing.T) {
 	listens(t, func(t *testing.T, s *script, v *conversation, b *front, _ func(error)) {
 		v.Close()
 		v = s.next(t)
@@ -153,11 +153,11 @@ func TestASubscriptionIsOpenedAnewUnderTheIDOfThePeer(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodDiscover), `{}`)
 		b.wants("introduced result {}")
 		b.asks(t.Context(), "ask", "")
-		v.Expect("ask") // and no subscription that has ended
+		v.Expect("ask") // and no ended subscription
 	})
 }
 
-func TestASubscriptionThatIsLostEndsWithItsPeerOrTheClient(t *testing.T) {
+func TestLostSubscriptionEndsWithPeerOrRelay(t *testing.T) {
 	listens(t, func(t *testing.T, s *script, v *conversation, b *front, stop func(error)) {
 		v.Close()
 		b.wants()
@@ -181,14 +181,14 @@ func TestASubscriptionThatIsLostEndsWithItsPeerOrTheClient(t *testing.T) {
 	})
 }
 
-func TestASubscriptionThatTheServerCancelsIsOver(t *testing.T) {
+func TestSubscriptionCancelledByServerEnds(t *testing.T) {
 	listens(t, func(t *testing.T, s *script, v *conversation, b *front, _ func(error)) {
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"no more"}}`)
 		b.wants("listen other: the server has cancelled the request: no more")
 	})
 }
 
-func TestWhatARelayRestoresIsBounded(t *testing.T) {
+func TestRestoredStateIsBounded(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		params := func(i int) string {

@@ -18,18 +18,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// front is the peer in front of a client that passes messages on: it notes what it gets, in order.
+// front is the peer in front of a relay: it records its messages in order.
 type front struct {
 	t      *testing.T
-	refuse error // what Introduced returns
+	refuse error // result of Introduced
 
 	server *Server
 
 	mu       sync.Mutex
 	intro    relay.Introduction                  // guarded by mu
 	log      []string                            // guarded by mu
-	requests []func(json.RawMessage, error)      // guarded by mu; that wait for their answers
-	contexts []context.Context                   // guarded by mu; theirs
+	requests []func(json.RawMessage, error)      // guarded by mu; waiting for their answers
+	contexts []context.Context                   // guarded by mu; contexts of requests
 	blocked  func(ctx context.Context, m string) // called for each message, if not nil
 }
 
@@ -48,14 +48,14 @@ func (f *front) introduce() relay.Introduction {
 	return f.intro
 }
 
-// confirm says that the peer in front has sent notifications/initialized.
+// confirm sends notifications/initialized from the peer in front.
 func (f *front) confirm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.intro.Confirmed = true
 }
 
-// heard returns what has been noted since the last time, when all is idle.
+// heard returns the messages recorded since the last call, when all goroutines are idle.
 func (f *front) heard() []string {
 	synctest.Wait()
 	f.mu.Lock()
@@ -91,7 +91,7 @@ func (f *front) ReceiveNotification(ctx context.Context, m relay.Message, _ rela
 
 func (f *front) Gone(relay.Peer) { f.note("gone") }
 
-// asks makes a request, whose answer is noted.
+// asks sends a request and records its answer.
 func (f *front) asks(ctx context.Context, method, params string) {
 	var raw json.RawMessage
 	if params != "" {
@@ -102,7 +102,7 @@ func (f *front) asks(ctx context.Context, method, params string) {
 	})
 }
 
-// told says what became of a request: an error of the server as it came, any other by what it is.
+// told returns the outcome of a request as text: the text of a server's error, or the kind of another.
 func (f *front) told(method string, result json.RawMessage, err error) string {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return fmt.Sprintf("%s error %s", method, e.Object)
@@ -116,7 +116,7 @@ func (f *front) told(method string, result json.RawMessage, err error) string {
 	return fmt.Sprintf("%s result %s", method, result)
 }
 
-// relaying runs f in a bubble with a client of a script that passes messages on. The client is stopped at the end.
+// relaying runs f in a bubble with a relay in front of a script. The relay is stopped at the end.
 func relaying(t *testing.T, o *Options, intro relay.Introduction, rig *rigged,
 	f func(t *testing.T, s *script, f *front)) {
 	t.Helper()
@@ -165,7 +165,7 @@ func session(t *testing.T, o *Options, rig *rigged, f func(t *testing.T, s *scri
 	})
 }
 
-func TestAnIntroductionIsPassedOnAsItIs(t *testing.T) {
+func TestIntroductionIsRelayedUnchanged(t *testing.T) {
 	relaying(t, nil, legacyIntro, nil, func(t *testing.T, s *script, b *front) {
 		v := s.next(t)
 		m := v.Receive()
@@ -193,7 +193,7 @@ func TestAnIntroductionIsPassedOnAsItIs(t *testing.T) {
 	})
 }
 
-func TestAnIntroductionToAModernServerIsPassedOn(t *testing.T) {
+func TestIntroductionToModernServerIsRelayed(t *testing.T) {
 	intro := relay.Introduction{Message: relay.Message{Method: mcp.MethodDiscover, Params: json.RawMessage(
 		`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-12-24","x":[]}}`)}}
 	relaying(t, nil, intro, nil, func(t *testing.T, s *script, b *front) {
@@ -207,14 +207,14 @@ func TestAnIntroductionToAModernServerIsPassedOn(t *testing.T) {
 		if got := b.server.Inspect(); got.Version != "2027-12-24" || got.Era != "modern" {
 			t.Errorf("got revision %q of the %s era", got.Version, got.Era)
 		}
-		v.Send(`{"jsonrpc":"2.0","id":"a","method":"ask"}`) // no modern server may
+		v.Send(`{"jsonrpc":"2.0","id":"a","method":"ask"}`) // forbidden for modern servers
 		b.wants("request ask ")
 		b.requests[0](nil, errors.New("no"))
 		v.Receive()
 	})
 }
 
-func TestWhatAServerSaysBeforeItsAnswerIsPassedOn(t *testing.T) {
+func TestMessagesBeforeIntroductionAnswerAreRelayed(t *testing.T) {
 	relaying(t, nil, legacyIntro, nil, func(t *testing.T, s *script, b *front) {
 		v := s.next(t)
 		m := v.Expect(mcp.MethodInitialize)
@@ -228,7 +228,7 @@ func TestWhatAServerSaysBeforeItsAnswerIsPassedOn(t *testing.T) {
 	})
 }
 
-func TestAFirstContactThatFailsEndsTheClient(t *testing.T) {
+func TestFailedFirstConnectionEndsRelay(t *testing.T) {
 	odd := `{"code":-1.5,"data":null,"message":"no","more":[ 1 ]}`
 	for name, c := range map[string]struct {
 		dial error

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// Checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it
-// has one. It writes nothing into messages.
+// Checked returns o, or the defaults, with a Telemetry that is checked against the schema at the end of the test,
+// unless o has one. The Telemetry writes nothing into messages.
 func Checked(t testing.TB, o *Options) *Options {
 	t.Helper()
 	var c Options
@@ -65,14 +65,13 @@ func background(f func() error) <-chan error {
 	return done
 }
 
-// rigged is a transport that a test has tampered with. A nil function changes nothing, and so does one that returns
-// false.
+// rigged is a transport with functions that interfere. A nil function, and one that returns false, change nothing.
 type rigged struct {
 	transport.Transport
 	dial    func(ctx context.Context) (error, bool)
 	send    func(m transport.Message) (error, bool)
 	receive func(ctx context.Context, next receiver) (transport.Frame, error)
-	network transport.Network // that it says it is; the zero value for its own
+	network transport.Network // its claimed network; zero for its own
 }
 
 func (r *rigged) Network() transport.Network { return cmp.Or(r.network, r.Transport.Network()) }

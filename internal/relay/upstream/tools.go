@@ -15,8 +15,8 @@ const (
 	toolOverhead = 256
 )
 
-// tools are the tools whose arguments are repeated in HTTP headers, by the lists of tools that have passed. It is safe
-// for concurrent use.
+// tools holds the tools with arguments that HTTP headers repeat, from the relayed lists of tools. It is safe for
+// concurrent use.
 type tools struct {
 	mu     sync.Mutex
 	byName map[string][]mirror.Param // guarded by mu; the repeated parameters of each tool
@@ -65,7 +65,8 @@ func cost(name string, params []mirror.Param) int {
 	return size
 }
 
-// header returns the headers for a call of a tool, nil for none. The server refuses arguments that cannot be repeated.
+// header returns the headers for a call of a tool, nil for none. The server rejects arguments that headers cannot
+// repeat.
 func (l *tools) header(tool string, arguments []byte) map[string]string {
 	l.mu.Lock()
 	params := l.byName[tool]

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// overHTTP runs f with a server of 2026-07-28 over HTTP. call has a tool called by a peer with headers of its
-// own, and returns those that the server gets.
+// overHTTP runs f with a server of 2026-07-28 over HTTP. call makes a peer with its own headers call a tool, and
+// returns the headers that the server gets.
 func overHTTP(t *testing.T, f func(list func(tools string), call func(params string, own map[string]string,
 ) map[string]string, b *front)) {
 	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
@@ -62,7 +62,7 @@ func listOf(tools string) string {
 	return `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools + `]}`
 }
 
-func TestARelayRepeatsInHeadersWhatListsHaveTold(t *testing.T) {
+func TestRelayRepeatsMarkedArgumentsInHeaders(t *testing.T) {
 	overHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
 		const query = `{"name":"query","arguments":{"region":"us","rows":3}}`
 		for _, test := range []struct {
@@ -73,7 +73,7 @@ func TestARelayRepeatsInHeadersWhatListsHaveTold(t *testing.T) {
 			{regionTool + "," + brokenTool + "," + plainTool, query, nil, map[string]string{"Mcp-Param-Region": "us"}},
 			{"", query, map[string]string{}, nil},
 			{"", query, map[string]string{"Mcp-Param-X": "y"}, map[string]string{"Mcp-Param-X": "y"}},
-			{"", `{"name":"query","arguments":{"region":7}}`, nil, nil}, // for the server to refuse
+			{"", `{"name":"query","arguments":{"region":7}}`, nil, nil}, // rejected by the server
 			{"", `{"name":"plain","arguments":{"region":"us"}}`, nil, nil},
 			{plainTool, query, nil, map[string]string{"Mcp-Param-Region": "us"}}, // a page of several
 			{rowsTool, query, nil, map[string]string{"Mcp-Param-Region": "us", "Mcp-Param-Rows": "3"}},
@@ -90,7 +90,7 @@ func TestARelayRepeatsInHeadersWhatListsHaveTold(t *testing.T) {
 	})
 }
 
-func TestWhatARelayKnowsOfToolsIsBounded(t *testing.T) {
+func TestMemoryForToolsIsBounded(t *testing.T) {
 	pad := strings.Repeat("x", 1<<20-1000)
 	overHTTP(t, func(list func(string), call func(string, map[string]string) map[string]string, b *front) {
 		for i := range 12 {

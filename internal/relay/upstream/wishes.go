@@ -10,24 +10,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// wishes are the requests that have asked to be told of something before their answers. So what a server says, on a
-// stream that all requests share, finds the one that it belongs to.
+// wishes holds the requests that want notifications before their answers. It finds the request for a notification on
+// a stream that all requests share.
 type wishes struct {
-	shared bool // among peers without sessions
+	shared bool // several peers without sessions share the server
 
-	mu       sync.Mutex
-	progress map[jsonrpc.ID]*request // guarded by mu; by the token that the server knows
-	logs     map[*request]struct{}   // guarded by mu; for log messages, in modern revisions
-	replaced uint64                  // guarded by mu; tokens
-	unheard  *conn.Session           // guarded by mu; the latest in which one of logs ended without an answer
+	mu         sync.Mutex
+	progress   map[jsonrpc.ID]*request // guarded by mu; by the token that the server has
+	logs       map[*request]struct{}   // guarded by mu; for log messages, in modern revisions
+	replaced   uint64                  // guarded by mu; number of replaced tokens
+	unanswered *conn.Session           // guarded by mu; the latest session in which one of logs ended without an answer
 }
 
-// maxToken is the longest token by which progress is told apart, in bytes.
+// maxToken bounds a progress token, in bytes. Longer tokens are not tracked.
 const maxToken = 1 << 10
 
-// enter notes what a request asks for that is about to be sent. Where several peers are in front, two may have chosen
-// one token, one of them for a request that is over and of which the server still tells: then the server gets another
-// token.
+// enter adds a request that is about to be sent. If there are several peers in front, two may have chosen the same
+// token, and the server may still report progress of an ended request. Then the server gets another token.
 func (w *wishes) enter(q *request) {
 	token, logs := q.params.Asks()
 	text, _ := token.Text()
@@ -65,13 +64,13 @@ func (w *wishes) enter(q *request) {
 	w.progress[q.token] = q
 }
 
-// leave forgets a request. Without an answer to it, the server may still send notifications that belong to the request
-// and do not name it.
+// leave removes a request. Without an answer to it, the server may still send notifications that belong to the
+// request and do not name it.
 func (w *wishes) leave(q *request, answered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, logs := w.logs[q]; logs && !answered && (w.unheard == nil || q.Session.Epoch > w.unheard.Epoch) {
-		w.unheard = q.Session
+	if _, logs := w.logs[q]; logs && !answered && (w.unanswered == nil || q.Session.Epoch > w.unanswered.Epoch) {
+		w.unanswered = q.Session
 	}
 	delete(w.logs, q)
 	if !q.token.IsZero() {
@@ -79,7 +78,7 @@ func (w *wishes) leave(q *request, answered bool) {
 	}
 }
 
-// origin returns the request that a notification belongs to, nil if that is unknown.
+// origin returns the request that a notification belongs to, or nil if it is unknown.
 func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *request {
 	if q, ok := r.Request().(*request); ok {
 		return q
@@ -95,8 +94,8 @@ func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *
 		raw, _ := mcp.Object(m.Middle()).Lookup(progressToken)
 		token, _ := jsonrpc.ParseID(raw)
 		return w.progress[token]
-	case m.Method == mcp.NotificationMessage && len(w.logs) == 1 && (w.unheard == nil || w.unheard != r.Session):
-		// else another may have been meant
+	case m.Method == mcp.NotificationMessage && len(w.logs) == 1 && (w.unanswered == nil || w.unanswered != r.Session):
+		// Otherwise the notification may belong to another request.
 		for q := range w.logs {
 			return q
 		}
@@ -106,7 +105,7 @@ func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *
 
 const progressToken = "progressToken"
 
-// withToken returns params of notifications/progress with the token that the peer in front has given.
+// withToken returns params of notifications/progress with the token that the peer in front chose.
 func (q *request) withToken(params []byte) []byte {
 	if q.token == q.given {
 		return params

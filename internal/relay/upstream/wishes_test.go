@@ -19,19 +19,19 @@ import (
 
 type host struct{}
 
-// leading has b note which host each notification leads back to, before what it says.
+// leading makes b record the host of each notification before the notification.
 func leading(b *front) {
 	b.blocked = func(ctx context.Context, _ string) { b.note("of %q", hostOf(ctx)) }
 }
 
-// hostOf says which host the context of a message leads back to, empty for none.
+// hostOf returns the host of a message's context, empty for none.
 func hostOf(ctx context.Context) string {
 	name, _ := ctx.Value(host{}).(string)
 	return name
 }
 
-// TestWhatAServerSaysFindsTheRequestItIsAbout has two hosts in front of one server on a stream.
-func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
+// TestNotificationsFindTheirRequest uses two hosts in front of one server on a stream.
+func TestNotificationsFindTheirRequest(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		leading(b)
 		asks := func(name, meta string) mcptest.Message {
@@ -40,7 +40,7 @@ func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
 			return v.Expect(mcp.MethodCallTool)
 		}
 		a := asks("a", `{"progressToken": 7}`)
-		c := asks("c", `{"x":1,"progressToken":7}`) // as the other host's
+		c := asks("c", `{"x":1,"progressToken":7}`) // the same as the other host's
 		d := asks("d", `{"progressToken":"7","io.modelcontextprotocol/logLevel":"info"}`)
 		if want := `{"name":"x","_meta":{"x":1,"progressToken":"progress-1"}}`; string(c.Params) != want {
 			t.Errorf("got %s, want %s", c.Params, want)
@@ -64,7 +64,7 @@ func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
 		v.Send(log)
 		heard("d", "notification notifications/message {}")
 		e := asks("e", `{"io.modelcontextprotocol/logLevel":"info"}`)
-		v.Send(log) // which of the two it is for is not known
+		v.Send(log) // the request is ambiguous
 		heard("", "notification notifications/message {}")
 		for _, m := range []mcptest.Message{d, a, c, e} {
 			v.Answer(m, `{}`)
@@ -80,7 +80,7 @@ func TestWhatAServerSaysFindsTheRequestItIsAbout(t *testing.T) {
 	})
 }
 
-func TestARequestThatIsMadeOnceMoreKeepsItsToken(t *testing.T) {
+func TestRepeatedRequestKeepsToken(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		b.confirm()
 		for range 2 {
@@ -101,9 +101,9 @@ func TestARequestThatIsMadeOnceMoreKeepsItsToken(t *testing.T) {
 	})
 }
 
-// TestWhatIsSaidOnAStreamBelongsToItsRequest has a server over HTTP, where each request has a stream.
-func TestWhatIsSaidOnAStreamBelongsToItsRequest(t *testing.T) {
-	var stream atomic.Int64 // on which the server speaks
+// TestMessagesOnStreamBelongToItsRequest uses a server over HTTP, where each request has its own stream.
+func TestMessagesOnStreamBelongToItsRequest(t *testing.T) {
+	var stream atomic.Int64 // stream of the server's messages
 	rig := &rigged{receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
 		f, err := next(ctx)
 		f.Request = stream.Load()
@@ -132,7 +132,7 @@ func TestWhatIsSaidOnAStreamBelongsToItsRequest(t *testing.T) {
 	})
 }
 
-func TestALongTokenIsNotKept(t *testing.T) {
+func TestLongTokenIsNotTracked(t *testing.T) {
 	for n, kept := range map[int]int{maxToken: 1, maxToken + 1: 0} {
 		w := new(wishes)
 		params := `{"_meta":{"progressToken":"` + strings.Repeat("x", n) + `"}}`
@@ -148,9 +148,9 @@ func TestALongTokenIsNotKept(t *testing.T) {
 	}
 }
 
-// TestTokensAreToldApart holds tokens, of any number of hosts, against a model: no two that are on their way are one
-// for the server, and each host hears its own.
-func TestTokensAreToldApart(t *testing.T) {
+// TestEqualTokensOfHostsAreDistinguished compares the tokens of any number of hosts with a model: the server never
+// sees one token for two requests in flight, and each host gets its own.
+func TestEqualTokensOfHostsAreDistinguished(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := new(wishes)
 		var running []*request

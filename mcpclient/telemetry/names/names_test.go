@@ -18,10 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "write the descriptions of the constants anew")
 
-// row is what a constant has to be because of a row of the schema.
+// row is the form that a row of the schema demands of a constant.
 type row struct{ value, comment string }
 
-// rows are the constants that the schema demands, by their names.
+// rows returns the constants that the schema demands, by name.
 func rows() map[string]row {
 	all := map[string]row{}
 	add := func(prefix, name, brief string) {
@@ -53,10 +53,10 @@ func sources(t *testing.T) []string {
 	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
 }
 
-// written is a constant of this package, as it stands in a file.
+// written is a constant of this package in its file.
 type written struct {
 	name, value, comment string
-	from, to             int // where the comment stands
+	from, to             int // lines of the comment
 }
 
 // constants returns the constants of a file whose names begin with one of the prefixes.
@@ -88,9 +88,9 @@ func constants(t *testing.T, source []byte, prefixes ...string) (all []written) 
 	return all
 }
 
-// TestConstantsAreThoseOfTheSchema holds the names, which are written by hand, against the rows that refer to them, and
-// the comments, which -update writes, against what the rows say.
-func TestConstantsAreThoseOfTheSchema(t *testing.T) {
+// TestConstantsMatchSchema compares the names, which are written by hand, with the rows that refer to them, and the
+// comments, which -update writes, with the descriptions of the rows.
+func TestConstantsMatchSchema(t *testing.T) {
 	missing := rows()
 	for _, file := range sources(t) {
 		source, err := os.ReadFile(file)
@@ -124,8 +124,8 @@ func TestConstantsAreThoseOfTheSchema(t *testing.T) {
 	}
 }
 
-// TestEachWordIsAValueOfItsAttribute holds the words against the enumerations, both ways.
-func TestEachWordIsAValueOfItsAttribute(t *testing.T) {
+// TestEachWordIsValueOfAttribute compares the words with the enumerations, both ways.
+func TestEachWordIsValueOfAttribute(t *testing.T) {
 	source, err := os.ReadFile("words.go")
 	if err != nil {
 		t.Fatal(err)
@@ -148,8 +148,8 @@ func TestEachWordIsAValueOfItsAttribute(t *testing.T) {
 	}
 }
 
-// TestEachSpanNameIsThatOfARow holds the names of spans against the rows that begin with them.
-func TestEachSpanNameIsThatOfARow(t *testing.T) {
+// TestEachSpanNameHasRow compares the names of spans with the rows that begin with them.
+func TestEachSpanNameHasRow(t *testing.T) {
 	source, err := os.ReadFile("spans.go")
 	if err != nil {
 		t.Fatal(err)
@@ -178,8 +178,8 @@ var initials = map[string]string{
 	"mcp": "MCP", "ai": "AI", "id": "ID", "uri": "URI", "pid": "PID", "rpc": "RPC", "jsonrpc": "JSONRPC", "mrtr": "MRTR",
 }
 
-// inOneWord is a name as a part of an identifier: mcp_client.corr_id is MCPClientCorrID. What a key ends
-// with that stands for many is left out.
+// inOneWord returns a name as a part of an identifier: mcp_client.corr_id is MCPClientCorrID. It omits the
+// placeholder at the end of a key.
 func inOneWord(name string) string {
 	var b strings.Builder
 	name = strings.TrimSuffix(name, ".{name}")
@@ -193,7 +193,7 @@ func inOneWord(name string) string {
 	return b.String()
 }
 
-// wrapped breaks a text into lines of at most so many bytes.
+// wrapped breaks a text into lines of at most this many bytes.
 func wrapped(text string, width int) string {
 	var lines []string
 	line := ""

@@ -1,161 +1,161 @@
 package names
 
-// Other stands for every value that a closed or limited set does not hold, as the semantic conventions have it.
+// Other replaces every value outside a closed or limited set, as in the semantic conventions.
 const Other = "_OTHER"
 
-// Values of error.type that this module gives itself. A JSON-RPC error has its code there instead, and any other error
-// what its ErrorType method says or else its Go type.
+// Values of error.type that this module defines. A JSON-RPC error has its code there instead, and any other error the
+// result of its ErrorType method or its Go type.
 const (
 	ErrorToolError      = "tool_error"         // the tool reports an error in its result
 	ErrorTimeout        = "timeout"            // no answer in time
-	ErrorCancelled      = "cancelled"          // the caller left before the answer
+	ErrorCancelled      = "cancelled"          // the caller cancelled the call before the answer
 	ErrorConnectionLost = "connection_lost"    // the connection ended before the answer
-	ErrorTransportBusy  = "transport_busy"     // every try to send found no room
+	ErrorTransportBusy  = "transport_busy"     // no attempt to send found room
 	ErrorViolation      = "protocol_violation" // the answer breaks the protocol
 	ErrorNotReady       = "not_ready"          // there was no connection to send on
 	ErrorShutdown       = "shutdown"           // this end was stopped
-	ErrorUnsupported    = "unsupported"        // the server has not declared it, and was not asked
+	ErrorUnsupported    = "unsupported"        // the server does not declare the feature, so nothing was sent
 	ErrorToolChanged    = "tool_changed"       // the tool has changed, and the client did not call it
 	ErrorLoop           = "loop"               // the client did not send one more call of a loop
 	ErrorPanic          = "panic"              // the handler of a notification panicked
-	ErrorOverloaded     = "overloaded"         // the server had no room for the request
-	ErrorRateLimited    = "rate_limited"       // the client asked more often than Options.Rates allow
+	ErrorOverloaded     = "overloaded"         // the server had no capacity for the request
+	ErrorRateLimited    = "rate_limited"       // the client exceeded Options.Rates
 )
 
 // Values of mcp_client.drop.reason and mcp_server.drop.reason: why a response or a notification was dropped.
 const (
 	DropLateTimeout   = "late_timeout"   // response: the call had timed out
-	DropLateCancelled = "late_cancelled" // response: the caller had left
-	DropLateLost      = "late_lost"      // response: the call was failed with its connection
-	DropDuplicate     = "duplicate"      // response: the call was answered before
+	DropLateCancelled = "late_cancelled" // response: the caller had cancelled the call
+	DropLateLost      = "late_lost"      // response: the call failed with its connection
+	DropDuplicate     = "duplicate"      // response: the call was already answered
 	DropUnknownID     = "unknown_id"     // response: no call ever had this id
-	DropUnexpected    = "unexpected"     // response: it came when none could
+	DropUnexpected    = "unexpected"     // response: it arrived when none was possible
 	DropNotReady      = "not_ready"      // both: the connection was not negotiated yet
 	DropQueueFull     = "queue_full"     // notification: its handlers were too slow
-	DropCoalesced     = "coalesced"      // notification: one like it was waiting already
-	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no subscription that is open
-	DropNoStream      = "no_stream"      // notification: the client has opened no stream to send it on
-	DropRateLimited   = "rate_limited"   // notification: the client was sent many of its kind
+	DropCoalesced     = "coalesced"      // notification: an equal one was waiting already
+	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no open subscription
+	DropNoStream      = "no_stream"      // notification: the client has no open stream for it
+	DropRateLimited   = "rate_limited"   // notification: the client was sent too many of its kind
 )
 
-// Values of mcp_client.retry.reason: why a message had to be sent again.
+// Values of mcp_client.retry.reason: why sending was retried.
 const (
 	RetryBusy           = "busy"            // the transport had no room
-	RetryServerBusy     = "server_busy"     // the server had none: HTTP 429 or 503
-	RetryHeaderMismatch = "header_mismatch" // the server missed headers, or found other values in the body
+	RetryServerBusy     = "server_busy"     // the server had no capacity: HTTP 429 or 503
+	RetryHeaderMismatch = "header_mismatch" // the server found headers missing or different from the body
 )
 
-// Values of mcp_client.stream.kind and mcp_server.stream.kind: what a stream that outlives requests is for.
+// Values of mcp_client.stream.kind and mcp_server.stream.kind: the purpose of a stream that outlives requests.
 const (
 	StreamGet    = "get"    // messages of the server, in a legacy session over Streamable HTTP
-	StreamSSE    = "sse"    // everything the server sends, over HTTP+SSE
-	StreamListen = "listen" // what the client has subscribed to, by subscriptions/listen
+	StreamSSE    = "sse"    // all messages of the server, over HTTP+SSE
+	StreamListen = "listen" // changes that the client subscribed to, by subscriptions/listen
 )
 
-// Values of mcp_client.tool.definition.part: what of a tool a model is given.
+// Values of mcp_client.tool.definition.part: the part of a tool's definition.
 const (
-	DefinitionDescription = "description"  // the name and the description, and the punctuation of the whole
+	DefinitionDescription = "description"  // the name and the description, with the punctuation of the whole definition
 	DefinitionInputSchema = "input_schema" // as compact JSON
 )
 
-// Values of mcp_client.loop.kind: how calls of tools bring nothing new.
+// Values of mcp_client.loop.kind: the kind of loop in tool calls that return nothing new.
 const (
-	LoopSameCall   = "same_call"   // one call with the same arguments had the same result
-	LoopSameResult = "same_result" // one tool had the same result, whatever its arguments
-	LoopCycle      = "cycle"       // two to four calls came in turns, with the same results
+	LoopSameCall   = "same_call"   // a call with the same arguments had the same result
+	LoopSameResult = "same_result" // a tool had the same result for different arguments
+	LoopCycle      = "cycle"       // two to four calls alternated, with the same results
 )
 
 // Values of mcp_client.gap.cause: why the client may have missed changes.
 const (
-	GapSession      = "session"      // the connection was lost, and there is another session
-	GapStream       = "stream"       // the stream of changes ended, or opened late, and the rest cannot be had
-	GapReplay       = "replay"       // the server does not keep the events that the client has missed
+	GapSession      = "session"      // the connection was lost, and the client has another session
+	GapStream       = "stream"       // the stream of changes ended, or opened late, and the missed changes are unavailable
+	GapReplay       = "replay"       // the server no longer has the events that the client missed
 	GapSubscription = "subscription" // the server agreed late, or again, to send changes
 	GapReplacement  = "replacement"  // a subscription was closed before all of its updates were read
 )
 
-// Values of mcp_client.tool.change.kind: what has become of a tool since the list before, or since a baseline.
+// Values of mcp_client.tool.change.kind: the change of a tool since the previous list, or since a baseline.
 const (
 	ChangeAdded   = "added"
 	ChangeRemoved = "removed"
-	ChangeChanged = "changed" // in its definition
+	ChangeChanged = "changed" // its definition differs
 )
 
-// Values of mcp_client.fault.kind: what a plan of faults does on purpose. Package chaos says more of each.
+// Values of mcp_client.fault.kind: the fault that a fault plan injects. Package chaos describes each.
 const (
-	FaultLatency   = "latency"   // the message comes later
-	FaultDrip      = "drip"      // it comes slowly
-	FaultDrop      = "drop"      // it is lost
-	FaultDuplicate = "duplicate" // it comes twice
-	FaultReorder   = "reorder"   // it comes behind the next one
-	FaultTruncate  = "truncate"  // its end is missing
-	FaultGarbage   = "garbage"   // a frame of random bytes comes before it
-	FaultOversize  = "oversize"  // it is taken for one over the frame limit
+	FaultLatency   = "latency"   // the message is delayed
+	FaultDrip      = "drip"      // the message arrives slowly
+	FaultDrop      = "drop"      // the message is lost
+	FaultDuplicate = "duplicate" // the message arrives twice
+	FaultReorder   = "reorder"   // the message arrives after the next one
+	FaultTruncate  = "truncate"  // the end of the message is missing
+	FaultGarbage   = "garbage"   // a frame of random bytes arrives before the message
+	FaultOversize  = "oversize"  // the message counts as larger than the frame limit
 	FaultError     = "error"     // an answer is replaced by a JSON-RPC error
-	FaultBusy      = "busy"      // a request is turned away as by a busy server
-	FaultExpire    = "expire"    // a request is answered as if the session were not known
-	FaultFreeze    = "freeze"    // nothing passes any more, or for a time
+	FaultBusy      = "busy"      // a request is rejected as by a busy server
+	FaultExpire    = "expire"    // a request is answered as if the session were unknown
+	FaultFreeze    = "freeze"    // no message passes any more, or for a time
 	FaultCut       = "cut"       // the connection breaks
 	FaultDeath     = "death"     // the server's process is killed
 	FaultRefuse    = "refuse"    // the connection is not made
 )
 
-// Values of mcp_server.policy.decision: what the policy of a proxy did with a message.
+// Values of mcp_server.policy.decision: the decision of a proxy's policy about a message.
 const (
-	PolicyDenied   = "denied"    // a call of a tool that it does not allow was not passed on
-	PolicyHidden   = "hidden"    // tools that it does not allow were left out of a list
-	PolicyLimited  = "limited"   // a call was not passed on, because there were too many
+	PolicyDenied   = "denied"    // a call of a forbidden tool was blocked
+	PolicyHidden   = "hidden"    // forbidden tools were omitted from a list
+	PolicyLimited  = "limited"   // a call was blocked, because there were too many
 	PolicyTimedOut = "timed_out" // a call was ended, because it took too long
-	PolicyRedacted = "redacted"  // something in a message was replaced
+	PolicyRedacted = "redacted"  // a text in the message was replaced
 )
 
-// Values of mcp_server.refusal.reason: why a server turned a request away before a handler saw it.
+// Values of mcp_server.refusal.reason: why a server refused a request before a handler saw it.
 const (
-	RefusalOrigin       = "origin"       // the web page that sent it is of no allowed origin
-	RefusalHost         = "host"         // it names a host that is not allowed
+	RefusalOrigin       = "origin"       // the web page that sent it has no allowed origin
+	RefusalHost         = "host"         // it names a forbidden host
 	RefusalUnauthorized = "unauthorized" // its credentials are missing, invalid or too weak
-	RefusalMethod       = "method"       // of HTTP
-	RefusalMediaType    = "media_type"   // of the body, or those that the client accepts
-	RefusalHeader       = "header"       // one is missing or invalid
-	RefusalVersion      = "version"      // the server does not speak that revision
-	RefusalSession      = "session"      // there is none with that id
-	RefusalTooLarge     = "too_large"    // the frame or body is above the limit
-	RefusalBody         = "body"         // the body came too slowly, or not whole
+	RefusalMethod       = "method"       // the HTTP method is not allowed
+	RefusalMediaType    = "media_type"   // the media type of the body, or the types that the client accepts, are wrong
+	RefusalHeader       = "header"       // a header is missing or invalid
+	RefusalVersion      = "version"      // the server does not support the revision
+	RefusalSession      = "session"      // the session id is unknown
+	RefusalTooLarge     = "too_large"    // the frame or body exceeds the limit
+	RefusalBody         = "body"         // the body arrived too slowly, or incomplete
 	RefusalInvalid      = "invalid"      // the body or frame breaks the protocol
 	RefusalOverloaded   = "overloaded"   // a limit of the server was reached
-	RefusalRateLimited  = "rate_limited" // the client asked more often than it may
+	RefusalRateLimited  = "rate_limited" // the client exceeded its rate limit
 	RefusalStore        = "store"        // the store of sessions failed
-	RefusalShutdown     = "shutdown"     // the server was being stopped
+	RefusalShutdown     = "shutdown"     // the server was stopping
 )
 
-// Values of mcp_server.capacity.kind: what a server has only so much of.
+// Values of mcp_server.capacity.kind: the kind of a server's limited resource.
 const (
-	CapacityRequest        = "request"         // requests under way of one connection or session: Options.MaxConcurrent
-	CapacityQueue          = "queue"           // requests of a connection or session that wait for that: Options.MaxQueued
-	CapacityTotal          = "total"           // requests under way of all clients: Options.MaxTotal
+	CapacityRequest        = "request"         // requests in flight of one connection or session: Options.MaxConcurrent
+	CapacityQueue          = "queue"           // waiting requests of a connection or session: Options.MaxQueued
+	CapacityTotal          = "total"           // requests in flight of all clients: Options.MaxTotal
 	CapacityHTTPRequest    = "http_request"    // POSTs being answered: HTTPOptions.MaxRequests
 	CapacityWaitingHandler = "waiting_handler" // handlers that wait for their clients: HTTPOptions.MaxWaiting
 	CapacitySession        = "session"         // legacy sessions over HTTP: HTTPOptions.MaxSessions
 	CapacitySubscription   = "subscription"    // subscriptions of modern clients: HTTPOptions.MaxSubscriptions
-	CapacityTask           = "task"            // tasks that run: TaskOptions.MaxRunning
-	CapacityKeptTask       = "kept_task"       // tasks that run or have ended: TaskOptions.MaxKept
+	CapacityTask           = "task"            // running tasks: TaskOptions.MaxRunning
+	CapacityKeptTask       = "kept_task"       // running and ended tasks: TaskOptions.MaxKept
 )
 
-// Values of mcp_server.memory.kind: what a server keeps in memory up to a limit.
+// Values of mcp_server.memory.kind: the kind of a server's limited memory.
 const (
-	MemoryFrame        = "frame"        // frames of the requests under way of one connection or session
+	MemoryFrame        = "frame"        // frames of the requests in flight of one connection or session
 	MemoryBody         = "body"         // bodies of HTTP requests: HTTPOptions.MaxBodies
-	MemoryIntroduction = "introduction" // what clients say of themselves: HTTPOptions.MaxIntroductionBytes
-	MemoryWatched      = "watched"      // what clients watch: HTTPOptions.MaxWatchedBytes
+	MemoryIntroduction = "introduction" // names and capabilities of clients: HTTPOptions.MaxIntroductionBytes
+	MemoryWatched      = "watched"      // resource URIs that clients watch: HTTPOptions.MaxWatchedBytes
 	MemoryTaskResult   = "task_result"  // results of tasks: TaskOptions.MaxKeptBytes
 )
 
-// Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.
+// Values of mcp_client.auth.step: the requests of an authorization, and the visit of a person.
 const (
 	AuthDiscoverResource = "discover_resource" // the metadata of the protected resource
 	AuthDiscoverServer   = "discover_server"   // the metadata of its authorization server
-	AuthRegister         = "register"          // the client there
-	AuthAuthorize        = "authorize"         // by a person
+	AuthRegister         = "register"          // the registration of the client
+	AuthAuthorize        = "authorize"         // the consent of a person
 	AuthToken            = "token"             // the exchange of a grant for a token
-	AuthRefresh          = "refresh"           // of a token
+	AuthRefresh          = "refresh"           // the refresh of a token
 )

@@ -24,7 +24,7 @@ const (
 	portKey = "OTEL_EXPORTER_PROMETHEUS_PORT"
 )
 
-// scraped is a reader whose metrics are read over HTTP. It owns the server, which ends with it.
+// scraped is a metric reader that serves metrics over HTTP. It owns the server, which ends with it.
 type scraped struct {
 	sdkmetric.Reader
 	server *http.Server
@@ -32,7 +32,7 @@ type scraped struct {
 	serve  sync.WaitGroup
 }
 
-// newPrometheus listens where the variables say.
+// newPrometheus listens on the address in the variables.
 func newPrometheus(ctx context.Context) (sdkmetric.Reader, error) {
 	env := func(key string) string { return strings.TrimSpace(os.Getenv(key)) }
 	registry := prometheus.NewRegistry()
@@ -64,7 +64,7 @@ func newPrometheus(ctx context.Context) (sdkmetric.Reader, error) {
 	return s, nil
 }
 
-// Shutdown lets a scrape end, as long as ctx allows.
+// Shutdown lets running scrapes finish until ctx ends.
 func (s *scraped) Shutdown(ctx context.Context) error {
 	err := s.server.Shutdown(ctx)
 	_ = s.server.Close()

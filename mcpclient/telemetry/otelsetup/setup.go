@@ -18,9 +18,9 @@ import (
 
 const configFile = "OTEL_CONFIG_FILE"
 
-// Setup is [otlp.Setup] that reads a configuration file if OTEL_CONFIG_FILE names one, and otherwise knows the exporter
-// prometheus. The error is about the file, a variable or an option; nothing is left running then. ctx bounds only
-// Setup.
+// Setup is [otlp.Setup] with two additions: it reads a configuration file if OTEL_CONFIG_FILE names one, and
+// otherwise supports the exporter prometheus. An error is about the file, a variable or an option; Setup leaves
+// nothing running then. ctx bounds only Setup.
 func Setup(ctx context.Context, opts ...otlp.Option) (*otlp.Providers, error) {
 	if strings.TrimSpace(os.Getenv(configFile)) == "" {
 		return otlp.Setup(ctx, append([]otlp.Option{otlp.WithMetricReader("prometheus", newPrometheus)}, opts...)...)
@@ -49,7 +49,7 @@ func Setup(ctx context.Context, opts ...otlp.Option) (*otlp.Providers, error) {
 	return p, nil
 }
 
-// flush flushes the providers that can be flushed: those of signals that the file does not configure do nothing.
+// flush flushes the providers that can be flushed; providers of signals that the file does not configure do nothing.
 func flush(ctx context.Context, sdk *otelconf.SDK) error {
 	var errs []error
 	for _, provider := range []any{sdk.TracerProvider(), sdk.MeterProvider(), sdk.LoggerProvider()} {

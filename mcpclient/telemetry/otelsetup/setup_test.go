@@ -55,7 +55,7 @@ func listen(t *testing.T) *otlpsink.Sink {
 	return sink
 }
 
-// call makes a call whose client and server tell p.
+// call makes a call with a client and a server that emit to p.
 func call(t *testing.T, p *otlp.Providers) {
 	t.Helper()
 	tel := p.Telemetry()
@@ -111,7 +111,7 @@ func configured(t *testing.T, text string) {
 	t.Setenv("OTEL_CONFIG_FILE", name)
 }
 
-func TestAConfigurationFileTakesThePlaceOfTheVariables(t *testing.T) {
+func TestConfigurationFileReplacesVariables(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	configured(t, file)
@@ -142,7 +142,7 @@ func TestAConfigurationFileTakesThePlaceOfTheVariables(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithTheFileIsSaid(t *testing.T) {
+func TestSetupReportsInvalidFile(t *testing.T) {
 	cleanEnv(t)
 	for name, text := range map[string]string{
 		"no YAML":          "a: [",
@@ -161,7 +161,7 @@ func TestWhatIsWrongWithTheFileIsSaid(t *testing.T) {
 	}
 }
 
-// freePort is one at which no process listens.
+// freePort returns a port without a listener.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -173,7 +173,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-func TestPrometheusScrapesWhatTheDashboardsAskFor(t *testing.T) {
+func TestPrometheusScrapesMetricsOfDashboards(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	port := freePort(t)
@@ -230,7 +230,7 @@ func scrape(t *testing.T, url string) string {
 	return string(body)
 }
 
-func TestBaggageIsCopiedWithAConfigurationFileToo(t *testing.T) {
+func TestConfigurationFileKeepsBaggageAttributes(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	configured(t, file)

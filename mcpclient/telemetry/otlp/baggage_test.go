@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-// conversing returns a context with a conversation, and with a member of the baggage that is too long to be copied.
+// conversing returns a context with a conversation, and with a baggage member that is too long to be copied.
 func conversing(t *testing.T) context.Context {
 	ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "c-1", Agent: "planner"})
 	if err != nil {
@@ -38,7 +38,7 @@ func copied(t *testing.T, what string, got map[string]any) {
 	}
 }
 
-func TestSpansAndLogRecordsHaveWhatIsCopiedFromTheBaggage(t *testing.T) {
+func TestBaggageAttributesAreOnSpansAndLogRecords(t *testing.T) {
 	for _, at := range []struct {
 		name string
 		opts []Option
@@ -82,7 +82,7 @@ func TestSpansAndLogRecordsHaveWhatIsCopiedFromTheBaggage(t *testing.T) {
 	}
 }
 
-func TestNothingIsCopiedWithoutTheOption(t *testing.T) {
+func TestBaggageAttributesNeedOption(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()))
@@ -100,11 +100,11 @@ func TestNothingIsCopiedWithoutTheOption(t *testing.T) {
 	}
 }
 
-func TestACopyOfAllBaggageIsRefused(t *testing.T) {
+func TestSetupRejectsCopyOfAllBaggage(t *testing.T) {
 	cleanEnv(t)
 	for key, want := range map[string]string{
-		"*": `otlp: WithBaggageAttributes: "*" is no key; name each that is to be copied`,
-		"":  `otlp: WithBaggageAttributes: "" is no key; name each that is to be copied`,
+		"*": `otlp: WithBaggageAttributes: "*" is no key; name each key to copy`,
+		"":  `otlp: WithBaggageAttributes: "" is no key; name each key to copy`,
 	} {
 		_, err := Setup(t.Context(), WithGlobals(false), WithBaggageAttributes("tenant", key))
 		if err == nil || err.Error() != want {

@@ -14,17 +14,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// maxBatch is the size in bytes of the largest message that a gRPC server accepts unless it was set up otherwise. The
-// SDK's batch processors count spans and records and not their bytes: 512 spans with content are more than that, and a
-// receiver refuses the whole message.
+// maxBatch is the default limit of gRPC servers for the size of a message, in bytes. The SDK's batch processors count
+// spans and records and not their bytes: 512 spans with content exceed it, and a receiver rejects the whole message.
 const maxBatch = 4 << 20
 
 // inParts exports a batch in parts of at most limit bytes by size, one after the other. An item above the limit is a
-// part of its own, since the receiver may accept more.
+// part by itself, since the receiver may accept more.
 //
-// A part that fails does not keep the others from being exported, unless ctx has ended. The error then says how many
-// items were not delivered and why; that of a batch of one part is the exporter's. An exporter retries only the part
-// that it was given, so no item that was delivered is sent again.
+// If a part fails, the others are still exported, unless ctx has ended. The error then reports how many items were
+// not delivered and why; for a batch of one part, the error is the exporter's. An exporter retries only the failed
+// part, so delivered items are not sent again.
 func inParts[T any](ctx context.Context, batch []T, limit int, size func(*T) int,
 	export func(context.Context, []T) error) error {
 	lost, errs := 0, []error(nil)
@@ -50,7 +49,7 @@ func inParts[T any](ctx context.Context, batch []T, limit int, size func(*T) int
 	return fmt.Errorf("%d of %d not delivered: %w", lost, len(batch), errors.Join(errs...))
 }
 
-// errorsHave reports whether one of the errors has the text of err.
+// errorsHave reports whether one of the errors has the same text as err.
 func errorsHave(errs []error, err error) bool {
 	for _, e := range errs {
 		if e.Error() == err.Error() {
@@ -60,7 +59,7 @@ func errorsHave(errs []error, err error) bool {
 	return false
 }
 
-// parts yields the batch in parts of at most limit bytes, or of one item.
+// parts yields the batch in parts of at most limit bytes, or of a single item.
 func parts[T any](batch []T, limit int, size func(*T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		begin, bytes := 0, 0
@@ -78,8 +77,8 @@ func parts[T any](batch []T, limit int, size func(*T) int) iter.Seq[[]T] {
 	}
 }
 
-// What OTLP takes in protobuf, at most: a field that has a length, beside its content, and all fields of a span, a
-// record, an event and a link whose size is fixed. The length of a field below 2 MiB takes 3 bytes.
+// Upper bounds for OTLP in protobuf: the overhead of a field with a length, and the fixed-size fields of a span, a
+// record, an event and a link. The length of a field below 2 MiB takes 3 bytes.
 const (
 	fieldSize  = 6
 	recordSize = 128
@@ -87,7 +86,7 @@ const (
 	linkSize   = 48
 )
 
-// spanSize returns the most bytes that a span takes in OTLP.
+// spanSize returns an upper bound for the size of a span in OTLP.
 func spanSize(s *sdktrace.ReadOnlySpan) int {
 	span := *s
 	n := recordSize + len(span.Name()) + len(span.Status().Description) + scopeSize(span.InstrumentationScope()) +
@@ -111,7 +110,7 @@ func traceStateSize(t trace.TraceState) (n int) {
 	return n
 }
 
-// logSize returns the most bytes that a log record takes in OTLP.
+// logSize returns an upper bound for the size of a log record in OTLP.
 func logSize(r *sdklog.Record) int {
 	n := recordSize + len(r.EventName()) + len(r.SeverityText()) + valueSize(r.Body()) +
 		scopeSize(r.InstrumentationScope())
@@ -122,7 +121,7 @@ func logSize(r *sdklog.Record) int {
 	return n
 }
 
-// resourceSize returns the most bytes that the resource of a batch takes in OTLP.
+// resourceSize returns an upper bound for the size of a batch's resource in OTLP.
 func resourceSize(r *resource.Resource) int {
 	n := recordSize + len(r.SchemaURL())
 	for it := r.Iter(); it.Next(); {
@@ -131,8 +130,8 @@ func resourceSize(r *resource.Resource) int {
 	return n
 }
 
-// scopeSize returns the most bytes that a scope takes in OTLP. Each span and record counts its own, though those of
-// one scope have it once.
+// scopeSize returns an upper bound for the size of a scope in OTLP. Each span and record counts its own scope, though
+// OTLP sends a scope once for all its items.
 func scopeSize(s instrumentation.Scope) int {
 	n := 4*fieldSize + len(s.Name) + len(s.Version) + len(s.SchemaURL)
 	for it := s.Attributes.Iter(); it.Next(); {

@@ -29,7 +29,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// received counts what a receiver with the default limits of gRPC gets.
+// received counts the data of a receiver with gRPC's default limits.
 type received struct {
 	mu             sync.Mutex
 	spans, records int
@@ -56,7 +56,7 @@ func (r *received) message(m any) {
 	}
 }
 
-// overGRPC starts a receiver as gRPC makes it: with a limit of 4 MiB for a message.
+// overGRPC starts a receiver with gRPC's default limit of 4 MiB for a message.
 func (r *received) overGRPC(t *testing.T) (url string) {
 	return "http://" + run(t, func(context.Context, signal) error { return nil },
 		grpc.UnaryInterceptor(func(ctx context.Context, m any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -96,7 +96,7 @@ func (r *received) overHTTP(t *testing.T) (url string) {
 	return s.URL
 }
 
-func TestBatchesWithMuchContentArriveAtAReceiverWithDefaultLimits(t *testing.T) {
+func TestLargeBatchesReachReceiverWithDefaultLimits(t *testing.T) {
 	const items, size = 1000, 16 << 10
 	for _, tc := range []struct {
 		protocol string
@@ -132,7 +132,7 @@ func TestBatchesWithMuchContentArriveAtAReceiverWithDefaultLimits(t *testing.T) 
 	}
 }
 
-func TestPartsKeepTheOrderAndTheLimit(t *testing.T) {
+func TestPartsKeepOrderAndLimit(t *testing.T) {
 	size := func(n *int) int { return *n }
 	for _, tc := range []struct {
 		name  string
@@ -151,7 +151,7 @@ func TestPartsKeepTheOrderAndTheLimit(t *testing.T) {
 	}
 }
 
-func TestAPartThatFailsIsCountedAndLeavesTheOthers(t *testing.T) {
+func TestFailedPartIsCountedAndOthersAreSent(t *testing.T) {
 	size := func(*int) int { return 1 }
 	refused := errors.New("refused")
 	for _, tc := range []struct {
@@ -204,7 +204,7 @@ func everyValue(r *rand.Rand) []attribute.KeyValue {
 	}
 }
 
-// everySpan returns spans that have all that a span may have.
+// everySpan returns spans with everything that a span may have.
 func everySpan(r *rand.Rand) []sdktrace.ReadOnlySpan {
 	recorder := tracetest.NewSpanRecorder()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("scope",
@@ -228,7 +228,7 @@ func everySpan(r *rand.Rand) []sdktrace.ReadOnlySpan {
 	return recorder.Ended()
 }
 
-func TestSizesAreNeverBelowWhatIsSent(t *testing.T) {
+func TestEstimatedSizesAreUpperBounds(t *testing.T) {
 	var sent int
 	endpoint := run(t, func(context.Context, signal) error { return nil },
 		grpc.UnaryInterceptor(func(ctx context.Context, m any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -276,7 +276,7 @@ func TestSizesAreNeverBelowWhatIsSent(t *testing.T) {
 	}
 }
 
-// kept is a processor that keeps records.
+// kept is a processor that stores records.
 type kept struct{ all []sdklog.Record }
 
 func (k *kept) OnEmit(_ context.Context, r *sdklog.Record) error {
@@ -300,7 +300,7 @@ func everyRecord(r *rand.Rand) []sdklog.Record {
 	return k.all
 }
 
-func BenchmarkSizesOfABatch(b *testing.B) {
+func BenchmarkBatchSizes(b *testing.B) {
 	span := tracetest.SpanStub{Name: "tools/call add", Attributes: make([]attribute.KeyValue, 15)}
 	for i := range span.Attributes {
 		span.Attributes[i] = attribute.String("mcp.method.name", "tools/call")

@@ -2,7 +2,7 @@ package otlp
 
 import "testing"
 
-func TestInstrumentsHaveTheSetsThatClientsUse(t *testing.T) {
+func TestCardinalityLimitCoversClients(t *testing.T) {
 	for variable, want := range map[string]int{"": 2000, "100": 100, "many": 2000, " 5000 ": 5000, "0": 0, "-1": -1} {
 		got := setLimit(func(key string) string {
 			if key != "OTEL_GO_X_CARDINALITY_LIMIT" {

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// An answer is how a collector treats an export of a signal.
+// An answer is a collector's reaction to an export.
 type answer func(context.Context, signal) error
 
 type traceService struct {
@@ -53,7 +53,7 @@ func (s logsService) Export(ctx context.Context,
 	return &collogs.ExportLogsServiceResponse{}, s.answer(ctx, logs)
 }
 
-// run starts a collector that does as a says, until the test ends.
+// run starts a collector that reacts with a, until the test ends.
 func run(t *testing.T, a answer, opts ...grpc.ServerOption) (endpoint string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -74,7 +74,7 @@ func run(t *testing.T, a answer, opts ...grpc.ServerOption) (endpoint string) {
 func runHTTP(t *testing.T, a answer) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // without which the server would not see that the client has gone
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server would not notice that the client has left
 		if err := a(r.Context(), signal(strings.TrimPrefix(r.URL.Path, "/v1/"))); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		}
@@ -83,7 +83,7 @@ func runHTTP(t *testing.T, a answer) (url string) {
 	return s.URL
 }
 
-func TestAnEndpointInTheProgramGetsNeitherHeadersNorTLS(t *testing.T) {
+func TestWithEndpointUsesNeitherHeadersNorTLS(t *testing.T) {
 	cleanEnv(t)
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()

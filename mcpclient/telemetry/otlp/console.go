@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// newConsole is the handler for a person to read: one line a record, trace ids and what the baggage has at its end.
+// newConsole returns the handler for people: one line a record, with trace ids and baggage members at the end.
 func newConsole(w io.Writer, level slog.Leveler, colour bool, baggageKeys ...string) slog.Handler {
 	return telemetry.NewTraceHandler(tint.NewTextHandler(w, &tint.Options{
 		Level:       level,
@@ -29,8 +29,8 @@ func newConsole(w io.Writer, level slog.Leveler, colour bool, baggageKeys ...str
 	}), baggageKeys...)
 }
 
-// console is where a person reads: log records, and what the exporters of that name write beside them. What a peer
-// wrote cannot drive the terminal: in the JSON of the exporters it is spelled out here, and in records by [harmless].
+// console is the output for people: log records, and the output of the console exporters. Texts of peers cannot
+// control the terminal: the JSON of the exporters escapes them, and records pass through [harmless].
 type console struct {
 	mu sync.Mutex
 	w  io.Writer // guarded by mu
@@ -65,14 +65,14 @@ func (l jsonLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// colourful reports whether w is a terminal whose user has not asked for plain text (no-color.org).
+// colourful reports whether w is a terminal and the user did not ask for plain text (no-color.org).
 func colourful(w io.Writer, getenv func(string) string) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 
-// readable leaves out what the line says already, its event's name, digits that are of no use to a reader, and the text
-// of a flight record, which is pages of its own.
+// readable removes the event's name, which the line has already, superfluous digits, and the text of a flight record,
+// which is pages long.
 func readable(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case len(groups) == 0 && a.Key == names.KeyEventName, strings.HasSuffix(a.Key, ".flight_record.text"):
@@ -84,14 +84,14 @@ func readable(groups []string, a slog.Attr) slog.Attr {
 	return harmless(groups, a)
 }
 
-// harmless keeps what a peer wrote (a line of its stderr, the text of its error) from driving the terminal. In colour
-// tint prints escape characters as they are, and turns the four characters `\x1b` into one.
+// harmless prevents texts of peers (a line of stderr, the text of an error) from controlling the terminal. With
+// colour, tint prints escape characters unchanged, and turns the four characters `\x1b` into one.
 func harmless(groups []string, a slog.Attr) slog.Attr {
 	a.Key = printable(a.Key)
 	switch a.Value.Kind() {
 	case slog.KindString:
 		text := printable(a.Value.String())
-		if len(groups) == 0 && a.Key == slog.MessageKey { // the one text that tint never quotes
+		if len(groups) == 0 && a.Key == slog.MessageKey { // the only text that tint never quotes
 			text = oneLine.Replace(text)
 		}
 		a.Value = slog.StringValue(text)
@@ -110,8 +110,8 @@ func harmless(groups []string, a slog.Attr) slog.Attr {
 
 var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// printable spells out what may not be shown as \u and four hex digits, or \U and eight. Line breaks and tabs stay, as
-// tint quotes them.
+// printable escapes unprintable characters as \u and four hex digits, or \U and eight. It keeps line breaks and tabs,
+// because tint quotes them.
 func printable(s string) string {
 	if !strings.ContainsFunc(s, isHidden) && !strings.Contains(s, `\x1b`) {
 		return s

@@ -26,7 +26,7 @@ func inSpan(ctx context.Context) context.Context {
 	}))
 }
 
-func TestConsoleLinesEndWithTheIDsOfTheirSpan(t *testing.T) {
+func TestConsoleLinesEndWithSpanIDs(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(newConsole(&b, slog.LevelInfo, false))
 	log.InfoContext(inSpan(t.Context()), "in a span", "k", "v")
@@ -41,7 +41,7 @@ func TestConsoleLinesEndWithTheIDsOfTheirSpan(t *testing.T) {
 	}
 }
 
-func TestTraceIDsStandOutsideOfGroups(t *testing.T) {
+func TestTraceIDsAreOutsideGroups(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil)))
 	log = log.With("a", 1).WithGroup("g").With("b", 2).WithGroup("").WithGroup("h").With("c", 3)
@@ -75,7 +75,7 @@ func TestLoggersOfOneParentDoNotShareAttributes(t *testing.T) {
 	}
 }
 
-func TestGroupsOfOneParentDoNotMeet(t *testing.T) {
+func TestGroupsOfOneParentStaySeparate(t *testing.T) {
 	var b bytes.Buffer
 	parent := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil))).WithGroup("1").WithGroup("2").
 		WithGroup("3")
@@ -87,7 +87,7 @@ func TestGroupsOfOneParentDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestTraceIDsIsAGoodSlogHandler(t *testing.T) {
+func TestTraceHandlerPassesSlogtest(t *testing.T) {
 	var b bytes.Buffer
 	slogtest.Run(t,
 		func(*testing.T) slog.Handler {
@@ -115,7 +115,7 @@ type marshaler struct{ text string }
 
 func (m marshaler) MarshalText() ([]byte, error) { return []byte(m.text), nil }
 
-func TestNothingAPeerWroteReachesTheTerminalAsControl(t *testing.T) {
+func TestPeerTextsCannotControlTerminal(t *testing.T) {
 	hostile := rapid.OneOf(
 		rapid.String(),
 		rapid.SampledFrom([]string{
@@ -136,7 +136,7 @@ func TestNothingAPeerWroteReachesTheTerminalAsControl(t *testing.T) {
 	})
 }
 
-// controls logs text in every place where it can be, and returns the control characters that come out.
+// controls logs text in every possible place, and returns the control characters in the output.
 func controls(colour bool, text string) string {
 	var b bytes.Buffer
 	slog.New(newConsole(&b, slog.LevelInfo, colour)).With("with", text).WithGroup("g").Warn("message "+text,
@@ -151,7 +151,7 @@ func controls(colour bool, text string) string {
 	}, b.String())
 }
 
-func TestOrdinaryValuesLookOrdinary(t *testing.T) {
+func TestOrdinaryValuesStayUnchanged(t *testing.T) {
 	var b bytes.Buffer
 	slog.New(newConsole(&b, slog.LevelInfo, false)).Error("m", "s", "two words", "i", 1,
 		"err", errors.New("no route"), "b", []byte("x"))

@@ -1,7 +1,6 @@
 // Package otlp sets up OpenTelemetry for a program: traces, metrics and logs by OTLP over gRPC or HTTP, and a console
-// for the person in front of it. It is the one package of this module that needs the OpenTelemetry SDK, and nothing
-// needs it: a program that sets up the SDK in another way gives its providers to package telemetry itself, or to
-// [WithSDK].
+// for people. It is the only package of this module that needs the OpenTelemetry SDK, and no other package needs it:
+// a program that sets up the SDK in another way passes its providers to package telemetry, or to [WithSDK].
 //
 // Start with [Setup], in main:
 //
@@ -13,8 +12,9 @@
 //
 // # Variables
 //
-// A program is configured by the variables of the OpenTelemetry specification. An empty one counts as not set. These
-// are read here, since the Go SDK reads them not at all or each exporter in its own way:
+// The variables of the OpenTelemetry specification configure a program. An empty variable counts as not set. This
+// package reads the following variables itself, since the Go SDK ignores them or each exporter reads them
+// differently:
 //
 //	variable                          values                            if not set
 //	OTEL_SDK_DISABLED                 true: no signal is exported       false
@@ -36,10 +36,10 @@
 //	OTEL_CONFIG_FILE                  refused: see package otelsetup
 //	NO_COLOR                          anything: no colour on a terminal
 //
-// Any other value is an error of Setup, except that OTEL_SDK_DISABLED has to be true to mean something, as the
-// specification demands. The propagators are in force even when the SDK is disabled.
+// Setup rejects any other value, except that OTEL_SDK_DISABLED has an effect only if it is true, as the specification
+// demands. The propagators work even if the SDK is disabled.
 //
-// These are read by the SDK and its exporters, and mean what the specification says:
+// The SDK and its exporters read these variables, with the meaning of the specification:
 //
 //	OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES
 //	OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG (read here with [WithTailSampling], as its ratio)
@@ -49,8 +49,8 @@
 //	Setup); OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE,
 //	OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION ([WithHistograms] wins)
 //
-// The SDK reads these as numbers. Setup checks those of the signals that are exported, since the SDK ignores some wrong
-// values and ends the program at others. A value outside its range, or with a space, is an error of Setup:
+// The SDK reads these variables as numbers. Setup checks them for the exported signals, since the SDK ignores some
+// invalid values and ends the program at others. Setup rejects a value outside its range, or with a space:
 //
 //	variable                          range                             if not set
 //	OTEL_BSP_SCHEDULE_DELAY           1 to 2147483647 ms                5000
@@ -74,28 +74,26 @@
 //	OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT, OTEL_LINK_ATTRIBUTE_COUNT_LIMIT, OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT,
 //	OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT: 0 to 2147483647, or -1 for no limit, each with the SDK's default
 //
-// OTEL_LOG_LEVEL is not read: it is about the SDK's talk about itself, of which only errors are shown, and not about a
-// program's logs, for which there are [WithConsole] and [WithLogLevel].
+// OTEL_LOG_LEVEL is ignored: it controls the SDK's diagnostics, of which only errors are shown, and not a program's
+// logs, for which there are [WithConsole] and [WithLogLevel].
 //
-// # What may surprise
+// # Surprises
 //
-//   - The exporter console writes where [WithConsole] says, on standard error by default, and never by itself on
-//     standard output, which is the wire of a server on stdio: a line of JSON for each span, and one for all metrics at
-//     each interval. Log records are lines for a person, with tint, as they are without the variable.
-//   - A path in OTEL_EXPORTER_OTLP_ENDPOINT is that of the receiver as a whole, to which /v1/traces and so on are
-//     added; the path of a variable for one signal is taken as it is.
-//   - A collector on this machine is rarely there by TLS, which is the default: set the endpoint to
-//     http://localhost:4317.
+//   - The console exporter writes to the writer of [WithConsole], by default standard error. It never writes to
+//     standard output by itself, which carries the protocol of a server on stdio. It writes a line of JSON for each
+//     span, and one for all metrics at each interval. Log records are lines for people, as without the variable.
+//   - A path in OTEL_EXPORTER_OTLP_ENDPOINT is the base path of the receiver, to which /v1/traces and so on are
+//     appended; the path in a variable for one signal is used unchanged.
+//   - A collector on this machine rarely has TLS, which is the default: set the endpoint to http://localhost:4317.
 //   - When the collector is down, spans, metrics and log records are dropped once the SDK's queues are full, and errors
 //     go to standard error, a few lines at a time; never to a slog.Logger, which would export them. Shutdown does not
-//     wait for it.
-//   - A batch of spans or log records above 4 MiB, which is the most that a gRPC server accepts in one message unless
-//     it was set up otherwise, is sent in parts, one after the other; with http/json, parts have half of that. A span
-//     or record that is larger by itself is sent alone. The timeouts of the processor hold for the batch, and
-//     OTEL_EXPORTER_OTLP_TIMEOUT for each part. A part that is refused does not keep the others back, and is not
-//     repeated with them: the error says how many items were lost. Shutdown gives each part one try.
-//   - The resource says which host, process and build this is, but not with which arguments it was started: people put
-//     tokens there.
-//   - Only the console shows debug records if asked for; the exported ones have a level of their own.
-//   - What a peer wrote cannot drive the terminal: control characters in log records are spelled out.
+//     wait for the collector.
+//   - A batch of spans or log records above 4 MiB, the default message limit of gRPC servers, is sent in parts, one
+//     after the other; with http/json, parts have half of that. A larger span or record is sent alone. The timeouts of
+//     the processor apply to the batch, and OTEL_EXPORTER_OTLP_TIMEOUT to each part. If a part is rejected, the others
+//     are still sent, and the part is not repeated with them: the error reports how many items were lost. Shutdown
+//     tries each part once.
+//   - The resource describes host, process and build, but not the arguments of the process: people put tokens there.
+//   - Debug records are shown only on the console, if requested; exported records have their own level.
+//   - Texts of peers cannot control the terminal: control characters in log records are escaped.
 package otlp

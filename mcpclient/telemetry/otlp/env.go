@@ -23,26 +23,26 @@ const (
 	logs    signal = "logs"
 )
 
-// key is the signal as the variables name it.
+// key returns the signal's name in the variables.
 func (s signal) key() string { return strings.ToUpper(string(s)) }
 
-// settings is what the variables say that the SDK and its exporters do not read themselves.
+// settings holds the values of the variables that the SDK and its exporters do not read themselves.
 type settings struct {
 	disabled   bool
-	exporters  map[signal][]string // each once; none for a signal that is not exported
-	protocols  map[signal]protocol // of the exporter otlp
+	exporters  map[signal][]string // without duplicates; empty for a signal that is not exported
+	protocols  map[signal]protocol // protocols of the exporter otlp
 	propagator propagation.TextMapPropagator
-	warnings   []error // the specification wants these values ignored, not refused
+	warnings   []error // problems that the specification tells programs to ignore
 }
 
-// The exporters of the specification that are here. A program may add more.
+// Exporters of the specification that this package has. A program may add others.
 const (
 	toOTLP    = "otlp"
 	toConsole = "console"
 	toNone    = "none"
 )
 
-// protocol is how the exporter otlp sends.
+// protocol is the protocol of the exporter otlp.
 type protocol string
 
 const (
@@ -51,7 +51,7 @@ const (
 	overJSON protocol = "http/json"
 )
 
-// spoken are the protocols that the SDK has for a signal.
+// spoken returns the protocols that the SDK supports for a signal.
 func (s signal) spoken() []protocol {
 	if s == traces {
 		return []protocol{overGRPC, overHTTP, overJSON}
@@ -59,9 +59,9 @@ func (s signal) spoken() []protocol {
 	return []protocol{overGRPC, overHTTP}
 }
 
-// readEnv reads the variables with getenv. If direct, an endpoint was given in the program and the variables that
-// choose exporters and protocols have no say. added are the exporters that the program has beside those of this
-// package. The error names every wrong variable at once.
+// readEnv reads the variables with getenv. If direct, the program has set an endpoint, and the variables for
+// exporters and protocols are ignored. added lists the exporters that the program has added. The error names all
+// invalid variables.
 func readEnv(getenv func(string) string, direct bool, added map[signal][]string) (settings, error) {
 	env := func(key string) string { return strings.TrimSpace(getenv(key)) }
 	s := settings{exporters: make(map[signal][]string), protocols: make(map[signal]protocol)}
@@ -71,7 +71,7 @@ func readEnv(getenv func(string) string, direct bool, added map[signal][]string)
 		s.disabled = true
 	case "", "false":
 	default:
-		s.warnings = append(s.warnings, fmt.Errorf("OTEL_SDK_DISABLED: %q is neither true nor false, taken as false", v))
+		s.warnings = append(s.warnings, fmt.Errorf("OTEL_SDK_DISABLED: %q is neither true nor false; false is assumed", v))
 	}
 
 	var wrong problems
@@ -108,7 +108,7 @@ func readEnv(getenv func(string) string, direct bool, added map[signal][]string)
 	return s, errors.Join(wrong...)
 }
 
-// problems are errors, each said once: a variable for all signals is looked at for each.
+// problems holds errors without duplicates: a variable for all signals is checked for each signal.
 type problems []error
 
 func (p *problems) add(err error) {
@@ -117,7 +117,7 @@ func (p *problems) add(err error) {
 	}
 }
 
-// configFile is the variable that names a file which takes the place of all others.
+// configFile is the variable that names a configuration file. The file replaces all other variables.
 const configFile = "OTEL_CONFIG_FILE"
 
 // readExporters returns the exporters of a signal.
@@ -131,8 +131,8 @@ func readExporters(env func(string) string, sig signal, added []string) (chosen 
 		case name == toNone:
 			return nil, fmt.Errorf("%s: none cannot be combined with others in %q", key, list)
 		case !slices.Contains(known, name):
-			return nil, fmt.Errorf("%s: %q is not known; %s and none are, prometheus in package otelsetup, and what the "+
-				"program adds with an option", key, name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s: %q is unknown; use %s or none, prometheus with package otelsetup, or an exporter "+
+				"that the program adds with an option", key, name, strings.Join(known, ", "))
 		case !slices.Contains(chosen, name):
 			chosen = append(chosen, name)
 		}
@@ -142,7 +142,7 @@ func readExporters(env func(string) string, sig signal, added []string) (chosen 
 
 const otlpPrefix = "OTEL_EXPORTER_OTLP_"
 
-// deciding is the variable that decides for the signal: its own, else the one for all.
+// deciding returns the variable that applies to the signal: its own, else the general one.
 func deciding(env func(string) string, sig signal, what string) (key, value string) {
 	key = otlpPrefix + sig.key() + "_" + what
 	if env(key) == "" {
@@ -160,8 +160,8 @@ func readProtocol(env func(string) string, sig signal) (protocol, error) {
 	return p, nil
 }
 
-// checkEndpoint finds what the three exporters would each understand in another way, "localhost:4317" above all. The
-// value is not shown, since a URL can hold a password.
+// checkEndpoint finds endpoints that the three exporters would interpret differently, above all "localhost:4317". The
+// error omits the value, since a URL can hold a password.
 func checkEndpoint(env func(string) string, sig signal) error {
 	key, v := deciding(env, sig, "ENDPOINT")
 	if v == "" {
@@ -173,8 +173,8 @@ func checkEndpoint(env func(string) string, sig signal) error {
 	return nil
 }
 
-// checkHeaders finds malformed headers before an exporter does, because the exporters print the value, and the value
-// is usually a secret.
+// checkHeaders finds malformed headers before an exporter does, because exporters print the value, which is usually a
+// secret.
 func checkHeaders(env func(string) string, key string) error {
 	v := env(key)
 	if v == "" {
@@ -189,8 +189,8 @@ func checkHeaders(env func(string) string, key string) error {
 	return nil
 }
 
-// readPropagators makes the propagator of a list of names, those of contrib's package autoprop: the ones that the
-// specification lists, and what the program has registered there.
+// readPropagators makes the propagator for a list of names of contrib's package autoprop: the names of the
+// specification, and names that the program has registered there.
 func readPropagators(list string) (propagation.TextMapPropagator, error) {
 	if list == "" {
 		list = "tracecontext,baggage"
@@ -209,8 +209,8 @@ func readPropagators(list string) (propagation.TextMapPropagator, error) {
 		}
 		p, err := autoprop.TextMapPropagator(name)
 		if err != nil {
-			return nil, fmt.Errorf("OTEL_PROPAGATORS: %q is not known; tracecontext, baggage, b3, b3multi, jaeger, xray, "+
-				"ottrace and none are, and what the program registers with autoprop", name)
+			return nil, fmt.Errorf("OTEL_PROPAGATORS: %q is unknown; use tracecontext, baggage, b3, b3multi, jaeger, xray, "+
+				"ottrace, none, or a propagator that the program registers with autoprop", name)
 		}
 		chosen = append(chosen, p)
 	}

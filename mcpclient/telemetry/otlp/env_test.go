@@ -13,7 +13,7 @@ func read(env map[string]string, direct bool) (settings, error) {
 	return readEnv(func(key string) string { return env[key] }, direct, map[signal][]string{traces: {"zipkin"}})
 }
 
-func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
+func TestVariablesSelectExportedSignals(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		env    map[string]string
@@ -54,7 +54,7 @@ func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
 	}
 }
 
-func TestWrongVariablesAreNamedOnceAndSecretsAreNotShown(t *testing.T) {
+func TestInvalidVariablesAreNamedOnceWithoutSecrets(t *testing.T) {
 	const secret = "hunter2"
 	for _, tc := range []struct{ key, value string }{
 		{"OTEL_TRACES_EXPORTER", "jaeger"},
@@ -94,7 +94,7 @@ func TestWrongVariablesAreNamedOnceAndSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-func TestExportersAndProtocolsAreThoseOfTheVariables(t *testing.T) {
+func TestVariablesSelectExportersAndProtocols(t *testing.T) {
 	for _, tc := range []struct {
 		env       map[string]string
 		exporters map[signal][]string
@@ -119,7 +119,7 @@ func TestExportersAndProtocolsAreThoseOfTheVariables(t *testing.T) {
 	}
 }
 
-func TestRightVariablesAreNoError(t *testing.T) {
+func TestValidVariablesAreAccepted(t *testing.T) {
 	env := map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT":         "http://localhost:4317",
 		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT":  "https://[::1]:4317",
@@ -132,7 +132,7 @@ func TestRightVariablesAreNoError(t *testing.T) {
 	}
 }
 
-func TestPropagatorsAreThoseOfTheList(t *testing.T) {
+func TestVariableSelectsPropagators(t *testing.T) {
 	for list, want := range map[string][]string{
 		"":                               {"baggage", "traceparent", "tracestate"},
 		"tracecontext":                   {"traceparent", "tracestate"},
@@ -155,7 +155,7 @@ func TestPropagatorsAreThoseOfTheList(t *testing.T) {
 	}
 }
 
-func TestAnUnclearDisabledIsFalseAndSaidSo(t *testing.T) {
+func TestInvalidDisabledIsFalseWithWarning(t *testing.T) {
 	s, err := read(map[string]string{"OTEL_SDK_DISABLED": "1"}, false)
 	if err != nil || s.disabled || len(s.warnings) != 1 {
 		t.Errorf("OTEL_SDK_DISABLED=1: disabled %v, warnings %v, error %v; want false, one warning, no error", s.disabled,
@@ -163,7 +163,7 @@ func TestAnUnclearDisabledIsFalseAndSaidSo(t *testing.T) {
 	}
 }
 
-func TestTheTableNamesEveryVariableThatIsRead(t *testing.T) {
+func TestPackageCommentNamesEveryVariable(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)

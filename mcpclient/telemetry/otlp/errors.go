@@ -13,16 +13,16 @@ const (
 	errorRefill = 10 * time.Second
 )
 
-// errorLines is the [otel.ErrorHandler] of a process that is set up here: plain lines, at most errorBurst at once and
-// then one each errorRefill, the next line telling how many were left out. It never writes to a slog.Logger: an export
-// error that became a log record would be exported, fail, and become a log record.
+// errorLines is the [otel.ErrorHandler] of a process that Setup has configured: plain lines, at most errorBurst at
+// once and then one each errorRefill; the next line reports how many were suppressed. It never writes to a
+// slog.Logger: an export error as a log record would be exported, fail, and become another log record.
 type errorLines struct {
 	now func() time.Time
 
 	mu         sync.Mutex
 	w          io.Writer // guarded by mu
-	used       int       // guarded by mu: lines written since their allowance was last full
-	since      time.Time // guarded by mu: from when on used lines come back
+	used       int       // guarded by mu; lines written since the allowance was last full
+	since      time.Time // guarded by mu; time from which used lines are refunded
 	suppressed int       // guarded by mu
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestErrorLinesAreLimitedAndTheRestIsCounted(t *testing.T) {
+func TestErrorLinesAreLimitedAndCounted(t *testing.T) {
 	var b bytes.Buffer
 	now := time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
 	l := &errorLines{now: func() time.Time { return now }, w: &b}
@@ -38,7 +38,7 @@ func TestErrorLinesAreLimitedAndTheRestIsCounted(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsOneHarmlessLine(t *testing.T) {
+func TestErrorIsOneHarmlessLine(t *testing.T) {
 	var b bytes.Buffer
 	l := &errorLines{now: time.Now, w: &b}
 	l.Handle(nil)

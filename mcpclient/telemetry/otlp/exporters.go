@@ -17,12 +17,12 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// A destination is where the exporter otlp of one signal sends. The SDK's exporters read OTEL_EXPORTER_OTLP_* and
-// connect when they first have something to send. For a direct endpoint the options undo what the environment may hold:
-// credentials (which would beat "insecure") and headers.
+// A destination is the receiver of the exporter otlp for one signal. The SDK's exporters read OTEL_EXPORTER_OTLP_*
+// and connect when they first send. For a direct endpoint, options override the environment: credentials (which would
+// override "insecure") and headers.
 type destination struct {
 	protocol protocol
-	direct   string // host:port, empty for what the environment says
+	direct   string // host:port; empty if the environment decides
 	link     *link
 }
 
@@ -92,7 +92,7 @@ func newLogExporter(ctx context.Context, d destination) (sdklog.Exporter, error)
 type spanExporter struct {
 	sdktrace.SpanExporter
 	link  *link
-	limit int // bytes of one message, estimated
+	limit int // estimated size of one message in bytes
 }
 
 func (e spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
@@ -109,8 +109,8 @@ type metricExporter struct {
 	link *link
 }
 
-// Export passes over the end of a periodic export that the reader cancels when it is shut down: it exports once more,
-// and what it exports is cumulative.
+// Export ignores the error of a periodic export that the reader cancels at shutdown: the reader exports once more,
+// and cumulative metrics include the cancelled data.
 func (e metricExporter) Export(ctx context.Context, rm *metricdata.ResourceMetrics) error {
 	err := e.link.do(ctx, func(ctx context.Context) error { return e.Exporter.Export(ctx, rm) })
 	if errors.Is(ctx.Err(), context.Canceled) {

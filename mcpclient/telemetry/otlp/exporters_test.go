@@ -23,7 +23,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-func TestEachProtocolBringsAllThreeSignals(t *testing.T) {
+func TestEachProtocolExportsAllSignals(t *testing.T) {
 	const all, ofTraces = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
 	for name, env := range map[string]map[string]string{
 		"grpc":                   {},
@@ -45,7 +45,7 @@ func TestEachProtocolBringsAllThreeSignals(t *testing.T) {
 				_, by := deciding(os.Getenv, sig, "PROTOCOL")
 				at := "http://" + sink.Endpoint()
 				if strings.HasPrefix(by, "http") {
-					at = sink.HTTPEndpoint() + "/v1/" + string(sig) // that of one signal is taken as it is
+					at = sink.HTTPEndpoint() + "/v1/" + string(sig) // the path of a variable for one signal is used unchanged
 				}
 				t.Setenv("OTEL_EXPORTER_OTLP_"+sig.key()+"_ENDPOINT", at)
 			}
@@ -77,7 +77,7 @@ func secured(t *testing.T, h http.HandlerFunc) (url, certificate string) {
 	return s.URL, file
 }
 
-func TestOverHTTPTheVariablesOfTLSHeadersAndTimeoutAreObeyed(t *testing.T) {
+func TestHTTPExportersReadTLSHeadersAndTimeout(t *testing.T) {
 	cleanEnv(t)
 	var seen atomic.Int32
 	url, ca := secured(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -106,7 +106,7 @@ func TestOverHTTPTheVariablesOfTLSHeadersAndTimeoutAreObeyed(t *testing.T) {
 	}
 }
 
-func TestWrongFilesAndTimeoutsAreNamed(t *testing.T) {
+func TestSetupNamesInvalidFilesAndTimeouts(t *testing.T) {
 	_, ca := secured(t, nil)
 	for _, env := range []map[string]string{
 		{"OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere/ca.pem"},
@@ -150,7 +150,7 @@ func (f fakeTransport) RoundTrip(*http.Request) (*http.Response, error) {
 func (f fakeTransport) Read([]byte) (int, error) { return 0, io.EOF }
 func (f fakeTransport) Close() error             { *f.closed = true; return nil }
 
-func TestATryOverHTTPIsRepeatedUntilTheShutdown(t *testing.T) {
+func TestHTTPExportIsRetriedUntilShutdown(t *testing.T) {
 	refused := errors.New("connection refused")
 	for _, tc := range []struct {
 		name      string
@@ -162,7 +162,7 @@ func TestATryOverHTTPIsRepeatedUntilTheShutdown(t *testing.T) {
 	}{
 		{"it is taken", fakeTransport{status: 200}, false, false, 200, ""},
 		{"it is taken at last", fakeTransport{status: 202}, true, false, 202, ""},
-		{"busy", fakeTransport{status: 503}, false, false, 503, ""}, // the exporter sees to it
+		{"busy", fakeTransport{status: 503}, false, false, 503, ""}, // the exporter retries
 		{"busy at last", fakeTransport{status: 503}, true, false, 0, "Service Unavailable"},
 		{"away", fakeTransport{err: refused}, false, true, 0, "refused"},
 		{"away at last", fakeTransport{err: refused}, true, false, 0, "refused"},
@@ -192,7 +192,7 @@ func TestATryOverHTTPIsRepeatedUntilTheShutdown(t *testing.T) {
 	}
 }
 
-func TestTheExporterConsoleWritesWhereTheRecordsAre(t *testing.T) {
+func TestConsoleExporterWritesToConsole(t *testing.T) {
 	cleanEnv(t)
 	for _, sig := range []signal{traces, metrics, logs} {
 		t.Setenv("OTEL_"+sig.key()+"_EXPORTER", "console")
@@ -225,7 +225,7 @@ func TestTheExporterConsoleWritesWhereTheRecordsAre(t *testing.T) {
 	}
 }
 
-func TestRecordsHaveAConsoleIfTheVariableSaysSo(t *testing.T) {
+func TestVariableEnablesConsoleForRecords(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "none")
 	t.Setenv("OTEL_METRICS_EXPORTER", "none")
@@ -248,7 +248,7 @@ func (c *countedLogs) Export(_ context.Context, r []sdklog.Record) error { c.n +
 func (c *countedLogs) Shutdown(context.Context) error                    { c.ended = true; return nil }
 func (c *countedLogs) ForceFlush(context.Context) error                  { return nil }
 
-func TestTheVariablesMayNameExportersOfTheProgram(t *testing.T) {
+func TestVariablesMayNameAddedExporters(t *testing.T) {
 	cleanEnv(t)
 	for _, sig := range []signal{traces, metrics, logs} {
 		t.Setenv("OTEL_"+sig.key()+"_EXPORTER", "mine")
@@ -271,7 +271,7 @@ func TestTheVariablesMayNameExportersOfTheProgram(t *testing.T) {
 	}
 }
 
-func TestWhatWasMadeBeforeAFailureIsShutDown(t *testing.T) {
+func TestFailedSetupShutsDownCreatedSignals(t *testing.T) {
 	cleanEnv(t)
 	for _, sig := range []signal{traces, metrics, logs} {
 		t.Run(string(sig), func(t *testing.T) {
@@ -307,7 +307,7 @@ type endedSpans struct {
 
 func (e *endedSpans) Shutdown(context.Context) error { e.ended = true; return nil }
 
-func TestAnSDKOfTheProgramsIsUsedAsItIs(t *testing.T) {
+func TestWithSDKUsesProgramsSDK(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "nonsense") // is not read
 	t.Setenv("OTEL_CONFIG_FILE", "otel.yaml")

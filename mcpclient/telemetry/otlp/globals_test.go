@@ -30,7 +30,7 @@ func TestGlobalsAreSetUnlessRefused(t *testing.T) {
 	}
 }
 
-func TestSetupReportsEveryMistakeAtOnce(t *testing.T) {
+func TestSetupReportsAllErrors(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "zipkin")
 	t.Setenv("OTEL_PROPAGATORS", "skywalking")
@@ -41,7 +41,7 @@ func TestSetupReportsEveryMistakeAtOnce(t *testing.T) {
 	}
 }
 
-func TestSetupRefusesAnEndpointElsewhere(t *testing.T) {
+func TestSetupRejectsRemoteEndpoint(t *testing.T) {
 	cleanEnv(t)
 	for _, endpoint := range []string{"192.0.2.1:4317", "collector.example:4317", "127.0.0.1", ":4317"} {
 		if _, err := Setup(t.Context(), WithGlobals(false), WithEndpoint(endpoint)); err == nil {
@@ -50,7 +50,7 @@ func TestSetupRefusesAnEndpointElsewhere(t *testing.T) {
 	}
 }
 
-func TestAnExporterThatCannotBeMadeIsAnError(t *testing.T) {
+func TestSetupReportsFailedExporter(t *testing.T) {
 	cleanEnv(t)
 	if p, err := Setup(t.Context(), WithGlobals(false), WithEndpoint("localhost:%zz")); p != nil || err == nil {
 		t.Errorf("Setup = %v, %v; want nil and an error", p, err)

@@ -7,26 +7,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Histograms are the forms that the histograms of this module can have. The dashboards, rules and alerts read all of
-// them.
+// Histograms is the form of this module's histograms. The dashboards, rules and alerts support all forms.
 type Histograms int
 
 const (
-	// ConventionHistograms have the buckets of the semantic conventions for MCP. The first ends at 10 ms, so a call of
-	// 0.1 ms counts as one of 5 ms. They are the default.
+	// ConventionHistograms have the buckets of the semantic conventions for MCP. The first bucket ends at 10 ms, so
+	// calls of 0.1 ms and 5 ms are not distinguished. They are the default.
 	ConventionHistograms Histograms = iota
 
-	// FineHistograms have these buckets and five below them, from 0.1 ms to 5 ms, for the durations of operations and of
-	// tools. They are for servers on the same machine, and cost a third more series.
+	// FineHistograms have five more buckets, from 0.1 ms to 5 ms, for the durations of operations and tools. They suit
+	// servers on the same machine, and cost a third more series.
 	FineHistograms
 
-	// ExponentialHistograms have up to 160 buckets that follow the values, at most 4.4 % wide within a factor of 1,000,
-	// for every histogram of this module. A backend needs native histograms for them: Prometheus 3 with
-	// scrape_native_histograms, or its OTLP receiver.
+	// ExponentialHistograms have up to 160 buckets that adapt to the values, at most 4.4 % wide within a factor of
+	// 1,000, for every histogram of this module. The backend must support native histograms: Prometheus 3 with
+	// scrape_native_histograms, or with its OTLP receiver.
 	ExponentialHistograms
 )
 
-// fine are the bounds of FineHistograms by metric: those of the conventions, and five below them.
+// fine has the bounds of FineHistograms by metric: the bounds of the conventions, and five more below them.
 var fine = map[string][]float64{
 	names.MetricMCPClientOperationDuration: fineOperations,
 	names.MetricMCPServerOperationDuration: fineOperations,
@@ -37,13 +36,13 @@ var fine = map[string][]float64{
 var fineOperations = []float64{.0001, .00025, .0005, .001, .005,
 	.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
 
-// WithHistograms sets the form of the histograms of this module in all exporters. It wins over
-// OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION, which without the option decides for OTLP, for all
-// histograms of the process. With [WithSDK], see [Histograms.View].
+// WithHistograms sets the form of this module's histograms in all exporters. It overrides
+// OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION, which otherwise sets the form of all histograms of the
+// process for OTLP. With [WithSDK], see [Histograms.View].
 func WithHistograms(h Histograms) Option { return func(c *config) { c.histograms = h } }
 
-// View returns the view that gives the histograms of this module the form, for a program with a MeterProvider of its
-// own. It matches nothing for [ConventionHistograms].
+// View returns a view that gives this module's histograms the form, for a program with its own MeterProvider. For
+// [ConventionHistograms] it matches nothing.
 func (h Histograms) View() sdkmetric.View {
 	return func(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
 		s := sdkmetric.Stream{Name: i.Name, Description: i.Description, Unit: i.Unit}

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// recorded is what a reader collects of a histogram in a scope after one call of 0.1 ms.
+// recorded returns the histogram that a reader collects after one call of 0.1 ms.
 func recorded(t *testing.T, scope, name string, opts ...otlp.Option) metricdata.Aggregation {
 	t.Helper()
 	t.Setenv("OTEL_TRACES_EXPORTER", "none")
@@ -47,7 +47,7 @@ func recorded(t *testing.T, scope, name string, opts ...otlp.Option) metricdata.
 	return all.ScopeMetrics[0].Metrics[0].Data
 }
 
-func TestHistogramsHaveTheFormThatIsChosen(t *testing.T) {
+func TestWithHistogramsSetsForm(t *testing.T) {
 	const operation, queue = names.MetricMCPClientOperationDuration, names.MetricMCPClientSendQueueWait
 	explicit := func(want float64) func(metricdata.Aggregation) bool { // the first bound
 		return func(a metricdata.Aggregation) bool {
@@ -84,8 +84,8 @@ func TestHistogramsHaveTheFormThatIsChosen(t *testing.T) {
 	}
 }
 
-// TestFineHistogramsHaveTheBucketsOfTheConventions keeps queries for a bucket of the conventions right.
-func TestFineHistogramsHaveTheBucketsOfTheConventions(t *testing.T) {
+// TestFineHistogramsIncludeConventionBuckets keeps queries for a bucket of the conventions valid.
+func TestFineHistogramsIncludeConventionBuckets(t *testing.T) {
 	for _, name := range []string{names.MetricMCPClientOperationDuration, names.MetricMCPServerOperationDuration,
 		names.MetricGenAIExecuteToolDuration} {
 		i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })

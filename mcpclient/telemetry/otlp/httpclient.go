@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// exportTimeout is how long one try to export may take if OTEL_EXPORTER_OTLP_TIMEOUT does not say so.
+// exportTimeout bounds one attempt to export, unless OTEL_EXPORTER_OTLP_TIMEOUT is set.
 const exportTimeout = 10 * time.Second
 
-// newHTTPClient returns the client of a signal's exporter over HTTP. An exporter that is given a client reads neither
-// the variables of TLS nor that of the timeout, so they are read here.
+// newHTTPClient returns the HTTP client of a signal's exporter. An exporter with a given client reads neither the TLS
+// variables nor the timeout, so newHTTPClient reads them.
 func newHTTPClient(sig signal, l *link) (*http.Client, error) {
 	env := func(key string) string { return strings.TrimSpace(os.Getenv(key)) }
 	var wrong problems
@@ -45,7 +45,7 @@ func readTimeout(env func(string) string, sig signal) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// readTLS reads whom to trust, and as whom to come. What the variables do not say is the system's.
+// readTLS reads the certificate authorities and the client certificate. Defaults come from the system.
 func readTLS(env func(string) string, sig signal) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if key, file := deciding(env, sig, "CERTIFICATE"); file != "" {

@@ -13,29 +13,29 @@ import (
 
 var errAbandoned = errors.New("abandoned at shutdown")
 
-// A link stands between one signal's exporter and the collector, so that a shutdown is short when the collector is not
-// there. Left alone, an exporter answers a refused connection by waiting seconds for the next try, and the SDK's
-// shutdown waits with it until its deadline, at the end of every run of every program. A link
+// A link stands between one signal's exporter and the collector, to keep a shutdown short when the collector is down.
+// Without it, an exporter waits seconds to retry after a refused connection, and the SDK's shutdown waits with it
+// until its deadline, at the end of every run of every program. A link
 //
-//   - lets everything pass while the program runs;
-//   - at lastTry, ends an export that is only waiting to try again, and from then on makes a failed try the last one;
-//   - from abandon on, ends and refuses every export, so that nothing the SDK still has at work outlives the shutdown.
+//   - passes everything while the program runs;
+//   - at lastTry, ends an export that is only waiting to retry, and from then on makes a failed try the last;
+//   - at abandon, ends and refuses every export, so that no work of the SDK outlives the shutdown.
 type link struct {
-	life context.Context // over after abandon
+	life context.Context // ends with abandon
 	end  context.CancelCauseFunc
 
-	// whole says that each batch has all that was in those before, as that of cumulative metrics: if one is delivered,
-	// nothing is lost. The SDK's shutdown cancels the one at work and then sends the last.
+	// whole means that each batch includes the data of earlier batches, as with cumulative metrics: if one is delivered,
+	// nothing is lost. The SDK's shutdown cancels the running export and then sends the last one.
 	whole bool
 
-	idle func() // closes the connections that nothing is sent on; set before the link is used, nil for none
+	idle func() // closes idle connections; set before the link is used, nil for none
 
 	mu      sync.Mutex
 	closing bool                    // guarded by mu
-	failing bool                    // guarded by mu: the last try failed and no other has begun
-	batch   context.Context         // guarded by mu: over when the exports at work are given up; then replaced
-	giveUp  context.CancelCauseFunc // guarded by mu: ends batch
-	lost    error                   // guarded by mu: of the last export that failed after lastTry
+	failing bool                    // guarded by mu; the last try failed and no other has started
+	batch   context.Context         // guarded by mu; ends when running exports are given up, then replaced
+	giveUp  context.CancelCauseFunc // guarded by mu; ends batch
+	lost    error                   // guarded by mu; error of the last failed export after lastTry
 }
 
 func newLink() *link {
@@ -45,7 +45,7 @@ func newLink() *link {
 	return l
 }
 
-// do runs one call of the exporter: one or more tries to deliver a batch.
+// do runs one export, with one or more tries to deliver a batch.
 func (l *link) do(ctx context.Context, export func(context.Context) error) error {
 	l.mu.Lock()
 	batch := l.batch
@@ -59,7 +59,7 @@ func (l *link) do(ctx context.Context, export func(context.Context) error) error
 	return err
 }
 
-// exported notes what came of an export.
+// exported records the outcome of an export.
 func (l *link) exported(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,14 +80,14 @@ func (l *link) intercept(ctx context.Context, method string, req, reply any, cc 
 	return err
 }
 
-// transport is how an exporter over HTTP reaches a collector: it sees every try.
+// transport is the HTTP transport of an exporter: it sees every try.
 type transport struct {
 	*link
 	next http.RoundTripper
 }
 
-// RoundTrip makes one try. The exporters try again after an error that says it is temporary, and after some statuses. A
-// collector that cannot be reached is one that is away for a while.
+// RoundTrip makes one try. Exporters retry after a temporary error, and after some statuses. An unreachable collector
+// is a temporary error.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.tried(nil)
 	resp, err := t.next.RoundTrip(req)
@@ -108,7 +108,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// temporary is an error after which an exporter tries again.
+// temporary marks an error after which an exporter retries.
 type temporary struct{ error }
 
 func (temporary) Temporary() bool { return true }
@@ -138,7 +138,7 @@ func (l *link) abandon() {
 	}
 }
 
-// loss is why something was not delivered since lastTry, if so.
+// loss returns the error of data that was not delivered since lastTry, or nil.
 func (l *link) loss() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,7 +19,7 @@ func try(ctx context.Context, l *link, outcome error) error {
 		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return outcome })
 }
 
-func TestALinkLetsErrorsBeRetriedWhileTheProgramRuns(t *testing.T) {
+func TestLinkAllowsRetriesWhileProgramRuns(t *testing.T) {
 	l := newLink()
 	err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, errDown) })
 	if status.Code(err) != codes.Unavailable {
@@ -30,7 +30,7 @@ func TestALinkLetsErrorsBeRetriedWhileTheProgramRuns(t *testing.T) {
 	}
 }
 
-func TestAfterLastTryAFailureIsFinal(t *testing.T) {
+func TestFailureAfterLastTryIsFinal(t *testing.T) {
 	l := newLink()
 	l.lastTry()
 	err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, errDown) })
@@ -45,8 +45,8 @@ func TestAfterLastTryAFailureIsFinal(t *testing.T) {
 	}
 }
 
-// TestWhatALaterBatchHasTooIsNotLost is the shutdown of a reader of cumulative metrics whose export it interrupts.
-func TestWhatALaterBatchHasTooIsNotLost(t *testing.T) {
+// TestDataInLaterBatchIsNotLost shuts down a reader of cumulative metrics during its export.
+func TestDataInLaterBatchIsNotLost(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		l := newLink()
 		l.whole = whole
@@ -59,7 +59,7 @@ func TestWhatALaterBatchHasTooIsNotLost(t *testing.T) {
 	}
 }
 
-func TestAfterLastTrySuccessIsSuccess(t *testing.T) {
+func TestSuccessAfterLastTryIsNoLoss(t *testing.T) {
 	l := newLink()
 	l.lastTry()
 	if err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, nil) }); err != nil ||
@@ -68,7 +68,7 @@ func TestAfterLastTrySuccessIsSuccess(t *testing.T) {
 	}
 }
 
-func TestLastTryEndsTheWaitForARetry(t *testing.T) {
+func TestLastTryEndsWaitForRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink()
 		result := make(chan error)
@@ -90,7 +90,7 @@ func TestLastTryEndsTheWaitForARetry(t *testing.T) {
 	})
 }
 
-func TestLastTryLetsATryUnderWayFinish(t *testing.T) {
+func TestLastTryLetsRunningTryFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink()
 		answer, result := make(chan error), make(chan error)
@@ -117,7 +117,7 @@ func TestLastTryLetsATryUnderWayFinish(t *testing.T) {
 	})
 }
 
-func TestAbandonEndsEverythingForGood(t *testing.T) {
+func TestAbandonEndsEveryExport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink()
 		result := make(chan error)
@@ -134,7 +134,7 @@ func TestAbandonEndsEverythingForGood(t *testing.T) {
 	})
 }
 
-func TestAnExportEndsWithItsOwnContext(t *testing.T) {
+func TestExportEndsWithItsContext(t *testing.T) {
 	want := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(want)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestWithoutConsoleAndExportTheLoggerIsOff(t *testing.T) {
+func TestLoggerWithoutDestinationIsOff(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_SDK_DISABLED", "true")
 	if setup(t).Logger().Enabled(t.Context(), slog.LevelError) {
@@ -17,7 +17,7 @@ func TestWithoutConsoleAndExportTheLoggerIsOff(t *testing.T) {
 	}
 }
 
-func TestLevelsOfConsoleAndExportAreApart(t *testing.T) {
+func TestConsoleAndExportHaveOwnLevels(t *testing.T) {
 	cleanEnv(t)
 	for _, tc := range []struct {
 		name                     string
@@ -66,7 +66,7 @@ func TestLevelsOfConsoleAndExportAreApart(t *testing.T) {
 	}
 }
 
-func TestTheLoggerMayBeUsedFromManyGoroutines(t *testing.T) {
+func TestLoggerIsSafeForConcurrentUse(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	var console bytes.Buffer

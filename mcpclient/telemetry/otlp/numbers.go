@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A number is a variable whose value the SDK reads as an integer. The SDK ignores some values that are wrong, and ends
-// the program at others: it makes a queue of the size that it reads.
+// A number is a variable that the SDK reads as an integer. The SDK ignores some invalid values, and ends the program
+// at others: it allocates a queue of any size.
 type number struct {
 	key      string
-	signals  []signal // the variable is read if one of them is exported
+	signals  []signal // the variable matters if one of them is exported
 	min, max int
-	meaning  string // of the value, for the error
+	meaning  string // description of the value, for the error
 }
 
 const (
@@ -22,13 +22,13 @@ const (
 	orNoLimit    = "a number, or -1 for no limit"
 )
 
-// maxItems bounds the sizes of queues, for which the SDK allocates memory at once, and maxMilliseconds the durations.
+// maxItems bounds the sizes of queues, which the SDK allocates at once; maxMilliseconds bounds durations.
 const (
 	maxItems        = 10_000_000
 	maxMilliseconds = math.MaxInt32
 )
 
-// numbers are all the variables that the SDK and its exporters read as integers, but those of the exporter otlp.
+// numbers lists the variables that the SDK and its exporters read as integers, except those of the exporter otlp.
 var numbers = []number{
 	{"OTEL_BSP_SCHEDULE_DELAY", []signal{traces}, 1, maxMilliseconds, milliseconds},
 	{"OTEL_BSP_EXPORT_TIMEOUT", []signal{traces}, 0, maxMilliseconds, milliseconds},
@@ -53,7 +53,7 @@ var numbers = []number{
 	{"OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT", []signal{logs}, -1, math.MaxInt32, orNoLimit},
 }
 
-// check returns what is wrong with the value, which may not have spaces around it either: the SDK would ignore it.
+// check reports an invalid value. Spaces around a number are invalid: the SDK would ignore the variable.
 func (n number) check(value string) error {
 	if value == "" {
 		return nil
@@ -65,7 +65,7 @@ func (n number) check(value string) error {
 	return fmt.Errorf("%s: %q is not %s between %d and %d", n.key, value, n.meaning, n.min, n.max)
 }
 
-// readRatio returns the ratio that the variable of the sampler's argument holds, 1 if it is empty.
+// readRatio returns the ratio in the variable of the sampler's argument, or 1 if it is empty.
 func readRatio(env func(string) string) (float64, error) {
 	const argument = "OTEL_TRACES_SAMPLER_ARG"
 	arg := env(argument)
@@ -84,7 +84,7 @@ func samplerName(env func(string) string) string {
 	return strings.TrimPrefix(strings.ToLower(env("OTEL_TRACES_SAMPLER")), "parentbased_")
 }
 
-// checkNumbers returns what is wrong with the variables that are read as numbers for the signals that are exported.
+// checkNumbers reports invalid numbers in the variables of the exported signals.
 func (s *settings) checkNumbers(getenv func(string) string) (wrong problems) {
 	for _, n := range numbers {
 		for _, sig := range n.signals {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestNumbersOutOfRangeAreErrorsOfSetup(t *testing.T) {
+func TestSetupRejectsNumbersOutOfRange(t *testing.T) {
 	for _, n := range numbers {
 		wrong := []string{"many", "1.5", "1e3", " 7", "7 ", "0x10", "99999999999999999999", strconv.Itoa(n.max + 1)}
 		if n.min > math.MinInt32 {
@@ -27,7 +27,7 @@ func TestNumbersOutOfRangeAreErrorsOfSetup(t *testing.T) {
 	}
 }
 
-func TestNumbersInRangeAreNoErrors(t *testing.T) {
+func TestSetupAcceptsNumbersInRange(t *testing.T) {
 	for _, n := range numbers {
 		for _, value := range []int{n.min, max(n.min, 1), n.max} {
 			if _, err := read(map[string]string{n.key: strconv.Itoa(value)}, false); err != nil {
@@ -38,7 +38,7 @@ func TestNumbersInRangeAreNoErrors(t *testing.T) {
 }
 
 // The SDK reads the variables of a signal only if that is exported.
-func TestNumbersOfSignalsThatAreOffAreNotRead(t *testing.T) {
+func TestNumbersOfDisabledSignalsAreIgnored(t *testing.T) {
 	for _, n := range numbers {
 		env := map[string]string{n.key: "x"}
 		for _, sig := range []signal{traces, metrics, logs} {
@@ -52,7 +52,7 @@ func TestNumbersOfSignalsThatAreOffAreNotRead(t *testing.T) {
 	}
 }
 
-func TestTheSmallestQueuesWork(t *testing.T) {
+func TestSmallestQueuesWork(t *testing.T) {
 	for _, n := range numbers {
 		t.Run(n.key, func(t *testing.T) {
 			cleanEnv(t)
@@ -65,7 +65,7 @@ func TestTheSmallestQueuesWork(t *testing.T) {
 	}
 }
 
-func TestTheArgumentOfTheSamplerIsARatio(t *testing.T) {
+func TestSamplerArgumentIsRatio(t *testing.T) {
 	for _, sampler := range []string{"traceidratio", "parentbased_traceidratio"} {
 		for _, arg := range []string{"-1", "1.5", "half", "NaN"} {
 			for _, direct := range []bool{false, true} {

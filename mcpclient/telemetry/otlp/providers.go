@@ -21,8 +21,8 @@ import (
 // closeTimeout bounds Shutdown and ForceFlush when their context has no deadline.
 const closeTimeout = 5 * time.Second
 
-// Providers are what [Setup] built. A signal that is not exported has a provider that does nothing. All methods may be
-// called at any time from any goroutine.
+// Providers holds the results of [Setup]. A signal that is not exported has a provider that does nothing. All methods
+// are safe for concurrent use, at any time.
 type Providers struct {
 	tracer     trace.TracerProvider
 	meter      metric.MeterProvider
@@ -30,13 +30,13 @@ type Providers struct {
 	propagator propagation.TextMapPropagator
 	logger     *slog.Logger
 
-	early, late []pipeline // shut down first, and then
+	early, late []pipeline // early is shut down first, then late
 
 	once sync.Once
-	err  error // of the one shutdown
+	err  error // error of the only shutdown
 }
 
-// A pipeline is one exported signal, or all of an SDK that was given.
+// A pipeline is one exported signal, or all signals of a given SDK.
 type pipeline struct {
 	name            string
 	link            *link
@@ -52,7 +52,7 @@ func newProviders(propagator propagation.TextMapPropagator) *Providers {
 	}
 }
 
-// take takes the providers of an SDK that was set up in another way.
+// take adopts the providers of a given SDK.
 func (p *Providers) take(s *SDK) {
 	p.tracer, p.meter, p.logs = s.TracerProvider, s.MeterProvider, s.LoggerProvider
 	flush := s.ForceFlush
@@ -62,39 +62,40 @@ func (p *Providers) take(s *SDK) {
 	p.late = append(p.late, pipeline{"sdk", newLink(), flush, s.Shutdown})
 }
 
-// TracerProvider makes tracers whose spans are exported.
+// TracerProvider returns the provider whose spans are exported.
 func (p *Providers) TracerProvider() trace.TracerProvider { return p.tracer }
 
-// MeterProvider makes meters whose measurements are exported.
+// MeterProvider returns the provider whose measurements are exported.
 func (p *Providers) MeterProvider() metric.MeterProvider { return p.meter }
 
-// LoggerProvider makes OpenTelemetry loggers; they go round the console, which only [Providers.Logger] writes to.
+// LoggerProvider returns the provider of OpenTelemetry loggers. They bypass the console, to which only
+// [Providers.Logger] writes.
 func (p *Providers) LoggerProvider() log.LoggerProvider { return p.logs }
 
-// Propagator is what OTEL_PROPAGATORS asked for.
+// Propagator returns the propagator that OTEL_PROPAGATORS configures.
 func (p *Providers) Propagator() propagation.TextMapPropagator { return p.propagator }
 
-// Logger writes to the console and exports, each from its own level on. It takes the trace ids from the context that a
-// line is logged with; a line logged without one belongs to no trace. The attribute event.name becomes the event name
-// of the exported record.
+// Logger returns the logger that writes to the console and exports records, each from its own level. The trace ids
+// come from the context of the record; a record without a context belongs to no trace. The attribute event.name
+// becomes the event name of the exported record.
 func (p *Providers) Logger() *slog.Logger { return p.logger }
 
-// ForceFlush exports what has been recorded so far and waits for it, at most until the context's deadline or, if it
-// has none, 5 seconds. The error joins those of the signals.
+// ForceFlush exports the recorded data and waits for the export, until the context's deadline or, if it has none, at
+// most 5 seconds. The error joins the errors of the signals.
 func (p *Providers) ForceFlush(ctx context.Context) error {
 	ctx, cancel := within(ctx)
 	defer cancel()
 	return atOnce(slices.Concat(p.early, p.late), func(s pipeline) error { return s.flush(ctx) })
 }
 
-// Shutdown exports what is left and ends everything Setup started. It returns by the context's deadline or, if it has
-// none, after 5 seconds at the latest: spans and metrics, side by side, have two thirds of that time, so that there
-// is some for the log records whatever happens to them. A collector that does not answer is not waited for: each
-// signal gets one try. What could not be delivered is lost, and the error joins what went wrong. Only the first call
-// does something; the others wait for it and return its error.
+// Shutdown exports the remaining data and ends everything that Setup started. It returns by the context's deadline
+// or, if it has none, after at most 5 seconds. Spans and metrics are exported side by side within two thirds of that
+// time, so that the log records always have some. Shutdown does not wait for a collector that does not answer: each
+// signal gets one try. Undelivered data is lost, and the error joins the failures. Only the first call has an effect;
+// other calls wait for it and return its error.
 //
-// A context that is cancelled already, as that of signal.NotifyContext is when the program ends by a signal, leaves no
-// time at all: pass one of its own.
+// A cancelled context leaves no time at all, such as the context of signal.NotifyContext when a signal ends the
+// program: pass a new context.
 func (p *Providers) Shutdown(ctx context.Context) error {
 	p.once.Do(func() { p.err = p.shutdown(ctx) })
 	return p.err
@@ -118,7 +119,7 @@ func (s pipeline) close(ctx context.Context) error {
 	if err := s.shutdown(ctx); err != nil {
 		return err
 	}
-	return s.link.loss() // the SDK's span processor keeps its last failure to itself
+	return s.link.loss() // the SDK's span processor does not return its last failure
 }
 
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -128,7 +129,7 @@ func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, closeTimeout)
 }
 
-// atOnce does the same for several signals side by side and joins the errors, in the order of the signals.
+// atOnce calls do for several signals side by side and joins the errors, in the order of the signals.
 func atOnce(signals []pipeline, do func(pipeline) error) error {
 	errs := make([]error, len(signals))
 	var wg sync.WaitGroup

@@ -13,9 +13,9 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// newResource describes this process. What the environment says comes last and so wins. The arguments of the process
-// are absent on purpose, and with them resource.WithProcess: people pass tokens in argv. A resource that comes with an
-// error lacks what could not be found out and is as good as can be had.
+// newResource describes this process. The environment comes last and overrides the rest. The arguments of the process
+// are omitted on purpose, and with them resource.WithProcess: people pass tokens in argv. A resource that comes with
+// an error lacks only the parts that could not be detected.
 func newResource(ctx context.Context, c *config) (*resource.Resource, error) {
 	info, _ := debug.ReadBuildInfo()
 	return resource.New(ctx,
@@ -48,7 +48,7 @@ func serviceAttributes(c *config, info *debug.BuildInfo) []attribute.KeyValue {
 	return attrs
 }
 
-// buildVersion is the version of the main module; of a build that has none ("(devel)"), the revision it was made from.
+// buildVersion returns the version of the main module or, for a build without one ("(devel)"), the revision.
 func buildVersion(info *debug.BuildInfo) string {
 	if info == nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheVersionIsThatOfTheBuild(t *testing.T) {
+func TestServiceVersionIsBuildVersion(t *testing.T) {
 	revision := []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "abc123"}}
 	for _, tc := range []struct {
 		name string

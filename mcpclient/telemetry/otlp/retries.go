@@ -8,10 +8,9 @@ import (
 	"google.golang.org/grpc/backoff"
 )
 
-// retries is how exporters try again. The SDK's own would try after up to half a minute, and gRPC would connect again
-// after up to two: a collector that was away for a short time would be back and get nothing. How long an export is
-// tried in all is for OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT to say; the limit here is beyond what
-// users set.
+// retries configures the retries of exporters. The SDK's default would retry after up to half a minute, and gRPC
+// would reconnect after up to two: a collector would get nothing for that time after a short outage.
+// OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT bound an export; the limit here is higher than users set.
 var retries = otlptracegrpc.RetryConfig{
 	Enabled:         true,
 	InitialInterval: time.Second,
@@ -19,7 +18,7 @@ var retries = otlptracegrpc.RetryConfig{
 	MaxElapsedTime:  time.Hour,
 }
 
-// dialing is how exporters connect.
+// dialing configures the connections of exporters.
 func dialing(l *link) []grpc.DialOption {
 	again := backoff.DefaultConfig
 	again.MaxDelay = retries.MaxInterval

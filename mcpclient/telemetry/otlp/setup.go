@@ -21,12 +21,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-// Setup builds the providers and the logger that the options and the environment (see the package comment) ask for.
-// It makes no connection, so it neither fails nor waits because a collector is down; spans, metrics and log records
-// are kept in bounded queues and sent when a collector takes them. The error, if any, is about the
-// configuration and names every variable that is wrong; nothing is left running then. ctx bounds only Setup itself.
+// Setup builds the providers and the logger from the options and the environment (see the package comment). It makes
+// no connection, so a collector that is down causes neither an error nor a delay; bounded queues hold spans, metrics
+// and log records until the collector accepts them. An error is about the configuration and names every invalid
+// variable; Setup leaves nothing running then. ctx bounds only Setup itself.
 //
-// The caller should call [Providers.Shutdown] before the program ends, or the last seconds are lost.
+// The caller should call [Providers.Shutdown] before the program ends, or the data of the last seconds is lost.
 func Setup(ctx context.Context, opts ...Option) (*Providers, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -61,7 +61,7 @@ func Setup(ctx context.Context, opts ...Option) (*Providers, error) {
 	return p, nil
 }
 
-// start makes the signals that are exported, and the logger.
+// start creates the exported signals and the logger.
 func (p *Providers) start(ctx context.Context, c *config, s settings) error {
 	show := &console{w: c.console}
 	if show.w == nil {
@@ -83,7 +83,7 @@ func (p *Providers) start(ctx context.Context, c *config, s settings) error {
 	return nil
 }
 
-// build makes the SDK's providers of the signals that are exported.
+// build creates the SDK's providers of the exported signals.
 func (p *Providers) build(ctx context.Context, c *config, s settings, show *console) error {
 	res, err := newResource(ctx, c)
 	if err != nil {
@@ -108,14 +108,14 @@ func (p *Providers) build(ctx context.Context, c *config, s settings, show *cons
 	return nil
 }
 
-// beginning is what a signal needs to begin.
+// beginning holds the inputs for creating a signal.
 type beginning struct {
 	*config
 	ctx       context.Context
 	res       *resource.Resource
 	exporters []string
-	to        destination            // of the exporter otlp
-	show      *console               // of the exporter console
+	to        destination            // for the exporter otlp
+	show      *console               // for the exporter console
 	tail      *tailsampling.Sampling // nil if a sampler of the SDK decides
 }
 
@@ -131,7 +131,7 @@ func (p *Providers) startTraces(b *beginning) error {
 	var all []sdktrace.SpanProcessor
 	for _, name := range b.exporters {
 		e, err := b.spanExporter(name)
-		if err != nil { // what was made before ends
+		if err != nil { // shut down the signals created so far
 			for _, made := range all {
 				err = errors.Join(err, made.Shutdown(b.ctx))
 			}
@@ -221,7 +221,7 @@ func (p *Providers) startLogs(b *beginning) error {
 		batch = append(batch, sdklog.WithExportInterval(b.interval))
 	}
 	opts := []sdklog.LoggerProviderOption{sdklog.WithResource(b.res)}
-	if _, copier := b.copiers(); copier != nil { // before those that export
+	if _, copier := b.copiers(); copier != nil { // before the exporting processors
 		opts = append(opts, sdklog.WithProcessor(copier))
 	}
 	without := len(opts)
@@ -229,7 +229,7 @@ func (p *Providers) startLogs(b *beginning) error {
 		var e sdklog.Exporter
 		var err error
 		switch name {
-		case toConsole: // the logger writes there itself
+		case toConsole: // the logger writes to the console itself
 			continue
 		case toOTLP:
 			e, err = newLogExporter(b.ctx, b.to)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-func TestAllThreeSignalsReachTheEndpointByShutdown(t *testing.T) {
+func TestShutdownDeliversAllSignals(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()), WithServiceName("agent"), WithServiceVersion("v1.2.3"))
@@ -45,7 +45,7 @@ func TestAllThreeSignalsReachTheEndpointByShutdown(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentConfigures(t *testing.T) {
+func TestEnvironmentConfigures(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+sink.Endpoint())
@@ -72,7 +72,7 @@ func TestTheEnvironmentConfigures(t *testing.T) {
 	}
 }
 
-func TestTheSamplerOfTheEnvironmentIsObeyed(t *testing.T) {
+func TestEnvironmentSetsSampler(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	t.Setenv("OTEL_TRACES_SAMPLER", "always_off")
@@ -84,7 +84,7 @@ func TestTheSamplerOfTheEnvironmentIsObeyed(t *testing.T) {
 	}
 }
 
-func TestAnEndpointInTheProgramBeatsTheEnvironment(t *testing.T) {
+func TestWithEndpointOverridesEnvironment(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "https://192.0.2.1:4317")
@@ -99,7 +99,7 @@ func TestAnEndpointInTheProgramBeatsTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestDisabledExportsNothingAndLeavesConsoleAndPropagators(t *testing.T) {
+func TestDisabledSDKKeepsConsoleAndPropagators(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	var console bytes.Buffer
@@ -125,7 +125,7 @@ func TestDisabledExportsNothingAndLeavesConsoleAndPropagators(t *testing.T) {
 	}
 }
 
-func TestTheResourceTellsTheProcessButNotItsArguments(t *testing.T) {
+func TestResourceDescribesProcessWithoutArguments(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()))
@@ -150,7 +150,7 @@ func TestTheResourceTellsTheProcessButNotItsArguments(t *testing.T) {
 	}
 }
 
-func TestAPartialResourceIsGoodEnough(t *testing.T) {
+func TestPartialResourceIsAccepted(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "good=1,broken")
@@ -162,7 +162,7 @@ func TestAPartialResourceIsGoodEnough(t *testing.T) {
 	}
 }
 
-func TestAnIntervalBringsEverythingWithoutFlush(t *testing.T) {
+func TestExportIntervalExportsWithoutFlush(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()), WithExportInterval(10*time.Millisecond))
@@ -176,7 +176,7 @@ func TestAnIntervalBringsEverythingWithoutFlush(t *testing.T) {
 	}
 }
 
-func TestForceFlushBringsEverything(t *testing.T) {
+func TestForceFlushExportsAllSignals(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()))

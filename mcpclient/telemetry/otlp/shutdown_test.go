@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// deadPort is an address at which no process listens.
+// deadPort returns an address without a listener.
 func deadPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func deadPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// eachWay runs f with a collector that does as a says, over each protocol; one that is nil is not there.
+// eachWay runs f with a collector that reacts with a, over each protocol; a nil a means no collector.
 func eachWay(t *testing.T, a answer, f func(t *testing.T, to []Option)) {
 	t.Run("grpc", func(t *testing.T) {
 		cleanEnv(t)
@@ -48,10 +48,10 @@ func eachWay(t *testing.T, a answer, f func(t *testing.T, to []Option)) {
 
 func hang(ctx context.Context, _ signal) error { <-ctx.Done(); return ctx.Err() }
 
-// soon is less than the shortest time the exporters wait before they try again, which is 2.5 s.
+// soon is shorter than the shortest pause of the exporters before a retry, which is 2.5 s.
 const soon = 2 * time.Second
 
-func TestACollectorThatIsDownCostsNoTime(t *testing.T) {
+func TestUnreachableCollectorCausesNoDelay(t *testing.T) {
 	eachWay(t, nil, func(t *testing.T, to []Option) {
 		began := time.Now()
 		p := setup(t, to...)
@@ -71,7 +71,7 @@ func TestACollectorThatIsDownCostsNoTime(t *testing.T) {
 	})
 }
 
-func TestShutdownDoesNotWaitForARetryUnderWay(t *testing.T) {
+func TestShutdownDoesNotWaitForRetry(t *testing.T) {
 	tried := make(chan struct{}, 1000)
 	unavailable := func(context.Context, signal) error {
 		tried <- struct{}{}
@@ -95,7 +95,7 @@ func TestShutdownDoesNotWaitForARetryUnderWay(t *testing.T) {
 	})
 }
 
-func TestSpansThatHangLeaveTimeForLogs(t *testing.T) {
+func TestHangingSpansLeaveTimeForLogs(t *testing.T) {
 	cleanEnv(t)
 	logged := make(chan time.Time, 1)
 	collector := func(ctx context.Context, sig signal) error {
@@ -144,7 +144,7 @@ func TestNoExportOutlivesShutdown(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
 		p.Shutdown(ctx)
-		late := time.After(4 * soon) // the exporters by themselves would need 10 s
+		late := time.After(4 * soon) // the exporters alone would need 10 s
 		for range 3 {
 			select {
 			case <-ended:
@@ -155,7 +155,7 @@ func TestNoExportOutlivesShutdown(t *testing.T) {
 	})
 }
 
-func TestShutdownWithACancelledContextReturnsAtOnce(t *testing.T) {
+func TestShutdownWithCancelledContextReturnsAtOnce(t *testing.T) {
 	cleanEnv(t)
 	p := setup(t, WithEndpoint(run(t, hang)))
 	record(t, p)
@@ -166,7 +166,7 @@ func TestShutdownWithACancelledContextReturnsAtOnce(t *testing.T) {
 	}
 }
 
-func TestNothingBlocksWhileTheCollectorHangs(t *testing.T) {
+func TestHangingCollectorBlocksNothing(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "8")
 	t.Setenv("OTEL_BLRP_MAX_QUEUE_SIZE", "8")
@@ -186,7 +186,7 @@ func TestNothingBlocksWhileTheCollectorHangs(t *testing.T) {
 	p.Shutdown(ctx)
 }
 
-func TestWithoutDeadlineThereAreFiveSeconds(t *testing.T) {
+func TestShutdownWithoutDeadlineTakesFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := within(t.Context())
 		defer cancel()

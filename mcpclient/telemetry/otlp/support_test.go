@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// patience bounds what a broken package would make a test wait.
+// patience bounds the wait of a test for a broken package.
 const patience = 20 * time.Second
 
-// cleanEnv hides the environment variables of the developer who runs the tests.
+// cleanEnv hides the developer's environment variables.
 func cleanEnv(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -41,7 +41,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// setup is Setup without globals and with a console that is thrown away, unless opts say otherwise.
+// setup is Setup without globals and with a discarded console, unless opts override that.
 func setup(t *testing.T, opts ...Option) *Providers {
 	t.Helper()
 	p, err := Setup(t.Context(), append([]Option{WithGlobals(false), WithConsole(nil, nil)}, opts...)...)
@@ -52,7 +52,7 @@ func setup(t *testing.T, opts ...Option) *Providers {
 	return p
 }
 
-// record makes one of each: a span, a count and a log record within the span.
+// record makes a span, a count, and a log record within the span.
 func record(t *testing.T, p *Providers) trace.SpanContext {
 	t.Helper()
 	ctx, span := p.TracerProvider().Tracer("test").Start(t.Context(), "work")

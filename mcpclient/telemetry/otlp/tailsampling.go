@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-// newTailSampling takes the ratio from the variables of the sampler, if they say one.
+// newTailSampling returns the tail sampling with the ratio from the sampler's variables, if they set one.
 func newTailSampling(o tailsampling.Options, getenv func(string) string) (*tailsampling.Sampling, error) {
 	env := func(key string) string { return strings.TrimSpace(getenv(key)) }
 	switch name := samplerName(env); name {
@@ -23,8 +23,8 @@ func newTailSampling(o tailsampling.Options, getenv func(string) string) (*tails
 		}
 		o.Ratio = ratio
 	default:
-		return nil, fmt.Errorf("OTEL_TRACES_SAMPLER: %q is no ratio, and with WithTailSampling it has to be one: always_on, "+
-			"always_off and traceidratio are, each also with parentbased_ before it", name)
+		return nil, fmt.Errorf("OTEL_TRACES_SAMPLER: %q is no ratio; with WithTailSampling, use always_on, always_off or "+
+			"traceidratio, each also with the prefix parentbased_", name)
 	}
 	return tailsampling.New(o)
 }

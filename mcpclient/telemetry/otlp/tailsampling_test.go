@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-func TestTailSamplingExportsWhatFailed(t *testing.T) {
+func TestTailSamplingExportsFailures(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()), WithTailSampling(tailsampling.Options{}))
@@ -38,7 +38,7 @@ func TestTailSamplingExportsWhatFailed(t *testing.T) {
 	}
 }
 
-func TestTheQueueHasRoomForAllThatOneFailureTakesAlong(t *testing.T) {
+func TestQueueHoldsAllSpansOfOneFailure(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()), WithTailSampling(tailsampling.Options{}))
@@ -51,17 +51,17 @@ func TestTheQueueHasRoomForAllThatOneFailureTakesAlong(t *testing.T) {
 	session.SetStatus(codes.Error, "")
 	session.End()
 	shutdown(t, p)
-	const room = 2090 // for spans without attributes, at 500 bytes each
+	const room = 2090 // number of spans without attributes, at 500 bytes each
 	if got := sink.Snapshot(); len(got.SpansNamed("session")) != 1 || len(got.SpansNamed("call")) < room {
 		t.Errorf("the span that failed is exported and %d below it, got %d and %d", room,
 			len(got.SpansNamed("session")), len(got.SpansNamed("call")))
 	}
 }
 
-func TestTheEnvironmentSaysTheRatio(t *testing.T) {
+func TestEnvironmentSetsTailSamplingRatio(t *testing.T) {
 	for _, at := range []struct{ sampler, arg, want string }{
 		{"", "", "mcpotel.tailsampling{0.25}"},
-		{"", "0.5", "mcpotel.tailsampling{0.25}"}, // an argument of nothing
+		{"", "0.5", "mcpotel.tailsampling{0.25}"}, // the argument belongs to no sampler
 		{"traceidratio", "0.5", "mcpotel.tailsampling{0.5}"},
 		{" ParentBased_TraceIDRatio ", " 0.5 ", "mcpotel.tailsampling{0.5}"},
 		{"parentbased_traceidratio", "", "mcpotel.tailsampling{1}"},
@@ -70,8 +70,8 @@ func TestTheEnvironmentSaysTheRatio(t *testing.T) {
 		{"traceidratio", "2", `OTEL_TRACES_SAMPLER_ARG: "2" is not a ratio between 0 and 1`},
 		{"traceidratio", "NaN", `OTEL_TRACES_SAMPLER_ARG: "NaN" is not a ratio between 0 and 1`},
 		{"traceidratio", "half", `OTEL_TRACES_SAMPLER_ARG: "half" is not a ratio between 0 and 1`},
-		{"xray", "", `OTEL_TRACES_SAMPLER: "xray" is no ratio, and with WithTailSampling it has to be one: always_on, ` +
-			`always_off and traceidratio are, each also with parentbased_ before it`},
+		{"xray", "", `OTEL_TRACES_SAMPLER: "xray" is no ratio; with WithTailSampling, use always_on, always_off or ` +
+			`traceidratio, each also with the prefix parentbased_`},
 	} {
 		env := map[string]string{"OTEL_TRACES_SAMPLER": at.sampler, "OTEL_TRACES_SAMPLER_ARG": at.arg}
 		s, err := newTailSampling(tailsampling.Options{Ratio: .25}, func(key string) string { return env[key] })
@@ -87,7 +87,7 @@ func TestTheEnvironmentSaysTheRatio(t *testing.T) {
 	}
 }
 
-func TestWrongTailSamplingIsAnErrorOfSetup(t *testing.T) {
+func TestSetupRejectsInvalidTailSampling(t *testing.T) {
 	cleanEnv(t)
 	const want = "otlp: tailsampling: the ratio 3 is not between 0 and 1"
 	wrong := WithTailSampling(tailsampling.Options{Ratio: 3})

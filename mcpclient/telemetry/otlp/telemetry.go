@@ -2,8 +2,7 @@ package otlp
 
 import "github.com/mcpotel/mcpotel/mcpclient/telemetry"
 
-// Telemetry gives these providers, the propagator and the logger to [telemetry.New]. Further options are applied after
-// them.
+// Telemetry passes the providers, the propagator and the logger to [telemetry.New]. opts are applied after them.
 func (p *Providers) Telemetry(opts ...telemetry.Option) *telemetry.Telemetry {
 	own := []telemetry.Option{
 		telemetry.WithTracerProvider(p.tracer),

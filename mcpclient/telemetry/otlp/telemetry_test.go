@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestTelemetryOfAClientArrivesInAllThreeSignals(t *testing.T) {
+func TestClientTelemetryArrivesInAllSignals(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()))

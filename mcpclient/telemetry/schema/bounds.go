@@ -7,10 +7,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ofOtherValues is how many values of an attribute stand for all others: _OTHER itself.
+// ofOtherValues is the number of values of an attribute that replace others: _OTHER.
 const ofOtherValues = 1
 
-// limits are those of the attributes that are Limited, for metrics.
+// limits has the limits of the Limited attributes on metrics.
 var limits = map[string]int{
 	names.KeyMCPMethodName:   len(words.Methods) + words.MaxMethods + ofOtherValues,
 	names.KeyGenAIToolName:   words.DefaultToolNameLimit + ofOtherValues,
@@ -29,7 +29,7 @@ var limits = map[string]int{
 	names.KeyHttpResponseStatusCode: len(words.HTTPStatuses),
 }
 
-// attributeRow is an [Attribute] without its limit, and metricRow a [Metric] without the number of its series.
+// attributeRow is an [Attribute] without its limit, and metricRow a [Metric] without its number of series.
 type attributeRow struct {
 	Key       string
 	Type      Type
@@ -63,29 +63,29 @@ func limited(rows []attributeRow) []Attribute {
 	return all
 }
 
-// counted returns the metrics with the numbers of their series.
+// counted returns the metrics with their numbers of series.
 func counted(rows []metricRow) []Metric {
 	all := make([]Metric, len(rows))
 	for i, r := range rows {
-		attrs := append([]Use{}, grouped(r.Attrs)...) // a list without elements is no null
+		attrs := append([]Use{}, grouped(r.Attrs)...) // an empty list, not null, in JSON
 		all[i] = Metric{r.Name, r.Instrument, r.Unit, r.Buckets, attrs, r.Stability, r.Brief, seriesOf(attrs)}
 	}
 	return all
 }
 
-// together are attributes that do not vary freely: of all their combinations there are this many.
+// together lists attributes that depend on each other, with the number of their combinations.
 var together = []struct {
 	keys  []string
 	limit int
 }{
 	{[]string{names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion,
-		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // and without what the peer said
+		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // and without the peer's facts
 	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
-	{[]string{names.KeyNetworkTransport}, 1}, // one for each client, and a server is several
+	{[]string{names.KeyNetworkTransport}, 1}, // one for each client; a server with several networks is several
 }
 
-// seriesOf returns how many series a metric with these attributes has at most.
+// seriesOf returns the largest number of series of a metric with these attributes.
 func seriesOf(attrs []Use) int {
 	n := 1
 	for _, group := range together {
@@ -101,14 +101,14 @@ func seriesOf(attrs []Use) int {
 	return n
 }
 
-// valuesOf returns how many values an attribute has on a metric, or none, which counts as well.
+// valuesOf returns the number of values of an attribute on a metric. A missing value counts as one.
 func valuesOf(u Use) int {
 	for _, group := range together {
 		if slices.Contains(group.keys, u.Key) {
 			return 1
 		}
 	}
-	n := 1 // configured
+	n := 1 // configured values
 	if i := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Key == u.Key }); i >= 0 &&
 		attributes[i].Limit > 0 {
 		n = attributes[i].Limit

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the pages of docs/telemetry and s
 
 const regenerate = "go generate ./..."
 
-func TestReferencePageIsThatOfTheSchema(t *testing.T) {
+func TestReferencePageMatchesSchema(t *testing.T) {
 	samples := readSamples(t)
 	for name, text := range map[string]string{
 		"telemetry.md":               overview(schema.Current),
@@ -32,7 +32,7 @@ func TestReferencePageIsThatOfTheSchema(t *testing.T) {
 	}
 }
 
-func TestSchemaFileIsThatOfTheSchema(t *testing.T) {
+func TestSchemaFileMatchesSchema(t *testing.T) {
 	data, err := json.MarshalIndent(schema.Current, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestSchemaFileIsThatOfTheSchema(t *testing.T) {
 	checkFile(t, "schema.json", string(data)+"\n")
 }
 
-// checkFile compares a file with what is generated, or writes it with -update.
+// checkFile compares a file with its generated content, or writes it with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
@@ -57,7 +57,7 @@ func checkFile(t *testing.T, path, want string) {
 	}
 }
 
-// generated stands below the title of each page. Here and in other texts of pages apostrophes stand for backquotes.
+// generated follows the title of each page. Apostrophes stand for backquotes in the texts of pages.
 const generated = `
 <!-- Generated from mcpclient/telemetry/schema by 'go generate ./...'. Do not edit. -->
 `
@@ -89,7 +89,7 @@ Everything that a client or a server emits: version %s of the schema. The same a
 
 `
 
-// overview is the first page of the reference: what there is, and where it stands.
+// overview is the first page of the reference: the contents, and links to them.
 func overview(d schema.Definition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, quote(head), d.Version, d.Conventions)
@@ -119,7 +119,7 @@ func overview(d schema.Definition) string {
 	return b.String()
 }
 
-// firstSentence is the beginning of a brief, whose rest stands where the row is described.
+// firstSentence returns the first sentence of a brief; the rest is in the row's own part.
 func firstSentence(brief string) string {
 	first, rest, more := strings.Cut(brief, ". ")
 	if more && rest != "" {

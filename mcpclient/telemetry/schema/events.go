@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Levels of events. Debug is one per message, Info the life of a connection, Warn what works less well or a peer that
-// misbehaves, Error a defect of this side.
+// Levels of events: Debug for one event a message, Info for the life of a connection, Warn for degraded work or a
+// misbehaving peer, Error for a defect of this side.
 var (
 	atDebug     = []slog.Level{slog.LevelDebug}
 	atInfo      = []slog.Level{slog.LevelInfo}
@@ -18,7 +18,7 @@ var (
 	atInfoWarn  = []slog.Level{slog.LevelInfo, slog.LevelWarn}
 )
 
-// Names of requests, on every event of their lives.
+// Attributes that name a request, on every event of its life.
 var (
 	clientRequestFields = slices.Concat(clientToolFields, when(names.KeyGenAIPromptName))
 	clientToolFields    = slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
@@ -37,17 +37,17 @@ const (
 	measuresFrame     = "size of the frame"
 )
 
-// What ends the descriptions of failures: how many records there are of them, and where the others are.
+// Ends of the descriptions of failures: the limit of their records, and the level of the rest.
 const (
 	asRare      = "Five records for each method and error type at once, then one a second."
 	orElseDebug = "Five warnings or errors for each method and error type at once, then one a second; others are Debug."
 )
 
-// allEvents is every event there is. Besides its fields each has event.name.
+// allEvents lists every event. In addition to its fields, each has event.name.
 var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientRequestStart, atDebug, clientRequestFields, true, measuresWallClock, spanClientRequest,
 		[]string{names.MetricMCPClientActiveRequests}, Stable,
-		"A request begins: it has its id, or ends without ever getting one."},
+		"A request starts: it has its id, or ends without one."},
 	{names.EventMCPClientRequestStop, atDebugInfo,
 		slices.Concat(clientRequestFields, required(names.KeyMCPClientDuration),
 			when(names.KeyRPCResponseStatusCode, names.KeyMCPClientResultType)), true,
@@ -60,8 +60,8 @@ var allEvents = identifiedEvents([]Event{
 			names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), true,
 		names.KeyMCPClientDuration, spanClientRequest,
 		[]string{names.MetricMCPClientOperationDuration, names.MetricMCPClientActiveRequests}, Stable,
-		"A request failed. Debug if the caller cancelled it, or if another record has the error: that of the tool or of " +
-			"the attempt to connect. " + orElseDebug},
+		"A request failed. Debug if the caller cancelled it, or if the record of the tool's error or of the " +
+			"attempt to connect has the error. " + orElseDebug},
 	{names.EventMCPClientRequestToolError, atInfo,
 		slices.Concat(clientToolFields, required(names.KeyMCPClientDuration), when(names.KeyMCPClientSuppressed)), false,
 		names.KeyMCPClientDuration, spanClientRequest, []string{names.MetricMCPClientOperationDuration}, Experimental,
@@ -69,43 +69,46 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientRequestInputRequired, atDebug,
 		slices.Concat(clientRequestFields, when(names.KeyMCPClientMRTRRound)), false, "",
 		spanClientRequest, nil, Experimental,
-		"A request succeeded in that the server asks for something before it answers: the next request of the call brings " +
-			"it. Follows the stop."},
+		"The server asks for input before it answers the call: the next request of the call brings it. Follows " +
+			"the stop."},
 	{names.EventMCPClientRequestReissued, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
 			when(names.KeyJSONRPCRequestID)), false, "",
 		spanClientRequest, nil, Experimental,
-		"A request repeats one that has failed: that of a subscription that was lost with its connection, or of a call whose options say Retry. Its span has a link to that of the one before. Follows the start. No other request is repeated by itself."},
+		"A request repeats a failed one: a subscription that was lost with its connection, or a call whose " +
+			"options set Retry. Its span has a link to the span of the failed request. Follows the start. No other " +
+			"request is repeated automatically."},
 	{names.EventMCPClientConnectionTransition, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
 			names.KeyMCPClientConnectionReason, names.KeyMCPClientConnectionAttemptNumber,
 			names.KeyMCPClientConnectionEpoch, names.KeyMCPClientDuration), when(names.KeyExceptionMessage)), true,
 		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientConnectionTransitions,
 			names.MetricMCPClientConnectionState}, Stable,
-		"The connection moved; the duration is the time it spent in the state it left. Warn if it was ready and has " +
-			"to back off, or was refused."},
+		"The connection changed its state; the duration is the time in the previous state. Warn if the connection" +
+			" was ready and is lost, or was refused."},
 	{names.EventMCPClientNotificationReceived, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName),
 			when(names.KeyMCPClientDuration, names.KeyErrorType)), true,
 		names.KeyMCPClientDuration, spanClientHandler,
 		[]string{names.MetricMCPClientNotificationMessages, names.MetricMCPServerOperationDuration}, Stable,
-		"A notification was handled, which took the duration, or has no handler."},
+		"A notification was handled within the duration, or has no handler."},
 	{names.EventMCPClientProtocolViolation, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientViolationReason, names.KeyMCPClientDirection),
 			when(names.KeyMCPClientFrameSize, names.KeyMCPClientFrameLimit, names.KeyMCPClientFrameHeadHash,
 				names.KeyMCPClientSuppressed)), true,
 		measuresFrame, "", []string{names.MetricMCPClientProtocolViolations}, Stable,
-		"A frame broke the protocol. Five records for each reason at once, then one a second; what was left out is " +
-			"counted in the next record, or in a last one without a frame."},
+		"A frame broke the protocol. Five records for each reason at once, then one a second; the next record " +
+			"counts the suppressed ones, or a last record without a frame."},
 
 	{names.EventMCPClientHandlerStart, atDebug, clientHandlerFields, false, measuresWallClock, spanClientHandler,
-		[]string{names.MetricMCPClientActiveHandlers}, Experimental, "The client begins to answer a request of the server."},
+		[]string{names.MetricMCPClientActiveHandlers}, Experimental,
+		"The client starts to answer a request of the server."},
 	{names.EventMCPClientHandlerStop, atDebugInfo,
 		slices.Concat(clientHandlerFields, required(names.KeyMCPClientDuration), when(names.KeyRPCResponseStatusCode)), false,
 		names.KeyMCPClientDuration, spanClientHandler,
 		[]string{names.MetricMCPServerOperationDuration, names.MetricMCPClientActiveHandlers}, Experimental,
-		"The client answered a request of the server, or the server's request was at fault. Info if it took longer than " +
-			"the slow threshold."},
+		"The client answered a request of the server, or rejected it as faulty. Info if it took longer than the " +
+			"slow threshold."},
 	{names.EventMCPClientHandlerException, []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
 		slices.Concat(clientHandlerFields, required(names.KeyMCPClientDuration, names.KeyErrorType, names.KeyExceptionType,
 			names.KeyMCPClientErrorKind),
@@ -127,24 +130,27 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPClientSuppressed)), false, "", "",
 		[]string{names.MetricMCPClientNotificationDrops}, Experimental,
-		"A notification did not reach its handlers. Debug if one like it did. As rare as records of violations."},
+		"A notification did not reach its handlers. Debug if an equal one did. Limited like records of " +
+			"violations."},
 	{names.EventMCPClientResponseDropped, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
 			when(names.KeyJSONRPCRequestID, names.KeyMCPClientDropAge, names.KeyMCPClientSuppressed)), false,
 		names.KeyMCPClientDropAge, "", []string{names.MetricMCPClientResponseDrops}, Experimental,
-		"A response came for which no call waited any more; the record has the trace of the call that did. Warn if no call " +
-			"ever had its id. As rare as records of violations."},
+		"A response arrived after its call had ended; the record has the trace of the call. Warn if no call ever " +
+			"had its id. Limited like records of violations."},
 	{names.EventMCPClientSessionEnd, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDuration),
 			when(names.KeyMCPProtocolVersion, names.KeyErrorType)), false,
-		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientSessionDuration}, Experimental, "A session is over."},
+		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientSessionDuration}, Experimental,
+		"A session ended."},
 	{names.EventMCPClientConnectionAttempt, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptNumber,
 			names.KeyMCPClientConnectionAttemptKind, names.KeyMCPClientDuration),
 			when(names.KeyErrorType, names.KeyExceptionMessage, names.KeyMCPClientServerName, names.KeyMCPClientServerVersion)),
 		false,
 		names.KeyMCPClientDuration, spanClientAttempt, []string{names.MetricMCPClientConnectionAttemptDuration}, Experimental,
-		"An attempt to connect ended. Warn if it failed, unless it ended on the probe: then another one begins at once."},
+		"An attempt to connect ended. Warn if it failed, unless it ended during the probe: then the next one " +
+			"starts at once."},
 	{names.EventMCPClientConnectionBackoff, atInfo,
 		required(names.KeyMCPClientName, names.KeyMCPClientConnectionBackoffDelay, names.KeyMCPClientConnectionAttemptNumber),
 		false, names.KeyMCPClientConnectionBackoffDelay, "", []string{names.MetricMCPClientConnectionBackoff}, Experimental,
@@ -152,13 +158,14 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientSendRetry, atDebug,
 		slices.Concat(clientRequestFields, required(names.KeyMCPClientRetryReason, names.KeyMCPClientSendRetries)), false, "",
 		spanClientRequest, []string{names.MetricMCPClientTransportSendRetries}, Experimental,
-		"A message could not be sent and will be tried again."},
+		"A message could not be sent and will be retried."},
 	{names.EventMCPClientTombstoneAdded, atDebug, required(names.KeyMCPClientName, names.KeyMCPClientTombstoneCount),
 		false, names.KeyMCPClientTombstoneCount, "",
 		[]string{names.MetricMCPClientTombstoneKept}, Experimental, "Calls ended without an answer."},
 	{names.EventMCPClientTombstoneExpired, atDebug, required(names.KeyMCPClientName, names.KeyMCPClientTombstoneCount),
 		false, names.KeyMCPClientTombstoneCount, "",
-		[]string{names.MetricMCPClientTombstoneKept}, Experimental, "Answers to these calls would not be known any more."},
+		[]string{names.MetricMCPClientTombstoneKept}, Experimental,
+		"Late answers to these calls can no longer be recognized."},
 	{names.EventMCPClientProcessExit, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyProcessPID, names.KeyProcessExitCode),
 			when(names.KeyMCPClientProcessSignal)), false, "", "", nil, Experimental,
@@ -169,115 +176,119 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientFaultInjected, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFaultKind),
 			when(names.KeyMCPMethodName, names.KeyGenAIToolName)), false, "", spanClientRequest, nil, Experimental,
-		"A plan of faults has broken something on purpose: a message, with the request's method and tool, or an attempt to " +
-			"connect: see package chaos."},
+		"A fault plan disturbed a message, with the request's method and tool, or an attempt to connect, on " +
+			"purpose: see package chaos."},
 	{names.EventMCPClientConnectionCloseFailed, atWarn,
 		slices.Concat(required(names.KeyMCPClientName), when(names.KeyExceptionMessage)), false, "", "", nil, Experimental,
-		"Closing a connection left something behind, such as a process that the kernel does not let go of."},
+		"Closing a connection left something open, such as a process that the kernel does not end."},
 	{names.EventMCPClientLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,
-		"So many records were not written, or transitions not told of: the log handler, or the user's function, took too " +
-			"long. With a method: so many failures of that method had no record when the client was closed."},
+		"The number of records that were not written, or of transitions that were not reported, because the log " +
+			"handler or the user's function took too long. With a method: the number of its failures that had no " +
+			"record when the client was closed."},
 	{names.EventMCPClientStreamOpened, atInfo, required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), false, "",
 		"",
-		[]string{names.MetricMCPClientStreamActive}, Experimental, "A stream is open that serves no single request."},
+		[]string{names.MetricMCPClientStreamActive}, Experimental,
+		"A stream that serves no single request was opened."},
 	{names.EventMCPClientStreamClosed, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientStreamKind, names.KeyMCPClientDuration),
 			when(names.KeyErrorType, names.KeyExceptionMessage)), false,
 		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientStreamActive, names.MetricMCPClientStreamDuration},
-		Experimental, "Such a stream has ended, with an error unless it ended in order."},
+		Experimental, "A stream that serves no single request ended, with an error unless it ended normally."},
 	{names.EventMCPClientStreamRefused, atDebug,
 		required(names.KeyMCPClientName, names.KeyMCPClientStreamKind, names.KeyExceptionMessage), false, "", "", nil,
 		Experimental,
-		"The server offers no such stream, which it need not."},
+		"The server does not offer a stream for its own messages, which is optional."},
 	{names.EventMCPClientMessageRefused, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientMessageKind, names.KeyExceptionMessage),
 			when(names.KeyMCPMethodName)), false, "", "", nil, Experimental,
-		"The server did not accept a message that has no answer: a notification, or the answer to a request of its own."},
+		"The server rejected a message that has no answer: a notification, or the answer to one of its own " +
+			"requests."},
 	{names.EventMCPClientConnectionFlightRecord, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFlightRecordText,
 			names.KeyMCPClientFlightRecordEntries), when(names.KeyMCPClientFlightRecordOmitted, names.KeyMCPClientSuppressed)),
 		false, "", "", nil, Experimental,
-		"A connection that was ready is lost, or the client gave up: what happened before, as far as no record like this " +
-			"has said it. Follows the transition, once a minute at most."},
+		"A ready connection was lost, or the client gave up: the latest events that no earlier record of this " +
+			"kind contains. Follows the transition, at most once a minute."},
 	{names.EventMCPClientSubscriptionLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPResourceURI),
 			when(names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), false, "", "", nil, Experimental,
-		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is " +
-			"subscribed to. " + asRare},
+		"In a later session, or after a change of subscriptions, the server no longer reports updates of a " +
+			"subscribed resource. " + asRare},
 	{names.EventMCPClientChangeGap, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientGapCause), when(names.KeyMCPClientSuppressed)),
 		false, "", "", []string{names.MetricMCPClientChangeGap}, Experimental,
-		"The client may have missed changes of lists or resources. As rare as records of violations, of each cause."},
+		"The client may have missed changes of lists or resources. Limited like records of violations, for each " +
+			"cause."},
 	{names.EventMCPClientToolRejected, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName),
 			when(names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), false, "", "", nil, Experimental,
-		"A tool is left out of the list, because its schema breaks the rules for parameters that HTTP headers repeat. " +
-			asRare},
+		"The client omits a tool from the list, because its schema breaks the rules for parameters that HTTP " +
+			"headers repeat. " + asRare},
 	{names.EventMCPClientIconRejected, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName), when(names.KeyExceptionMessage)), false, "",
 		"", nil,
 		Experimental,
-		"Icons are left out of what the server sent, because their sources are unsafe to load: how many, and what is " +
-			"wrong with the first one."},
+		"The client omits icons of the server, because their sources are unsafe to load: their number, and the " +
+			"problem of the first."},
 	{names.EventMCPClientToolOutputUnchecked, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName),
 			when(names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), false, "", "", nil, Experimental,
-		"The output of a tool is not checked, because its schema has a regular expression that Go cannot compile. " +
-			asRare},
+		"The client does not validate the output of a tool, because its schema has a regular expression that Go " +
+			"cannot compile. " + asRare},
 	{names.EventMCPClientToolLoop, atWarn,
 		slices.Concat(clientToolFields, required(names.KeyMCPClientLoopKind, names.KeyMCPClientLoopCalls),
 			when(names.KeyMCPClientSuppressed)), false, names.KeyMCPClientLoopCalls, spanClientRequest,
 		[]string{names.MetricMCPClientToolLoops}, Experimental,
-		"A call of a tool has brought nothing new, as so many before it. As rare as records of violations, for each kind " +
-			"of loop."},
+		"A tool call returned nothing new, like several before it. Limited like records of violations, for each " +
+			"kind of loop."},
 	{names.EventMCPClientToolChanged, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientToolChangeKind),
 			when(names.KeyGenAIToolName, names.KeyMCPClientToolChangeParts, names.KeyExceptionMessage,
 				names.KeyMCPClientSuppressed)),
 		false, "", "",
 		[]string{names.MetricMCPClientToolChanges}, Experimental,
-		"A tool is in a list otherwise than in the list before, or than in the baseline, for clients with " +
-			"mcpclient.UseDriftDetection. An error says why the change is refused. As rare as records of violations, of each " +
-			"kind; a last one may be without a tool."},
+		"A tool differs from the previous list, or from the baseline, for clients with " +
+			"mcpclient.UseDriftDetection. An error is the reason for rejecting the change. Limited like records of " +
+			"violations, for each kind; a last record may have no tool."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
-		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server begins to answer a request."},
+		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server starts to answer a request."},
 	{names.EventMCPServerRequestStop, atDebugInfo,
 		slices.Concat(serverRequestFields, required(names.KeyMCPServerDuration),
 			when(names.KeyRPCResponseStatusCode, names.KeyMCPServerResultType)), true,
 		names.KeyMCPServerDuration, spanServerHandler,
 		[]string{names.MetricMCPServerOperationDuration, names.MetricMCPServerActiveRequests}, Stable,
-		"The server answered a request, or the request was at fault. Info if it took longer than the slow threshold."},
+		"The server answered a request, or rejected it as faulty. Info if it took longer than the slow threshold."},
 	{names.EventMCPServerRequestException, []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
 		slices.Concat(serverRequestFields, required(names.KeyMCPServerDuration, names.KeyErrorType, names.KeyExceptionType,
 			names.KeyMCPServerErrorKind),
 			when(names.KeyRPCResponseStatusCode, names.KeyExceptionMessage, names.KeyMCPServerSuppressed)), true,
 		names.KeyMCPServerDuration, spanServerHandler,
 		[]string{names.MetricMCPServerOperationDuration, names.MetricMCPServerActiveRequests}, Stable,
-		"The server did not answer a request as asked. Debug if the client cancelled it, or if the tool's error or a " +
-			"handler's panic has a record of its own; Error for an internal error. " + orElseDebug},
+		"The server failed to answer a request. Debug if the client cancelled it, or if the tool's error or a " +
+			"handler's panic has its own record; Error for an internal error. " + orElseDebug},
 	{names.EventMCPServerRequestToolError, atInfo,
 		slices.Concat(serverToolFields, required(names.KeyMCPServerDuration), when(names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDuration, spanServerHandler, []string{names.MetricMCPServerOperationDuration}, Experimental,
 		"A tool reported an error in its result. Follows the exception. " + asRare},
 	{names.EventMCPServerRequestInputRequired, atDebug, serverRequestFields, false, "", spanServerHandler, nil,
-		Experimental, "The server answered that it needs something of the client first. Follows the stop."},
+		Experimental, "The server answered that it needs input from the client first. Follows the stop."},
 	{names.EventMCPServerAskStart, atDebug, serverAskFields, false, measuresWallClock, spanServerAsk,
 		[]string{names.MetricMCPServerActiveAsks}, Experimental,
-		"The server asks its client something: sampling, elicitation or roots."},
+		"The server sends its client a request: sampling, elicitation or roots."},
 	{names.EventMCPServerAskStop, atDebugInfo, slices.Concat(serverAskFields, required(names.KeyMCPServerDuration)), false,
 		names.KeyMCPServerDuration, spanServerAsk,
 		[]string{names.MetricMCPClientOperationDuration, names.MetricMCPServerActiveAsks}, Experimental,
-		"The client answered. Info if it took longer than the slow threshold, as people do."},
+		"The client answered. Info if it took longer than the slow threshold, as with people."},
 	{names.EventMCPServerAskException, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(serverAskFields, required(names.KeyMCPServerDuration, names.KeyErrorType, names.KeyExceptionType,
 			names.KeyMCPServerErrorKind),
 			when(names.KeyRPCResponseStatusCode, names.KeyExceptionMessage, names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDuration, spanServerAsk,
 		[]string{names.MetricMCPClientOperationDuration, names.MetricMCPServerActiveAsks}, Experimental,
-		"The client did not answer, or with an error. Debug if the handler that asked does not wait any more. " +
+		"The client did not answer, or answered with an error. Debug if the handler no longer waits. " +
 			orElseDebug},
 	{names.EventMCPServerHandlerPanic, atError,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName, names.KeyExceptionType,
@@ -289,7 +300,7 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPServerDuration, names.KeyErrorType)), true,
 		names.KeyMCPServerDuration, spanServerHandler,
 		[]string{names.MetricMCPServerNotificationMessages, names.MetricMCPServerOperationDuration}, Stable,
-		"A notification was handled, which took the duration, or has no handler."},
+		"A notification was handled within the duration, or has no handler."},
 	{names.EventMCPServerNotificationSent, atDebug, required(names.KeyMCPServerName, names.KeyMCPMethodName), false, "",
 		spanServerNotification,
 		[]string{names.MetricMCPServerNotificationMessages, names.MetricMCPClientOperationDuration}, Experimental,
@@ -299,76 +310,75 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPServerFrameSize, names.KeyMCPServerFrameLimit, names.KeyMCPServerFrameHeadHash,
 				names.KeyMCPServerSuppressed)), true,
 		measuresFrame, "", []string{names.MetricMCPServerProtocolViolations}, Stable,
-		"A frame broke the protocol. As rare as the client's."},
+		"A frame broke the protocol. Limited like the client's records."},
 	{names.EventMCPServerResponseDropped, atInfoWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyJSONRPCRequestID, names.KeyMCPServerDropAge, names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDropAge, "", []string{names.MetricMCPServerResponseDrops}, Experimental,
-		"A response came for which no call waited."},
+		"A response arrived that no request waits for."},
 	{names.EventMCPServerNotificationDropped, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPServerSuppressed)), false, "", "",
 		[]string{names.MetricMCPServerNotificationDrops}, Experimental,
-		"A notification was not sent. Debug if one like it was waiting, or if the client has opened no stream for it. As " +
-			"rare as records of violations."},
+		"A notification was not sent. Debug if an equal one was waiting, or if the client has no open stream for " +
+			"it. Limited like records of violations."},
 	{names.EventMCPServerStreamOpened, atInfo, required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), false, "",
 		"",
 		[]string{names.MetricMCPServerStreamActive}, Experimental,
-		"A client has opened a stream that serves no single request."},
+		"A client opened a stream that serves no single request."},
 	{names.EventMCPServerStreamClosed, atInfo,
 		required(names.KeyMCPServerName, names.KeyMCPServerStreamKind, names.KeyMCPServerDuration), false,
 		names.KeyMCPServerDuration, "", []string{names.MetricMCPServerStreamActive, names.MetricMCPServerStreamDuration},
-		Experimental, "Such a stream has ended."},
+		Experimental, "A stream that serves no single request ended."},
 	{names.EventMCPServerHttpNoDeadlines, atWarn, required(names.KeyMCPServerName), false, "", "", nil, Experimental,
-		"The http.ResponseWriter allows no deadlines, as behind middleware whose writer has no Unwrap method: a client " +
-			"that takes " +
-			"nothing of a response is not given up. Once for each handler."},
+		"The http.ResponseWriter does not support deadlines, as with middleware whose writer has no Unwrap " +
+			"method: the server cannot give up a client that stops reading. Once for each handler."},
 	{names.EventMCPServerTraceLinked, atInfo, required(names.KeyMCPServerName, names.KeyMCPServerTraceAdvice), false, "",
 		spanServerHandler, nil, Experimental,
-		"A client over HTTP without a principal has sent a trace context for the first time. The server's span has a " +
-			"link to the client's, in a trace of its own. Once for each telemetry.Telemetry."},
+		"A client over HTTP without a principal sent a trace context. The server's span starts a new trace and " +
+			"has a link to the client's span. Only the first time for each telemetry.Telemetry."},
 	{names.EventMCPServerLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,
-		"So many records were not written: the log handler took too long. With a method: so many failures of that method " +
-			"had no record when the server was stopped."},
+		"The number of records that were not written, because the log handler took too long. With a method: the " +
+			"number of its failures that had no record when the server was stopped."},
 	{names.EventMCPServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyGenAIToolName, names.KeyMCPServerTaskStatus,
 			names.KeyMCPServerDuration), when(names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyExceptionMessage,
 			names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDuration, spanServerTask,
 		[]string{names.MetricMCPServerTaskDuration, names.MetricMCPServerTaskActive}, Experimental,
-		"The work of a task is over. Error for an internal error, unless a panic has a record of its own. Of failures: as " +
-			"rare as the exceptions of requests."},
+		"The work of a task ended. Error for an internal error, unless a panic has its own record. Failures are " +
+			"limited like the exceptions of requests."},
 	{names.EventMCPServerPolicyDecided, []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerPolicyDecision),
 			when(names.KeyMCPMethodName, names.KeyGenAIToolName, names.KeyMCPServerPolicyRedactions,
 				names.KeyMCPServerSuppressed)), false, "", spanServerHandler,
 		[]string{names.MetricMCPServerPolicyDecisions}, Experimental,
-		"The policy of a proxy has not passed on a message as it was. Info for what was redacted, Debug for tools that are " +
-			"left out of a list. As rare as records of violations, of each decision; a last one may be without a method."},
+		"The policy of a proxy changed or blocked a message. Info for redactions, Debug for tools omitted from a " +
+			"list. Limited like records of violations, for each decision; a last record may have no method."},
 	{names.EventMCPServerConnectionFlightRecord, atInfo,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerFlightRecordText,
 			names.KeyMCPServerFlightRecordEntries), when(names.KeyMCPServerFlightRecordOmitted, names.KeyMCPServerSuppressed)),
 		false, "", "", nil, Experimental,
-		"A connection to a client broke: what the server did before over this kind of network, as far as no record like " +
-			"this has said it. Once a minute at most."},
+		"A connection to a client failed: the server's latest events over this kind of network that no earlier " +
+			"record of this kind contains. At most once a minute."},
 	{names.EventMCPServerRequestRefused, atInfoWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerRefusalReason),
 			when(names.KeyHttpResponseStatusCode, names.KeyExceptionMessage, names.KeyClientAddress, names.KeyClientPort,
 				names.KeyMCPServerSuppressed)), false, "", "",
 		[]string{names.MetricMCPServerRequestRefused}, Experimental,
-		"The server refused a request before it became one that a handler sees. Info where that is how " +
-			"clients find out what the server speaks and demands: methods, headers, revisions, sessions, tokens. As " +
-			"rare as records of violations, of each reason; a last one may be without a client."},
+		"The server refused a request before a handler saw it. Info for refusals by which clients learn the " +
+			"server's requirements: methods, headers, revisions, sessions, tokens. Limited like records of " +
+			"violations, for each reason; a last record may have no client."},
 	{names.EventMCPServerSessionEnd, atInfo,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDuration),
 			when(names.KeyMCPProtocolVersion, names.KeyErrorType)), false,
 		names.KeyMCPServerDuration, "", []string{names.MetricMCPServerSessionDuration, names.MetricMCPServerSessionActive},
-		Experimental, "A session is over."},
+		Experimental, "A session ended."},
 })
 
-// identifiedEvents returns the events likewise.
+// identifiedEvents returns the events with the group and instance wherever they have the name.
 func identifiedEvents(rows []Event) []Event {
 	all := make([]Event, len(rows))
 	for i, r := range rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Bucket boundaries. Those of the conventions are theirs.
+// Bucket boundaries. The semantic conventions define some of them.
 var (
 	conventionSeconds = []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
 	toolSeconds       = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
@@ -21,7 +21,7 @@ var (
 	}
 )
 
-// Attributes of the metrics of the conventions.
+// Attributes of the metrics of the semantic conventions.
 var (
 	connectionAttrs = []string{names.KeyMCPProtocolVersion, names.KeyNetworkTransport, names.KeyNetworkProtocolName,
 		names.KeyNetworkProtocolVersion}
@@ -33,15 +33,15 @@ var (
 	sessionAttrs = when(connectionAttrs...)
 )
 
-// metrics is every metric there is. The instruments are made from it.
+// metrics lists every metric. The instruments are built from it.
 var metrics = counted([]metricRow{
 	{names.MetricMCPClientOperationDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPMethodName), when(operationAttrs...),
 			when(names.KeyServerAddress, names.KeyServerPort)), Convention,
-		"Duration of a request or notification as its sender sees it, from sending to the answer."},
+		"Duration of a request or notification from the sender's view, from sending to the answer."},
 	{names.MetricMCPServerOperationDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPMethodName), when(operationAttrs...)), Convention,
-		"Duration of a request or notification as its receiver sees it, from its arrival to the answer."},
+		"Duration of a request or notification from the receiver's view, from its arrival to the answer."},
 	{names.MetricGenAIExecuteToolDuration, Histogram, "s", toolSeconds,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIOperationName, names.KeyGenAIToolName,
 			names.KeyGenAIToolType), when(names.KeyErrorType)), Convention,
@@ -49,16 +49,16 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPClientSessionDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPClientName), whenOnly(names.KeyErrorType, words.SessionErrors...), sessionAttrs,
 			when(names.KeyServerAddress, names.KeyServerPort)), Convention,
-		"Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an exponential " +
-			"histogram serves them better."},
+		"Duration of a session from the client's view. Sessions may be much longer than the largest bucket: a " +
+			"View with an exponential histogram suits them better."},
 	{names.MetricMCPServerSessionDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPServerName), whenOnly(names.KeyErrorType, names.ErrorConnectionLost),
 			sessionAttrs), Convention,
-		"Duration of a session as the server sees it."},
+		"Duration of a session from the server's view."},
 
 	{names.MetricMCPClientStartTime, ObservableGauge, "s", nil, []Use{}, Experimental,
-		"When this process began to count, as seconds since 1970: with its first client or server. A query tells by it a " +
-			"counter that has just begun from one that Prometheus sees for the first time."},
+		"Time at which this process started to count, with its first client or server, in seconds since 1970. " +
+			"Queries use it to distinguish a new counter from one that Prometheus sees for the first time."},
 	{names.MetricMCPClientActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
 		"Requests that wait for a connection or for their answer."},
@@ -82,7 +82,7 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPClientResponseDrops, Counter, "{response}", nil, slices.Concat(required(names.KeyMCPClientName),
 		only(names.KeyMCPClientDropReason, names.DropLateTimeout, names.DropLateCancelled, names.DropLateLost,
 			names.DropDuplicate, names.DropUnknownID)), Experimental,
-		"Responses for which no call waited."},
+		"Responses that no call waited for."},
 	{names.MetricMCPClientMessageSize, Histogram, "By", sizeBytes,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDirection, names.KeyMCPClientMessageKind),
 			when(names.KeyNetworkTransport)), Experimental,
@@ -97,21 +97,21 @@ var metrics = counted([]metricRow{
 		Experimental, "Messages that wait to be written."},
 	{names.MetricMCPClientTransportSendRetries, Counter, "{retry}", nil,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientRetryReason), when(names.KeyNetworkTransport)),
-		Experimental, "Further tries to send a message."},
+		Experimental, "Retries of sending a message."},
 	{names.MetricMCPClientTombstoneKept, UpDownCounter, "{tombstone}", nil, required(names.KeyMCPClientName),
 		Experimental,
-		"Ids of calls that ended without an answer, kept to know a late one by."},
+		"Ids of calls that ended without an answer, kept to recognize late answers."},
 	{names.MetricMCPClientConnectionTransitions, Counter, "{transition}", nil,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
 			names.KeyMCPClientConnectionReason), when(names.KeyNetworkTransport)), Stable,
-		"Moves of the connection from state to state."},
+		"Transitions of the connection between states."},
 	{names.MetricMCPClientConnectionState, ObservableUpDownCounter, "{connection}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPClientConnectionState), Stable,
-		"Clients in each state: 0 or 1 where each has a name of its own."},
+		"Clients in each state: 0 or 1 if each client has its own name."},
 	{names.MetricMCPClientServerInfo, ObservableUpDownCounter, "{connection}", nil,
 		slices.Concat(required(names.KeyMCPClientName), when(names.KeyMCPClientServerName, names.KeyMCPClientServerVersion,
 			names.KeyMCPProtocolVersion)), Experimental,
-		"Clients that are ready, by what their servers call themselves and the version that was agreed on."},
+		"Ready clients, by the name and version of their servers and the negotiated protocol version."},
 	{names.MetricMCPClientConnectionAttemptDuration, Histogram, "s", attemptSeconds,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptKind),
 			when(names.KeyNetworkTransport, names.KeyErrorType)), Experimental,
@@ -120,43 +120,46 @@ var metrics = counted([]metricRow{
 		Experimental, "Delay before an attempt to connect."},
 	{names.MetricMCPClientStreamActive, UpDownCounter, "{stream}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), Experimental,
-		"Streams that are open and serve no single request."},
+		"Open streams that serve no single request."},
 	{names.MetricMCPClientStreamDuration, Histogram, "s", streamSeconds,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), when(names.KeyErrorType)), Experimental,
-		"Time a stream was open that served no single request."},
+		"Lifetime of a stream that serves no single request."},
 	{names.MetricMCPClientCacheLookups, Counter, "{lookup}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCacheOutcome), Experimental,
-		"Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric " +
-			"counts it."},
+		"Lookups of results in the client's cache. A hit sends no request, and no other metric counts it."},
 	{names.MetricMCPClientToolListSize, ObservableGauge, "By", nil, required(names.KeyMCPClientName), Experimental,
-		"Sizes of all tools that the server listed last, together: name, description and inputSchema, as compact JSON. Of " +
-			"clients of one name, the largest."},
+		"Total size of the tools in the server's latest list: name, description and inputSchema, as compact JSON." +
+			" For clients of one name, the largest list."},
 	{names.MetricMCPClientToolListTokenEstimate, ObservableGauge, "{token}", nil, required(names.KeyMCPClientName),
-		Experimental, "The same in tokens of o200k_base, estimated: see package mcp/contextcost."},
+		Experimental,
+		"Total size of the tools in the server's latest list, in estimated tokens of o200k_base: see package " +
+			"mcp/contextcost."},
 	{names.MetricMCPClientToolDefinitionSize, ObservableGauge, "By", nil,
 		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolDefinitionPart), Experimental,
-		"Sizes of the definition of a tool that the server listed last, as compact JSON: see telemetry.WithContextCost."},
+		"Size of a tool's definition in the server's latest list, as compact JSON: see telemetry.WithContextCost."},
 	{names.MetricMCPClientToolDefinitionTokenEstimate, ObservableGauge, "{token}", nil,
 		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientToolDefinitionPart), Experimental,
-		"The same in tokens of o200k_base, estimated: see package mcp/contextcost."},
+		"Size of a tool's definition in the server's latest list, in estimated tokens of o200k_base: see package " +
+			"mcp/contextcost."},
 	{names.MetricMCPClientToolChanges, Counter, "{change}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPClientToolChangeKind), Experimental,
-		"Tools that a list has otherwise than the list before, or than the baseline: see mcpclient.UseDriftDetection."},
+		"Tools that differ from the previous list, or from the baseline: see mcpclient.UseDriftDetection."},
 	{names.MetricMCPClientToolResultSize, Histogram, "By", sizeBytes,
 		required(names.KeyMCPClientName, names.KeyGenAIToolName), Experimental,
-		"Sizes of the results of tools, errors that tools report among them, as JSON: see telemetry.WithContextCost. Not " +
-			"those of calls that became tasks."},
+		"Size of tool results, including errors that tools report, as JSON: see telemetry.WithContextCost. Calls " +
+			"that became tasks are not included."},
 	{names.MetricMCPClientToolLoops, Counter, "{call}", nil,
 		required(names.KeyMCPClientName, names.KeyGenAIToolName, names.KeyMCPClientLoopKind), Experimental,
-		"Calls of tools that have brought nothing new so often that they are a loop, each from then on: see " +
-			"mcpclient.UseLoopDetection. Calls that were not sent for that reason are not among them."},
+		"Tool calls in a loop, because they returned nothing new too often: see mcpclient.UseLoopDetection. Calls" +
+			" that were therefore not sent are not included."},
 	{names.MetricMCPClientChangeGap, Counter, "{gap}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPClientGapCause), Experimental,
-		"Times at which the client may have missed changes of lists or resources. It forgets its caches then, and calls " +
-			"the handlers of changes."},
+		"Times at which the client may have missed changes of lists or resources. The client then clears its " +
+			"caches and calls the handlers of changes."},
 
 	{names.MetricMCPServerStartTime, ObservableGauge, "s", nil, []Use{}, Experimental,
-		"The same of a process with servers."},
+		"Time at which a process with servers started to count, with its first client or server, in seconds since" +
+			" 1970."},
 	{names.MetricMCPServerActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
 		"Requests that the server is answering."},
@@ -172,24 +175,24 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPServerResponseDrops, Counter, "{response}", nil, slices.Concat(required(names.KeyMCPServerName),
 		only(names.KeyMCPServerDropReason, names.DropLateTimeout, names.DropLateCancelled, names.DropDuplicate,
 			names.DropUnknownID, names.DropUnexpected)), Experimental,
-		"Responses for which no call waited."},
+		"Responses that no request waited for."},
 	{names.MetricMCPServerNotificationDrops, Counter, "{notification}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName),
 			only(names.KeyMCPServerDropReason, names.DropQueueFull, names.DropCoalesced, names.DropNoStream,
 				names.DropRateLimited)), Experimental,
-		"Notifications that were not sent: the client took none, or one like it was waiting."},
+		"Notifications that were not sent: the client accepted none, or an equal one was waiting."},
 	{names.MetricMCPServerActiveAsks, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
-		Experimental, "Requests to clients that wait for their answers."},
+		Experimental, "Requests to clients without an answer yet."},
 	{names.MetricMCPServerSessionActive, ObservableUpDownCounter, "{session}", nil,
 		slices.Concat(required(names.KeyMCPServerName), when(names.KeyNetworkTransport)), Experimental,
-		"Sessions that are open in this process. Versions of the protocol from 2026-07-28 on have none."},
+		"Open sessions in this process. Protocol versions from 2026-07-28 have none."},
 	{names.MetricMCPServerStreamActive, UpDownCounter, "{stream}", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), Experimental,
-		"Streams that are open and serve no single request."},
+		"Open streams that serve no single request."},
 	{names.MetricMCPServerStreamDuration, Histogram, "s", streamSeconds,
 		required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), Experimental,
-		"Time a stream was open that served no single request."},
+		"Lifetime of a stream that serves no single request."},
 	{names.MetricMCPServerMessageSize, Histogram, "By", sizeBytes,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDirection, names.KeyMCPServerMessageKind),
 			when(names.KeyNetworkTransport)), Experimental,
@@ -201,38 +204,39 @@ var metrics = counted([]metricRow{
 			"the server."},
 	{names.MetricMCPServerTaskActive, UpDownCounter, "{task}", nil,
 		required(names.KeyMCPServerName, names.KeyGenAIToolName), Experimental,
-		"Tasks that run, those that wait for input included."},
+		"Running tasks, including tasks that wait for input."},
 	{names.MetricMCPServerTaskDuration, Histogram, "s", streamSeconds,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyGenAIToolName, names.KeyMCPServerTaskStatus),
 			when(names.KeyErrorType)), Experimental,
-		"Time from the creation of a task to its outcome."},
+		"Time from the creation of a task to its end."},
 	{names.MetricMCPServerPolicyDecisions, Counter, "{decision}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerPolicyDecision), when(names.KeyGenAIToolName)),
 		Experimental,
-		"Messages that the policy of a proxy has not passed on as they were, by what it did; with the tool, if they are " +
-			"about one: see mcpproxy.Policy."},
+		"Messages that a proxy's policy changed or blocked, by decision, with the tool if the message names one: " +
+			"see mcpproxy.Policy."},
 	{names.MetricMCPServerSendQueueWait, Histogram, "s", queueSeconds, required(names.KeyMCPServerName), Experimental,
 		"Time a message waited before it was written. HTTP has no queue."},
 	{names.MetricMCPServerClientRequests, ObservableCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName), when(names.KeyMCPServerClientName, names.KeyMCPServerClientVersion)),
-		Experimental, "Requests received, by what clients call themselves."},
+		Experimental, "Requests received, by the name and version of the client."},
 	{names.MetricMCPServerSendQueueLength, ObservableGauge, "{message}", nil, required(names.KeyMCPServerName),
 		Experimental, "Messages that wait to be written, over all connections. HTTP has no queue."},
 	{names.MetricMCPServerRequestRefused, Counter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerRefusalReason),
 			when(names.KeyHttpResponseStatusCode, names.KeyNetworkTransport)), Experimental,
-		"Requests that the server refused before a handler saw them, by reason. Those that reached the server as MCP " +
-			"requests have a span and a duration besides."},
+		"Requests that the server refused before a handler saw them, by reason. Refused MCP requests have a span " +
+			"and a duration in addition."},
 	{names.MetricMCPServerCapacityUsage, ObservableGauge, "{item}", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerCapacityKind), Experimental,
-		"How much of a limited resource is in use. Of several connections, sessions and handlers, the fullest."},
+		"Used amount of a limited resource. For several connections, sessions or handlers, the amount of the " +
+			"fullest."},
 	{names.MetricMCPServerCapacityLimit, ObservableGauge, "{item}", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerCapacityKind), Experimental,
-		"How much of a limited resource there is: the limit that mcp_server.capacity.usage approaches."},
+		"Limit of a resource, which bounds mcp_server.capacity.usage."},
 	{names.MetricMCPServerMemoryUsage, ObservableGauge, "By", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerMemoryKind), Experimental,
-		"Limited memory that is in use. Of several connections, sessions and handlers, the fullest."},
+		"Used amount of limited memory. For several connections, sessions or handlers, the amount of the fullest."},
 	{names.MetricMCPServerMemoryLimit, ObservableGauge, "By", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerMemoryKind), Experimental,
-		"The limit that mcp_server.memory.usage approaches."},
+		"Limit of memory, which bounds mcp_server.memory.usage."},
 })

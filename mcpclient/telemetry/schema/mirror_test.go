@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// counterparts are the rows of a server that are called other than those of a client: what a client sends, a server
-// handles, and the other way round.
+// counterparts lists rows of a server with other names than the client's: one side sends a message, the other handles
+// it.
 var counterparts = map[string]string{
 	"mcp_client.active_requests":   "mcp_server.active_asks",
 	"mcp_client.active_handlers":   "mcp_server.active_requests",
@@ -22,7 +22,7 @@ var counterparts = map[string]string{
 	"mcp_server.client.requests":   "mcp_client.server.info",
 }
 
-// oneSided says why a client or a server has rows that the other has not; a star stands for any end.
+// oneSided has the reasons why one side has rows that the other lacks; a star matches any end.
 var oneSided = []struct{ rows, why string }{
 	{"mcp_client.connection.*", "clients connect to a server: it has sessions, and no states or attempts"},
 	{"mcp_client.process.*", "a server is no child's parent"},
@@ -72,7 +72,7 @@ func isOfConventions(name string) bool {
 	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.")
 }
 
-// mirrored returns the row of the other side that says the same.
+// mirrored returns the other side's row with the same meaning.
 func mirrored(name string) string {
 	if other := counterparts[name]; other != "" {
 		return other
@@ -90,7 +90,7 @@ func matches(rows, name string) bool {
 	return name == rows
 }
 
-func TestEveryRowHasACounterpartOrAReasonNotTo(t *testing.T) {
+func TestEveryRowHasCounterpartOrReason(t *testing.T) {
 	names := rowNames()
 	used := map[string]bool{}
 	for _, name := range names {

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// TestNoAttributeIsANamespace holds the rule of the semantic conventions that a name is not the namespace of another
-// name. Backends that store attributes as nested objects refuse records that break the rule.
-func TestNoAttributeIsANamespace(t *testing.T) {
+// TestNoAttributeIsNamespace checks the rule of the semantic conventions that a name is not the namespace of another
+// name. Backends that store attributes as nested objects reject records that break the rule.
+func TestNoAttributeIsNamespace(t *testing.T) {
 	for _, a := range schema.Current.Attributes {
 		for _, b := range schema.Current.Attributes {
 			if strings.HasPrefix(b.Key, a.Key+".") {
@@ -21,9 +21,9 @@ func TestNoAttributeIsANamespace(t *testing.T) {
 	}
 }
 
-// TestExceptionEventsHaveTheException holds that events named "*.exception" have what the conventions for exceptions in
-// logs require.
-func TestExceptionEventsHaveTheException(t *testing.T) {
+// TestExceptionEventsHaveException checks that events named "*.exception" have the attributes that the conventions
+// for exceptions in logs require.
+func TestExceptionEventsHaveException(t *testing.T) {
 	found := 0
 	for _, e := range schema.Current.Events {
 		if !strings.HasSuffix(e.Name, ".exception") && !strings.HasSuffix(e.Name, ".panic") {
@@ -41,9 +41,9 @@ func TestExceptionEventsHaveTheException(t *testing.T) {
 	}
 }
 
-// TestMetricsAreNamedAsTheConventionsWant holds that no metric is the namespace of another one, and that namespaces and
-// what goes up and down are singular. The active_* have a precedent: http.server.active_requests.
-func TestMetricsAreNamedAsTheConventionsWant(t *testing.T) {
+// TestMetricNamesFollowConventions checks that no metric is the namespace of another one, and that namespaces and
+// up-down counters are singular. The active_* have a precedent: http.server.active_requests.
+func TestMetricNamesFollowConventions(t *testing.T) {
 	plural := func(word string) bool { return strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") }
 	for _, m := range schema.Current.Metrics {
 		for _, other := range schema.Current.Metrics {

@@ -16,7 +16,7 @@ import (
 
 // The registry is the schema in the form of weaver, OpenTelemetry's tool for conventions: definition files of
 // version 2.
-// The schema file is what the schema URL of the instrumentation scope names.
+// The schema file is the file at the schema URL of the instrumentation scope.
 
 const (
 	definition = "definition/2"
@@ -94,7 +94,7 @@ type (
 	}
 )
 
-// stabilityOf returns the word of OpenTelemetry for a stability. The row's own word is an annotation.
+// stabilityOf returns OpenTelemetry's word for a stability. The row's own word is an annotation.
 func stabilityOf(s schema.Stability) string {
 	if s == schema.Stable {
 		return "stable"
@@ -216,14 +216,15 @@ func encodeYAML(t *testing.T, v any) string {
 // docs is the directory of the pages.
 var docs = filepath.Join("..", "..", "..", "docs", "telemetry")
 
-func TestRegistryIsThatOfTheSchema(t *testing.T) {
+func TestRegistryMatchesSchema(t *testing.T) {
 	for name, file := range registry(schema.Current) {
 		checkFile(t, filepath.Join(docs, "registry", name), encodeYAML(t, file))
 	}
 }
 
-// TestSchemaURLIsThatOfTheSchema holds the file that the schema URL names. No version but the first has changes yet.
-func TestSchemaURLIsThatOfTheSchema(t *testing.T) {
+// TestSchemaURLMatchesSchema checks the file that the schema URL names. Only the first version exists, without
+// changes.
+func TestSchemaURLMatchesSchema(t *testing.T) {
 	version := schema.Current.Version + ".0"
 	if got, want := names.SchemaURL,
 		"https://raw.githubusercontent.com/mcpotel/mcpotel/main/docs/telemetry/schemas/"+version; got !=
@@ -234,7 +235,7 @@ func TestSchemaURLIsThatOfTheSchema(t *testing.T) {
 	checkFile(t, filepath.Join(docs, "schemas", version), encodeYAML(t, file))
 }
 
-func TestRegistryRefersToAttributesThatItDefines(t *testing.T) {
+func TestRegistryDefinesReferencedAttributes(t *testing.T) {
 	defined := map[string]bool{}
 	for _, a := range attributeDefs(schema.Current.Attributes) {
 		if defined[a.Key] {

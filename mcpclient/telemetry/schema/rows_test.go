@@ -150,7 +150,7 @@ func attributesPage(attributes []schema.Attribute) string {
 	return b.String()
 }
 
-// heading begins the part of a row. Links to it may have the name as it is, or as a heading is linked to.
+// heading starts the part of a row. Links may use the exact name, or the form of a heading's link.
 func heading(b *strings.Builder, name, brief string) {
 	fmt.Fprintf(b, "\n<a id=\"%s\"></a>\n\n## %s\n\n%s\n\n", name, code(name), brief)
 }

@@ -16,8 +16,8 @@ import (
 // samplesFile has a record of each event, as package instrument's tests recorded it.
 const samplesFile = "testdata/samples.jsonl"
 
-// TestEachEventHasASampleThatTheSchemaAllows holds the samples against the rows of their events.
-func TestEachEventHasASampleThatTheSchemaAllows(t *testing.T) {
+// TestEachEventHasValidSample checks the samples against the rows of their events.
+func TestEachEventHasValidSample(t *testing.T) {
 	samples := readSamples(t)
 	for _, e := range schema.Current.Events {
 		text, ok := samples[e.Name]
@@ -38,7 +38,7 @@ func TestEachEventHasASampleThatTheSchemaAllows(t *testing.T) {
 	}
 }
 
-// readSamples returns the samples by the name of their event, each as the pages have it.
+// readSamples returns the samples by event name, in the form of the pages.
 func readSamples(t *testing.T) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(samplesFile)
@@ -100,8 +100,8 @@ func members(object []byte, f func(key string, value json.RawMessage)) error {
 	return nil
 }
 
-// recordOf is a sample as it is checked. JSON has one type of number, so that of the attribute counts, if the number
-// can be of it.
+// recordOf returns a sample in the form for the check. JSON has one type of number, so the attribute's type counts if
+// the number fits.
 func recordOf(sample string) (r schemacheck.Record, err error) {
 	r.Attrs = schemacheck.Attrs{}
 	err = members([]byte(sample), func(key string, value json.RawMessage) {

@@ -1,16 +1,16 @@
-// Package schema is all that the client and the server of this module emit, as data: [Current] has a row for every
-// attribute, metric, span and event, with its type, unit, values, limits and stability. The instruments are built from
-// it; the page docs/telemetry.md and the file schema.json are written from it, and package telemetrytest holds against
-// it whatever a test emits. What the names are called in Go is in package names.
+// Package schema describes everything that the client and the server of this module emit, as data: [Current] has a
+// row for every attribute, metric, span and event, with its type, unit, values, limits and stability. The instruments
+// are built from it; docs/telemetry.md and schema.json are generated from it, and package telemetrytest checks the
+// emissions of tests against it. Package names has the Go constants for the names.
 //
-// What may surprise:
+// Surprises:
 //
-//   - Rows that begin with mcp. or gen_ai. are those of the OpenTelemetry semantic conventions, which change; those
-//     that begin with mcp_client. or mcp_server. are ours. Each row says in Stability what may happen to it.
+//   - Rows that start with mcp. or gen_ai. come from the OpenTelemetry semantic conventions, which change; rows that
+//     start with mcp_client. or mcp_server. are ours. The Stability of a row declares which changes to expect.
 //   - A metric's MaxSeries is the most that one client or one server makes, whatever its peers send.
 package schema
 
-//go:generate go test . -run (IsThatOfTheSchema|KeepWhatTheyPromise)$ -update
+//go:generate go test . -run (MatchesSchema|StableRowsKeepPromises)$ -update
 
 import (
 	"log/slog"
@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Stability says what may happen to a row of the schema.
+// Stability declares which changes of a row to expect.
 type Stability string
 
 const (
@@ -42,17 +42,17 @@ const (
 	Any    Type = "any" // a map, a list, or a value of the others
 )
 
-// Bound says how many values an attribute has. Metrics carry no unbounded one.
+// Bound declares how many values an attribute has. Metrics have no unbounded attributes.
 type Bound string
 
 const (
-	// Closed: those of Enum and _OTHER.
+	// Closed attributes have the values of Enum, and _OTHER.
 	Closed Bound = "closed"
-	// Configured: those the user chose.
+	// Configured attributes have values that the user chose.
 	Configured Bound = "configured"
-	// Limited: any, and on metrics up to a limit, then _OTHER.
+	// Limited attributes have any value; on metrics up to a limit, then _OTHER.
 	Limited Bound = "limited"
-	// Unbounded: any. On spans and log records only.
+	// Unbounded attributes have any value, and are on spans and log records only.
 	Unbounded Bound = "unbounded"
 )
 
@@ -66,12 +66,12 @@ type Attribute struct {
 	Stability Stability `json:"stability"`
 	Brief     string    `json:"brief"`
 
-	// Limit is how many values, _OTHER included, one client or server puts on metrics. Zero means that this is not the
-	// peer's choice, or that no metric has the attribute.
+	// Limit is the number of values, including _OTHER, that one client or server puts on metrics. Zero means that a peer
+	// cannot choose the value, or that no metric has the attribute.
 	Limit int `json:"limit,omitempty"`
 }
 
-// Need says when an attribute is there.
+// Need declares when an attribute is present.
 type Need string
 
 const (
@@ -79,8 +79,8 @@ const (
 	Conditional Need = "conditional" // whenever it applies
 )
 
-// Use is the use of an attribute by a row. Only, if not nil, are those of the attribute's values that the row has,
-// beside _OTHER.
+// Use is the use of an attribute by a row. Only, if not nil, lists the values of the attribute that the row has, in
+// addition to _OTHER.
 type Use struct {
 	Key  string   `json:"key"`
 	Need Need     `json:"need"`
@@ -99,7 +99,7 @@ const (
 	ObservableUpDownCounter Instrument = "observableupdowncounter"
 )
 
-// Metric is a row of the schema. A metric in seconds has float64 values, any other int64.
+// Metric is a row of the schema. A metric in seconds has float64 values, all others int64.
 type Metric struct {
 	Name       string     `json:"name"`
 	Instrument Instrument `json:"instrument"`
@@ -109,8 +109,8 @@ type Metric struct {
 	Stability  Stability  `json:"stability"`
 	Brief      string     `json:"brief"`
 
-	// MaxSeries is how many series one client or server makes at most, whatever its peers do: it follows from the limits
-	// of the attributes. It is for the default of [telemetry.WithToolNameLimit].
+	// MaxSeries is the largest number of series of one client or server, whatever its peers send. It follows from the
+	// limits of the attributes, with the default of [telemetry.WithToolNameLimit].
 	MaxSeries int `json:"max_series"`
 }
 
@@ -123,7 +123,7 @@ const (
 	InternalSpan SpanKind = "INTERNAL"
 )
 
-// Span is a row of the schema. AtStart are the attributes that samplers see.
+// Span is a row of the schema. AtStart lists the attributes that samplers see.
 type Span struct {
 	ID        string    `json:"id"`
 	NameForm  string    `json:"name"`
@@ -136,8 +136,8 @@ type Span struct {
 	Brief     string    `json:"brief"`
 }
 
-// Event is a row of the schema: a log record whose message and event.name are Name. Core events are the contract that
-// never changes within a major version.
+// Event is a row of the schema: a log record with Name as its message and event.name. Core events never change within
+// a major version.
 type Event struct {
 	Name        string       `json:"name"`
 	Levels      []slog.Level `json:"levels"`
@@ -152,10 +152,9 @@ type Event struct {
 
 // Definition is a whole schema.
 //
-// Version is two numbers. The first rises when a stable row is taken away, or its name, type, unit, values or meaning
-// change; a user of the telemetry has to read the changelog then. The second rises with any other change: rows,
-// optional attributes and values are added, experimental rows and those of the conventions change, briefs become
-// clearer.
+// Version is two numbers. The first rises when a stable row is removed, or its name, type, unit, values or meaning
+// change; users of the telemetry then need the changelog. The second rises with any other change: new rows, optional
+// attributes and values, changes of experimental rows and of rows from the conventions, and clearer briefs.
 type Definition struct {
 	Version     string      `json:"version"`
 	Conventions string      `json:"conventions"`
@@ -164,12 +163,12 @@ type Definition struct {
 	Spans       []Span      `json:"spans"`
 	Events      []Event     `json:"events"`
 
-	// Baggage are the attributes that every span and event may have besides, those of metrics apart: members of the
+	// Baggage lists the attributes that every span and event may have in addition, except on metrics: members of the
 	// baggage, which the SDK's processors copy after the start of the span. See otlp.WithBaggageAttributes.
 	Baggage []Use `json:"baggage"`
 }
 
-// Current is everything that a client or a server emits. It is read-only.
+// Current describes everything that a client or a server emits. It is read-only.
 var Current = Definition{
 	Version:     names.SchemaVersion,
 	Conventions: "https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md",
@@ -181,7 +180,7 @@ var Current = Definition{
 		names.KeyUserHash),
 }
 
-// grouped returns uses that have the group wherever they have the name of a client.
+// grouped returns uses with the group added wherever they have the name of a client.
 func grouped(uses []Use) []Use {
 	var all []Use
 	for _, u := range uses {
@@ -192,8 +191,8 @@ func grouped(uses []Use) []Use {
 	return all
 }
 
-// identified returns uses that have the group, and besides the instance, wherever they have the name. Those of metrics
-// have no instance.
+// identified returns uses with the group and the instance added wherever they have the name. Metrics have no
+// instance.
 func identified(uses []Use) []Use {
 	var all []Use
 	for _, u := range grouped(uses) {
@@ -208,7 +207,7 @@ func identified(uses []Use) []Use {
 	return all
 }
 
-// required and when make the uses of a row: one call for the attributes that are always there, one for the others.
+// required and when make the uses of a row: required for attributes that are always present, when for the others.
 func required(keys ...string) []Use { return uses(Required, keys) }
 func when(keys ...string) []Use     { return uses(Conditional, keys) }
 
@@ -220,6 +219,6 @@ func uses(n Need, keys []string) []Use {
 	return u
 }
 
-// only and whenOnly make the use of a key of which a row has only some values.
+// only and whenOnly make the use of a key with only some of its values.
 func only(key string, values ...string) []Use     { return []Use{{key, Required, values}} }
 func whenOnly(key string, values ...string) []Use { return []Use{{key, Conditional, values}} }

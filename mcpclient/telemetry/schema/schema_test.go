@@ -42,7 +42,7 @@ func attributeRow(key string) *schema.Attribute {
 	return &schema.Current.Attributes[i]
 }
 
-func TestNamesInTheSchemaAreUnique(t *testing.T) {
+func TestSchemaNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	once := func(kind, name string) {
 		if seen[kind+name] {
@@ -69,7 +69,7 @@ func TestNamesInTheSchemaAreUnique(t *testing.T) {
 	}
 }
 
-func TestRowsUseDeclaredAttributesAndEveryAttributeIsUsed(t *testing.T) {
+func TestRowsUseExactlyDeclaredAttributes(t *testing.T) {
 	unused := map[string]bool{}
 	for _, a := range schema.Current.Attributes {
 		unused[a.Key] = a.Key != "event.name" // which every event has
@@ -89,7 +89,7 @@ func TestRowsUseDeclaredAttributesAndEveryAttributeIsUsed(t *testing.T) {
 	}
 }
 
-func TestMetricsCarryNothingUnbounded(t *testing.T) {
+func TestMetricsHaveNoUnboundedAttributes(t *testing.T) {
 	for _, m := range schema.Current.Metrics {
 		for _, u := range m.Attrs {
 			if a := attributeRow(u.Key); a.Bound == schema.Unbounded {
@@ -105,7 +105,7 @@ func TestMetricsCarryNothingUnbounded(t *testing.T) {
 	}
 }
 
-func TestClosedAttributesListTheirValues(t *testing.T) {
+func TestClosedAttributesListValues(t *testing.T) {
 	for _, a := range schema.Current.Attributes {
 		if (a.Bound == schema.Closed) != (len(a.Enum) > 0) && a.Key != "mcp.method.name" {
 			t.Errorf("%s lists values if and only if it is closed, got %v and %q", a.Key, a.Bound, a.Enum)
@@ -119,7 +119,7 @@ func TestClosedAttributesListTheirValues(t *testing.T) {
 	}
 }
 
-func TestOwnNamesAreOfOneSide(t *testing.T) {
+func TestOwnNamesBelongToOneSide(t *testing.T) {
 	for _, c := range carriers() {
 		if isOfConventions(c.name) {
 			continue // by message, not by process
@@ -154,7 +154,7 @@ func TestEventsReferToRows(t *testing.T) {
 	}
 }
 
-func TestCoreEventsAreTheSixAndTheirMirror(t *testing.T) {
+func TestCoreEventsAreSixOnEachSide(t *testing.T) {
 	want := []string{
 		"mcp_client.connection.transition", "mcp_client.notification.received", "mcp_client.protocol.violation",
 		"mcp_client.request.exception", "mcp_client.request.start", "mcp_client.request.stop",
@@ -175,9 +175,9 @@ func TestCoreEventsAreTheSixAndTheirMirror(t *testing.T) {
 	}
 }
 
-// The keys that current semantic conventions have in Go are written as they have them; those of MCP and GenAI are
-// pinned by hand, from the last package that had them (semconv v1.41.0).
-func TestConventionKeysAreTheConventions(t *testing.T) {
+// Keys that the current semantic conventions define in Go equal those constants; keys of MCP and GenAI are pinned by
+// hand, from the last package that had them (semconv v1.41.0).
+func TestConventionKeysMatchConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,
 		"gen_ai.tool.name": true, "gen_ai.tool.type": true, "gen_ai.prompt.name": true, "gen_ai.operation.name": true,
@@ -202,7 +202,7 @@ func TestConventionKeysAreTheConventions(t *testing.T) {
 	}
 }
 
-func TestEnumsAreThoseOfTheCode(t *testing.T) {
+func TestEnumsMatchCode(t *testing.T) {
 	var states, reasons []string
 	for _, s := range connstate.States() {
 		states = append(states, s.String())

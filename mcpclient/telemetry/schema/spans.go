@@ -6,13 +6,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Statuses a span can end with. Success leaves it unset, as the conventions have it.
+// Statuses with which a span can end. Success leaves the status unset, as in the conventions.
 const (
 	statusUnset = "Unset"
 	statusError = "Error"
 )
 
-// Ids of the rows of spans. They are not part of a span.
+// Ids of the rows of spans. Spans do not contain them.
 const (
 	spanClientRequest      = "mcp_client.request"
 	spanClientHandler      = "mcp_client.handler"
@@ -26,8 +26,8 @@ const (
 	spanServerChange       = "mcp_server.change"
 )
 
-// nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a
-// resource is there only by [telemetry.WithResourceURIInSpanName]. Names may be _OTHER where the attributes are not.
+// nameForm is the form of names of message spans: the method, and the target if there is one. The URI of a resource
+// is included only with [telemetry.WithResourceURIInSpanName]. Names may contain _OTHER where the attributes do not.
 const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.resource.uri}"
 
 var spans = identifiedSpans([]Span{
@@ -54,8 +54,8 @@ var spans = identifiedSpans([]Span{
 			names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A notification of the client. Progress, message and cancelled have none, but for the cancelled that follows a " +
-			"call whose span is exported."},
+		"A notification of the client. Progress, message and cancelled notifications have no span, except for a " +
+			"cancellation of a call with an exported span."},
 	{spanClientHandler, nameForm, ServerSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPClientName), when(
@@ -64,19 +64,20 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPClientResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A request or notification of the server that the client handles. Notifications as above."},
+		"A request or notification of the server that the client handles. Notifications have spans by the same " +
+			"rules as above."},
 	{spanClientAttempt, names.SpanMCPClientConnect, InternalSpan,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptNumber,
 			names.KeyMCPClientConnectionAttemptKind), when(names.KeyNetworkTransport)),
 		when(names.KeyErrorType, names.KeyMCPClientServerName, names.KeyMCPClientServerVersion),
-		[]string{"the attempt before"}, []string{statusUnset, statusError}, Experimental,
-		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's " +
-			"span, each later one begins a trace."},
+		[]string{"the preceding attempt"}, []string{statusUnset, statusError}, Experimental,
+		"An attempt to connect; the requests of the negotiation are its children. The first attempt is a child of" +
+			" the caller's span, each later one starts a trace."},
 	{spanClientAuth, names.SpanMCPClientAuth + " {" + names.KeyMCPClientAuthStep + "}", InternalSpan,
 		required(names.KeyMCPClientAuthStep), when(names.KeyErrorType),
 		nil, []string{statusUnset, statusError}, Experimental,
-		"A step of an authorization, within the span of the request that needs it. It says nothing of an error but its " +
-			"type."},
+		"A step of an authorization, within the span of the request that needs it. Of an error it records only " +
+			"the type."},
 	{spanServerHandler, nameForm, ServerSpan,
 		slices.Concat(required(names.KeyMCPMethodName),
 			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyNetworkTransport)),
@@ -87,9 +88,9 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion, names.KeyClientAddress, names.KeyClientPort, names.KeyMCPServerClientName,
 			names.KeyMCPServerClientVersion, names.KeyMCPServerPolicyDecision, names.KeyMCPServerPolicyRedactions)),
-		[]string{"the span around the handler, if the sender named another as parent",
-			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, " +
-				"and where WithPublicEndpointFn says so"},
+		[]string{"the ambient span of the handler, if the sender named another parent",
+			"A request or notification of a client that the server handles. Notifications have spans by the same " +
+				"rules as above."},
 		[]string{statusUnset, statusError}, Convention,
 		"A request or notification of a client that the server handles. Notifications as above."},
 	{spanServerAsk, nameForm, ClientSpan,
@@ -99,30 +100,31 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion,
 			names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A request of the server to a client of a revision before 2026-07-28, under the span of the handler that needs " +
-			"the answer. A later client is asked in the result, which has mcp_server.result.type input_required."},
+		"A request of the server to a client of a revision before 2026-07-28, below the span of the handler that " +
+			"needs the answer. Later clients get the request in the result, which has mcp_server.result.type " +
+			"input_required."},
 	{spanServerTask, names.SpanMCPServerTask + " {" + names.KeyGenAIToolName + "}", InternalSpan,
 		required(names.KeyGenAIToolName),
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerTaskStatus),
 			when(names.KeyErrorType, names.KeyRPCResponseStatusCode)),
 		nil, []string{statusUnset, statusError}, Experimental,
-		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does " +
-			"not wait for it."},
+		"The work of a task, from its creation to its end, below the span of the request that created it. The " +
+			"request does not wait for the task."},
 	{spanServerChange, names.SpanMCPServerChange + " {" + names.KeyMCPMethodName + "}", InternalSpan,
 		slices.Concat(required(names.KeyMCPMethodName, names.KeyMCPServerName), when(names.KeyMCPResourceURI)), nil,
 		nil, []string{statusUnset}, Experimental,
-		"A change that the server announces to all clients that want to know: of a list, or of a resource. The " +
-			"notifications to the clients are its children, also if they leave later. Without such clients there is none."},
+		"A change of a list or resource that the server announces to all interested clients. The notifications to" +
+			" the clients are its children, even if they are sent later. Without interested clients there is no span."},
 	{spanServerNotification, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPServerName), when(
 			names.KeyErrorType, names.KeyMCPResourceURI, names.KeyMCPServerRequestSize, names.KeyMCPSessionID,
 			names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A notification of the server. Progress and message have none."},
+		"A notification of the server. Progress and message notifications have no span."},
 })
 
-// identifiedSpans returns the spans with the instances that go with names.
+// identifiedSpans returns the spans with the group and instance wherever they have the name.
 func identifiedSpans(rows []Span) []Span {
 	all := make([]Span, len(rows))
 	for i, r := range rows {

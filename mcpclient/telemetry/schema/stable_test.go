@@ -11,9 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// TestStableRowsKeepWhatTheyPromise compares the schema with all that any version of the same major number has
-// promised, which stands in a file that only grows: -update adds to it.
-func TestStableRowsKeepWhatTheyPromise(t *testing.T) {
+// TestStableRowsKeepPromises compares the schema with the promises of all versions of the same major number. Their
+// file only grows: -update adds to it.
+func TestStableRowsKeepPromises(t *testing.T) {
 	major, _, _ := strings.Cut(schema.Current.Version, ".")
 	path := filepath.Join("testdata", "stable-"+major+".txt")
 	data, err := os.ReadFile(path)
@@ -33,7 +33,7 @@ func TestStableRowsKeepWhatTheyPromise(t *testing.T) {
 	checkFile(t, path, text)
 }
 
-// promises is what the stable rows of the schema say, one thing in each line, with a dot for each space.
+// promises returns the content of the stable rows, one fact a line, with a dot for each space.
 func promises(d schema.Definition) (lines []string) {
 	add := func(format string, args ...any) {
 		lines = append(lines, strings.ReplaceAll(fmt.Sprintf(format, args...), " ", "·"))

@@ -25,7 +25,7 @@ func (s *sdk) telemetry() *telemetry.Telemetry {
 	return telemetry.New(telemetry.WithTracerProvider(s.provider), telemetry.WithPropagators(propagation.TraceContext{}))
 }
 
-// ofKind are the spans of tool calls that were exported, by trace.
+// ofKind returns the exported spans of tool calls, by trace.
 func (s *sdk) ofKind(kind trace.SpanKind) map[trace.TraceID][]tracetest.SpanStub {
 	all := map[trace.TraceID][]tracetest.SpanStub{}
 	for _, span := range s.exported.GetSpans() {
@@ -37,9 +37,9 @@ func (s *sdk) ofKind(kind trace.SpanKind) map[trace.TraceID][]tracetest.SpanStub
 	return all
 }
 
-// A client and a server have their own SDKs. At a ratio of two in a hundred both export all calls that failed or were
-// slow, and of the others the same two.
-func TestEveryCallThatFailedOrWasSlowIsExportedByBothEnds(t *testing.T) {
+// A client and a server have their own SDKs. At a ratio of two in a hundred, both export all failed and slow calls,
+// and the same two of the others.
+func TestBothEndsExportFailedAndSlowCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, ratio = 4_000, .02
 		client, server := newSDK(t, tailsampling.Options{Ratio: ratio}), newSDK(t, tailsampling.Options{Ratio: ratio})
@@ -116,9 +116,8 @@ func TestEveryCallThatFailedOrWasSlowIsExportedByBothEnds(t *testing.T) {
 	})
 }
 
-// What belongs to a lost connection is exported: the calls that were lost, the attempts that failed, and what was
-// repeated, on both ends.
-func TestWhatALostConnectionTouchesIsExported(t *testing.T) {
+// Everything about a lost connection is exported on both ends: lost calls, failed attempts, and repeated requests.
+func TestCallsOfLostConnectionAreExported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := newSDK(t, tailsampling.Options{}), newSDK(t, tailsampling.Options{})
 		peer := mcptest.NewServer(t, &mcpserver.Options{Telemetry: server.telemetry()})

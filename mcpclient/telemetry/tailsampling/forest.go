@@ -2,25 +2,25 @@ package tailsampling
 
 import "go.opentelemetry.io/otel/trace"
 
-// nodeBytes is what a span costs that is open: its node, and its entry in the table.
+// nodeBytes is the memory for an open span: its node, and its entry in the table.
 const nodeBytes = 176
 
-// A forest is the spans of traces that are not sampled, as trees: those that are open, and with each of them those that
-// have ended below it and are held. A span is open until it and all below it have ended. The forest has no lock and
-// knows nothing of the SDK's spans but S. What it has is bounded in bytes, of which open spans take half at most.
+// A forest holds the spans of unsampled traces as trees: open spans, and for each of them the held spans that have
+// ended below it. A span is open until it and all spans below it have ended. The forest has no lock, and S is all
+// that it knows of the SDK's spans. Its memory is bounded, and open spans take at most half of it.
 type forest[S any] struct {
 	max       int64
-	bytes     int64 // of all
-	openBytes int64 // of those, of open spans
+	bytes     int64 // memory of all spans
+	openBytes int64 // memory of open spans
 	open      map[spanKey]*node[S]
-	nodes     list[*node[S]] // open ones, the oldest first: a parent before its children
-	held      list[*item[S]] // the first to end first
+	nodes     list[*node[S]] // open spans, the oldest first: a parent before its children
+	held      list[*item[S]] // in the order of their ends
 	kept      recent
 
 	dropped, evicted uint64 // as in Stats
 }
 
-// A spanKey names a span.
+// A spanKey identifies a span.
 type spanKey struct {
 	trace trace.TraceID
 	span  trace.SpanID
@@ -28,26 +28,26 @@ type spanKey struct {
 
 func keyOf(sc trace.SpanContext) spanKey { return spanKey{sc.TraceID(), sc.SpanID()} }
 
-// A node is an open span. It lives on, forgotten, while spans below it are open.
+// A node is an open span. After it was removed from the table, it lives while spans below it are open.
 type node[S any] struct {
 	key       spanKey
 	parent    *node[S]
 	age       element[*node[S]]
-	held      list[*item[S]] // it and what has ended below it, as far as nothing there is open
-	own       *item[S]       // in held, once it has ended
-	below     int            // how many of its children are open
+	held      list[*item[S]] // the span itself and spans that ended below it, where nothing is open
+	own       *item[S]       // the span's own item in held, after its end
+	below     int            // number of open children
 	ended     bool
-	kept      bool // and so is all below it
-	path      bool // it is exported, since a span below it is kept
-	follows   bool // its parent was kept, and ended before it started
+	kept      bool // the span is exported with all spans below it
+	path      bool // the span is exported, since a span below it is kept
+	follows   bool // its parent was kept, and ended before this span started
 	forgotten bool
 }
 
-// An item is a span that has ended and is held.
+// An item is a held span, which has ended.
 type item[S any] struct {
 	span  S
 	bytes int64
-	of    *node[S]          // while that is open
+	of    *node[S]          // the open span that holds it
 	age   element[*item[S]] // in forest.held
 	place element[*item[S]] // in node.held
 }
@@ -56,7 +56,7 @@ func newForest[S any](maxBytes int64) *forest[S] {
 	return &forest[S]{max: maxBytes, open: make(map[spanKey]*node[S])}
 }
 
-// start notes that a span has started.
+// start adds a span that has started.
 func (f *forest[S]) start(key, parent spanKey) {
 	if f.open[key] != nil {
 		return
@@ -75,16 +75,18 @@ func (f *forest[S]) start(key, parent spanKey) {
 	f.makeRoom()
 }
 
-// accompany has the span, if it is open, and all above it exported: those that have ended now, the others at their end.
+// accompany exports the span with this key, if it is open, and all spans above it: ended ones now, the others at
+// their end.
 func (f *forest[S]) accompany(key spanKey) (export []S) { return f.up(f.open[key], nil) }
 
-// end notes that a span has ended, of so many bytes. It returns whether it is exported, and what else is, now.
+// end records the end of a span with this size. It returns whether the span is exported, and the other spans to
+// export now.
 func (f *forest[S]) end(key spanKey, span S, bytes int64, keep bool) (self bool, company []S) {
 	if keep {
 		f.kept.add(key)
 	}
 	n := f.open[key]
-	if n == nil || n.ended { // it was forgotten for want of room
+	if n == nil || n.ended { // removed to free memory
 		if !keep {
 			f.evicted++
 		}
@@ -109,8 +111,8 @@ func (f *forest[S]) end(key spanKey, span S, bytes int64, keep bool) (self bool,
 	return false, company
 }
 
-// close hands up what a span holds, if it is open no more, and closes those above it that were open only for it. It
-// appends to export what a span above that is kept takes along. What has no span above it is dropped.
+// close passes the held spans of n to its parent, if n is no longer open, and closes the spans above that were open
+// only for n. It appends to export the spans that a kept span above exports. Spans without a span above are dropped.
 func (f *forest[S]) close(n *node[S], export []S) []S {
 	for n.ended && n.below == 0 && !n.forgotten {
 		f.remove(n)
@@ -135,7 +137,7 @@ func (f *forest[S]) close(n *node[S], export []S) []S {
 	return export
 }
 
-// up has n and those above it exported: now if they have ended and are held, else when they end.
+// up exports n and all spans above it: now if they have ended and are held, otherwise at their end.
 func (f *forest[S]) up(n *node[S], export []S) []S {
 	for ; n != nil && !n.path && !n.kept; n = n.parent {
 		n.path = true
@@ -147,11 +149,11 @@ func (f *forest[S]) up(n *node[S], export []S) []S {
 	return export
 }
 
-// makeRoom forgets the oldest spans that are open until they have but their half, and lets go of what ended first until
-// all is within the bound.
+// makeRoom removes the oldest open spans until open spans take at most half of the memory, and then evicts the spans
+// that ended first until everything is within the bound.
 func (f *forest[S]) makeRoom() {
 	for f.openBytes > f.max/2 && !f.nodes.empty() {
-		n := f.nodes.front() // none above it is open: it would be older
+		n := f.nodes.front() // no span above it is open: that span would be older
 		n.forgotten, n.parent = true, nil
 		f.remove(n)
 		f.evicted += uint64(len(f.release(&n.held, nil)))
@@ -162,7 +164,7 @@ func (f *forest[S]) makeRoom() {
 	}
 }
 
-// clear drops all.
+// clear drops all spans.
 func (f *forest[S]) clear() {
 	for n := range f.nodes.all() {
 		n.forgotten, n.parent = true, nil
@@ -172,7 +174,7 @@ func (f *forest[S]) clear() {
 	f.open = make(map[spanKey]*node[S]) // a map does not shrink
 }
 
-// release lets go of all items of a list, and appends their spans.
+// release releases all items of a list, and appends their spans.
 func (f *forest[S]) release(items *list[*item[S]], spans []S) []S {
 	for i := range items.all() {
 		spans = append(spans, i.span)
@@ -181,7 +183,7 @@ func (f *forest[S]) release(items *list[*item[S]], spans []S) []S {
 	return spans
 }
 
-// let lets go of an item.
+// let releases an item.
 func (f *forest[S]) let(i *item[S]) {
 	i.age.remove()
 	i.place.remove()
@@ -191,7 +193,7 @@ func (f *forest[S]) let(i *item[S]) {
 	f.bytes -= i.bytes
 }
 
-// remove takes a span out of the table of those that are open.
+// remove removes a span from the table of open spans.
 func (f *forest[S]) remove(n *node[S]) {
 	n.age.remove()
 	delete(f.open, n.key)

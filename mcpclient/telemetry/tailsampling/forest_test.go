@@ -8,25 +8,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-// key names a span of these tests; that of -1 is of none.
+// key identifies a span of these tests; -1 is no span.
 func key(n int) (k spanKey) {
 	binary.BigEndian.PutUint64(k.span[:], uint64(n+2))
 	return k
 }
 
-// plain is what the forest does, said in another way: of each span what became of it, without lists and bounds.
+// plain is a simple model of the forest: the fate of each span, without lists and bounds.
 type plain struct{ spans []plainSpan }
 
 type plainSpan struct {
 	parent  int // -1 for none
 	state   string
-	kept    bool // and all below it
-	path    bool // exported at its end
-	itself  bool // kept for what it is
+	kept    bool // the span and all spans below it are kept
+	path    bool // the span is exported at its end
+	itself  bool // the span is kept for its outcome
 	follows bool
 }
 
-// open reports whether a span or one below it lives.
+// open reports whether a span, or a span below it, has not ended.
 func (p *plain) open(i int) bool {
 	if p.spans[i].state == "live" {
 		return true
@@ -39,7 +39,7 @@ func (p *plain) open(i int) bool {
 	return false
 }
 
-// holder is the nearest span that is open, from i upwards, -1 if there is none.
+// holder returns the nearest open span from i upwards, or -1.
 func (p *plain) holder(i int) int {
 	for i >= 0 && !p.open(i) {
 		i = p.spans[i].parent
@@ -74,7 +74,7 @@ func (p *plain) end(i int, keep bool) {
 	} else {
 		s.state = "held"
 	}
-	for j := range p.spans { // what is held where nothing is open any more goes up
+	for j := range p.spans { // spans that are held where nothing is open move up
 		for x := j; p.spans[j].state == "held" && !p.open(x); x = p.spans[x].parent {
 			if up := p.spans[x].parent; up < 0 {
 				p.spans[j].state = "dropped"
@@ -85,8 +85,8 @@ func (p *plain) end(i int, keep bool) {
 	}
 }
 
-// Spans start and end in any order, and the forest exports what its rules say.
-func TestForestExportsWhatIsKeptAndItsCompany(t *testing.T) {
+// For any order of starts and ends, the forest exports the spans of the model.
+func TestForestExportsKeptSpansAndRelatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, p := newForest[int](1<<40), &plain{}
 		var exported, live []int
@@ -130,8 +130,8 @@ func TestForestExportsWhatIsKeptAndItsCompany(t *testing.T) {
 	})
 }
 
-// Whatever happens, what is held is within the bound, nothing is exported twice, and what is kept is exported.
-func TestForestHasABound(t *testing.T) {
+// In any case the held spans stay within the bound, nothing is exported twice, and kept spans are exported.
+func TestForestIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newForest[int](rapid.Int64Range(0, 12*nodeBytes).Draw(t, "max"))
 		exported := map[int]bool{}
@@ -178,7 +178,7 @@ func TestForestHasABound(t *testing.T) {
 	})
 }
 
-func TestForestLetsGoOfWhatEndedFirst(t *testing.T) {
+func TestForestEvictsOldestEndedSpan(t *testing.T) {
 	const bytes = 2 * nodeBytes
 	f := newForest[int](nodeBytes + 3*bytes) // room for a span that is open and three that have ended below it
 	f.start(key(0), key(-1))
@@ -193,8 +193,8 @@ func TestForestLetsGoOfWhatEndedFirst(t *testing.T) {
 	}
 }
 
-// A chain of spans each of which starts before the one above it ends never is closed as a whole.
-func TestAChainHasABound(t *testing.T) {
+// In a chain in which each span starts before its parent ends, no span is ever closed with all below it.
+func TestChainOfOpenSpansIsBounded(t *testing.T) {
 	const most = 100
 	f := newForest[int](2 * most * nodeBytes)
 	for i := range 10_000 {
@@ -210,8 +210,8 @@ func TestAChainHasABound(t *testing.T) {
 	}
 }
 
-// Spans that never end take half of the bound, and the others go on.
-func TestSpansThatNeverEndLeaveRoom(t *testing.T) {
+// Spans without end take half of the bound, and others are still handled.
+func TestSpansWithoutEndLeaveRoom(t *testing.T) {
 	f := newForest[int](100 * nodeBytes)
 	for i := range 1000 {
 		f.start(key(i), key(-1))
@@ -226,7 +226,7 @@ func TestSpansThatNeverEndLeaveRoom(t *testing.T) {
 	}
 }
 
-func TestRecentRemembersTheLast(t *testing.T) {
+func TestRecentRemembersLatestSpans(t *testing.T) {
 	var r recent
 	for i := range remembered + 10 {
 		r.add(key(i))

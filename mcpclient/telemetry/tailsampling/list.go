@@ -2,8 +2,8 @@ package tailsampling
 
 import "iter"
 
-// A list is doubly linked, and its elements are part of what they hold: one is removed without knowing its list, and
-// two lists are joined at once, both of which [container/list] cannot. The zero list is empty.
+// A list is a doubly linked list with its elements embedded in their values. In contrast to [container/list], an
+// element is removed without its list, and two lists are joined in constant time. The zero list is empty.
 type list[T any] struct{ root element[T] }
 
 // An element is in at most one list.
@@ -20,10 +20,10 @@ func (l *list[T]) init() {
 
 func (l *list[T]) empty() bool { return l.root.next == nil || l.root.next == &l.root }
 
-// front is the first value. The list is not empty.
+// front returns the first value. The list must not be empty.
 func (l *list[T]) front() T { return l.root.next.value }
 
-// push puts an element, which is in no list, at the end.
+// push appends an element, which must be in no list.
 func (l *list[T]) push(e *element[T]) {
 	l.init()
 	e.prev, e.next = l.root.prev, &l.root
@@ -42,7 +42,7 @@ func (l *list[T]) take(other *list[T]) {
 	other.root.next, other.root.prev = nil, nil
 }
 
-// remove takes the element out of its list, if it is in one.
+// remove removes the element from its list, if it is in one.
 func (e *element[T]) remove() {
 	if e.next == nil {
 		return
@@ -51,7 +51,7 @@ func (e *element[T]) remove() {
 	e.next, e.prev = nil, nil
 }
 
-// all are the values. The one that is yielded may be removed.
+// all returns the values. The loop may remove the yielded value.
 func (l *list[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for e := l.root.next; e != nil && e != &l.root; {
@@ -64,10 +64,10 @@ func (l *list[T]) all() iter.Seq[T] {
 	}
 }
 
-// remembered is how many spans that were kept are known, for those that follow.
+// remembered is the number of kept spans that are remembered, for spans that follow them.
 const remembered = 512
 
-// recent remembers the last ones.
+// recent holds the keys of the latest kept spans.
 type recent struct {
 	keys [remembered]spanKey
 	next int

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-// usual are about the attributes that a tool call has on its span.
+// usual resembles the attributes of a tool call's span.
 var usual = []attribute.KeyValue{
 	attribute.String("mcp.method.name", "tools/call"), attribute.String("gen_ai.tool.name", "forecast"),
 	attribute.String("gen_ai.tool.type", "extension"), attribute.String("gen_ai.operation.name", "execute_tool"),
@@ -22,7 +22,7 @@ var usual = []attribute.KeyValue{
 	attribute.Int("mcp_client.request.size", 300), attribute.Int("mcp_client.response.size", 400),
 }
 
-// start is a call in flight within a span of the program's. Below every second one a span has ended.
+// start starts a call within a span of the program. Every second call has an ended span below it.
 func start(s *sdk, i int) []trace.Span {
 	ctx, around := s.Start(context.Background(), "turn of the agent")
 	ctx, call := s.Start(ctx, "tools/call forecast", trace.WithSpanKind(trace.SpanKindClient),
@@ -42,7 +42,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestAThousandCallsInFlightFitIntoTheDefault(t *testing.T) {
+func TestDefaultHoldsThousandCallsInFlight(t *testing.T) {
 	const calls = 1000
 	s := newSDK(t, tailsampling.Options{})
 	var inFlight [][]trace.Span
@@ -64,8 +64,8 @@ func TestAThousandCallsInFlightFitIntoTheDefault(t *testing.T) {
 	}
 }
 
-// What a sampling says it holds is what the heap has, within a quarter.
-func TestHeldBytesAreThoseOfTheHeap(t *testing.T) {
+// The reported memory of held spans is the memory on the heap, within a quarter.
+func TestHeldBytesMatchHeap(t *testing.T) {
 	const spans = 4000
 	for _, attributes := range []int{0, 4, len(usual)} {
 		s := newSDK(t, tailsampling.Options{MaxBytes: 1 << 30})
@@ -101,7 +101,7 @@ func TestHeldBytesAreThoseOfTheHeap(t *testing.T) {
 		span.End()
 	}
 	said := s.Stats().HeldBytes
-	if err := s.provider.Shutdown(context.Background()); err != nil { // which lets go of all
+	if err := s.provider.Shutdown(context.Background()); err != nil { // releases everything
 		t.Fatal(err)
 	}
 	if got := with - (heap() - before); got < said*3/4 || got > said*5/4 {

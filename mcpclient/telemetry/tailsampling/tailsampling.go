@@ -27,37 +27,37 @@ const (
 	DefaultMaxBytes = 1 << 20
 )
 
-// Options are what a [Sampling] goes by. The zero value exports what is kept and nothing else.
+// Options configures a [Sampling]. The zero value exports only kept spans and the spans around them.
 type Options struct {
-	// Ratio is the part of the traces that are exported whatever becomes of them, from 0 to 1. It is for traces that begin
-	// in this process. One that begins in another goes by the decision that was made there.
+	// Ratio is the part of the traces that are exported whatever their outcome, from 0 to 1. It applies to traces that
+	// start in this process. For other traces, the decision of their first process counts.
 	Ratio float64
 
-	// Slow is how long a request of an MCP method lasts that is kept for it, on the side that measures it. Zero means
-	// DefaultSlow. Negative keeps none for it.
+	// Slow is the duration from which a request of an MCP method is kept, on the side that measures it. Zero means
+	// DefaultSlow. Negative disables the rule.
 	Slow time.Duration
 
-	// MaxBytes bounds what is held, which is spans that have ended and what is known of those that have not. Zero means
-	// DefaultMaxBytes, which is enough for a thousand calls in flight if half of them have a span that has ended below
-	// them: one that is open takes 176 bytes, beside what the SDK needs for it; one that is held takes 500 bytes and its
-	// attributes, events and links. Spans that are open have half of it, beyond which the oldest are forgotten.
+	// MaxBytes bounds the memory for held spans and for the data about open spans. Zero means DefaultMaxBytes, which is
+	// enough for a thousand calls in flight if half of them have an ended span below them: an open span takes 176 bytes,
+	// in addition to the SDK's memory; a held span takes 500 bytes and its attributes, events and links. Open spans take
+	// at most half of MaxBytes; beyond, the oldest are removed.
 	MaxBytes int64
 }
 
-// Stats counts spans, all from traces that the ratio did not choose but for Sampled.
+// Stats counts spans. All counts except Sampled are for traces that the ratio did not choose.
 type Stats struct {
-	Sampled uint64 // passed on since their trace is sampled
-	Kept    uint64 // passed on for themselves or for company
-	Dropped uint64 // not passed on, the outcome being known
-	Evicted uint64 // not passed on for want of room, before the outcome of what is around them was known
+	Sampled uint64 // passed on because their trace is sampled
+	Kept    uint64 // passed on because they, or spans around them, were kept
+	Dropped uint64 // not passed on after their outcome was known
+	Evicted uint64 // not passed on because memory ran short, before the outcome of the spans around them was known
 
-	HeldBytes int64 // now
+	HeldBytes int64 // memory of held spans now
 }
 
-// Sampling is a sampler and a span processor for one SDK. Its methods may be called from any goroutine.
+// Sampling is a sampler and a span processor for one SDK. Its methods are safe for concurrent use.
 type Sampling struct {
 	slow      time.Duration
-	threshold uint64 // traces whose randomness is at least this are sampled
+	threshold uint64 // traces with at least this randomness are sampled
 	ot        string // the threshold in tracestate
 	ratio     float64
 
@@ -86,29 +86,28 @@ func New(o Options) (*Sampling, error) {
 	return s, nil
 }
 
-// Stats returns what became of spans so far.
+// Stats returns the counts so far.
 func (s *Sampling) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{s.sampled.Load(), s.kept.Load(), s.forest.dropped, s.forest.evicted, s.forest.bytes}
 }
 
-// Sampler returns the sampler of the SDK, for [sdktrace.WithSampler]. What it does not sample is recorded, for
+// Sampler returns the sampler for [sdktrace.WithSampler]. It makes the SDK record unsampled spans, for
 // [Sampling.Processor]: the SDK needs both.
 func (s *Sampling) Sampler() sdktrace.Sampler { return sampler{s} }
 
-// Processor returns the span processor of the SDK, which passes what is exported on to the next ones. They are shut
-// down with it. A failure passes on all it takes along at once, itself first. A batch processor loses what its queue
-// has no room for, so give it [Sampling.Burst] places more than it would need. Call Processor once.
+// Processor returns the span processor of the SDK, which passes exported spans on to the next processors and shuts
+// them down. A failure passes on all of its spans at once, the failed span first. A batch processor drops spans that
+// exceed its queue, so add [Sampling.Burst] to its size. Call Processor once.
 func (s *Sampling) Processor(next ...sdktrace.SpanProcessor) sdktrace.SpanProcessor {
 	return &processor{s, next}
 }
 
-// Burst is how many spans may be passed on at once.
+// Burst returns the largest number of spans that are passed on at once.
 func (s *Sampling) Burst() int { return int(s.forest.max / spanBytes) }
 
-// ExemplarFilter returns a filter for the SDK of metrics. It has exemplars lead to spans that are exported: sampled
-// ones and those that are kept.
+// ExemplarFilter returns a filter for the metrics SDK. Exemplars then refer to exported spans: sampled and kept ones.
 func (s *Sampling) ExemplarFilter() exemplar.Filter {
 	return func(ctx context.Context) bool {
 		span := trace.SpanFromContext(ctx)
@@ -120,7 +119,7 @@ func (s *Sampling) ExemplarFilter() exemplar.Filter {
 	}
 }
 
-// keeps reports whether a span is exported for what it is. Before its end nothing is known but an error.
+// keeps reports whether a span is exported for its outcome. Before its end, only an error counts.
 func (s *Sampling) keeps(span sdktrace.ReadOnlySpan) bool {
 	if span.Status().Code == codes.Error {
 		return true
@@ -144,7 +143,7 @@ func (s *Sampling) keeps(span sdktrace.ReadOnlySpan) bool {
 	return method != "" && (failed || slow)
 }
 
-// A sampler decides by the trace, since no outcome is known. What it does not sample is recorded.
+// A sampler decides by the trace id, since no outcome is known. Unsampled spans are recorded.
 type sampler struct{ *Sampling }
 
 // ShouldSample implements [sdktrace.Sampler].
@@ -165,8 +164,8 @@ func (s sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRe
 	return sdktrace.SamplingResult{Decision: sdktrace.RecordOnly, Tracestate: state}
 }
 
-// follows reports whether a span of this process that was kept is the parent, and has ended, or is linked to. Links to
-// what a peer names do not count.
+// follows reports whether the parent is a kept span of this process that has ended, or a link names a kept span.
+// Spans that only a peer names do not count.
 func (s sampler) follows(parent trace.SpanContext, links []trace.Link) bool {
 	if !parent.IsValid() && len(links) == 0 {
 		return false
@@ -232,14 +231,14 @@ func (p *processor) OnEnd(span sdktrace.ReadOnlySpan) {
 	p.mu.Lock()
 	self, company := p.forest.end(key, span, bytes, keep)
 	p.mu.Unlock()
-	if self { // first: the next processors may have no room for all
+	if self { // first, since the next processors may not have room for all
 		p.kept.Add(1)
 		p.pass(exported(span, threshold))
 	}
 	p.accompany(company)
 }
 
-// accompany passes spans on that are exported for company.
+// accompany passes on spans that are exported with a kept span.
 func (p *processor) accompany(spans []sdktrace.ReadOnlySpan) {
 	p.kept.Add(uint64(len(spans)))
 	for _, span := range spans {
@@ -253,7 +252,7 @@ func (p *processor) pass(span sdktrace.ReadOnlySpan) {
 	}
 }
 
-// Shutdown implements [sdktrace.SpanProcessor]. What is held is of calls that have not failed so far, and is dropped.
+// Shutdown implements [sdktrace.SpanProcessor]. It drops the held spans, whose calls have not failed so far.
 func (p *processor) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.forest.clear()
@@ -261,7 +260,7 @@ func (p *processor) Shutdown(ctx context.Context) error {
 	return p.each(func(n sdktrace.SpanProcessor) error { return n.Shutdown(ctx) })
 }
 
-// ForceFlush implements [sdktrace.SpanProcessor]. What is held stays.
+// ForceFlush implements [sdktrace.SpanProcessor]. Held spans stay.
 func (p *processor) ForceFlush(ctx context.Context) error {
 	return p.each(func(n sdktrace.SpanProcessor) error { return n.ForceFlush(ctx) })
 }
@@ -274,7 +273,7 @@ func (p *processor) each(do func(sdktrace.SpanProcessor) error) error {
 	return errors.Join(errs...)
 }
 
-// A sampledSpan is exported though it was not sampled when it started, or counts for itself.
+// A sampledSpan is an exported span that was not sampled when it started, or that has another threshold.
 type sampledSpan struct {
 	sdktrace.ReadOnlySpan
 	context trace.SpanContext
@@ -289,7 +288,7 @@ func exported(span sdktrace.ReadOnlySpan, threshold string) sampledSpan {
 // SpanContext implements [sdktrace.ReadOnlySpan].
 func (s sampledSpan) SpanContext() trace.SpanContext { return s.context }
 
-// Sizes in memory, as far as they do not depend on the content.
+// Sizes in memory, without the parts that depend on the content.
 const (
 	spanBytes      = 496 // with its item
 	attributeBytes = 64
@@ -298,7 +297,7 @@ const (
 	memberBytes    = 32 // of a tracestate
 )
 
-// sizeOf is about what a span that has ended holds, in bytes.
+// sizeOf estimates the memory of an ended span, in bytes.
 func sizeOf(span sdktrace.ReadOnlySpan) int64 {
 	n := int64(spanBytes+len(span.Name())+len(span.Status().Description)) + sizeOfAll(span.Attributes()) +
 		sizeOfState(span.SpanContext().TraceState())
@@ -311,7 +310,7 @@ func sizeOf(span sdktrace.ReadOnlySpan) int64 {
 	return n
 }
 
-// sizeOfAll takes keys for constants, which many spans share.
+// sizeOfAll does not count keys, which are usually constants that many spans share.
 func sizeOfAll(attrs []attribute.KeyValue) (n int64) {
 	n = attributeBytes * int64(cap(attrs))
 	for _, a := range attrs {

@@ -42,7 +42,7 @@ func newSDK(t testing.TB, o tailsampling.Options) *sdk {
 	return &sdk{tp.Tracer("test"), s, exported, tp}
 }
 
-// names are what was exported so far, each with its threshold, as "failing:0" or "around:".
+// names returns the exported spans with their thresholds, as "failing:0" or "around:".
 func (s *sdk) names() (all []string) {
 	for _, span := range s.exported.GetSpans() {
 		th := ""
@@ -71,7 +71,7 @@ func fail(span trace.Span) {
 	span.End()
 }
 
-func TestASpanThatFailedIsExportedWithItsCompany(t *testing.T) {
+func TestFailedSpanIsExportedWithRelatives(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, agent := s.Start(t.Context(), "agent")
 	_, fine := s.Start(ctx, "fine")
@@ -89,7 +89,7 @@ func TestASpanThatFailedIsExportedWithItsCompany(t *testing.T) {
 	}
 }
 
-func TestWhatIsAroundAFailureMayHaveEnded(t *testing.T) {
+func TestRelativesOfFailureMayHaveEnded(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, outer := s.Start(t.Context(), "outer")
 	ctx, request := s.Start(ctx, "request")
@@ -100,8 +100,8 @@ func TestWhatIsAroundAFailureMayHaveEnded(t *testing.T) {
 	s.expect(t, "work:0", "request:", "outer:")
 }
 
-// The work of a task outlives the request that it is part of, and so does what belongs to it.
-func TestARequestIsHeldWhileWorkOfItGoesOn(t *testing.T) {
+// The work of a task outlives its request, and so do the spans of the request.
+func TestRequestIsHeldWhileItsTaskRuns(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, request := s.Start(t.Context(), "request")
 	_, query := s.Start(ctx, "query")
@@ -115,7 +115,7 @@ func TestARequestIsHeldWhileWorkOfItGoesOn(t *testing.T) {
 	}
 }
 
-func TestARequestIsKeptForWhatItsSpanSays(t *testing.T) {
+func TestRequestIsKeptByItsAttributes(t *testing.T) {
 	for _, at := range []struct {
 		name string
 		slow time.Duration
@@ -160,7 +160,7 @@ func method(m string, more ...attribute.KeyValue) attrs {
 
 func code(c string) attribute.KeyValue { return attribute.String("rpc.response.status_code", c) }
 
-func TestWhatFollowsAFailureIsSampledFromItsStart(t *testing.T) {
+func TestFollowerOfFailureIsSampledFromStart(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, around := s.Start(t.Context(), "around")
 	firstCtx, first := s.Start(ctx, "first")
@@ -182,8 +182,8 @@ func TestWhatFollowsAFailureIsSampledFromItsStart(t *testing.T) {
 	}
 }
 
-// What follows a failure counts for itself in every trace, so that all together count right.
-func TestWhatFollowsCountsForItself(t *testing.T) {
+// A follower of a failure has the threshold zero in every trace, so that counts are right.
+func TestFollowerHasThresholdZero(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{Ratio: 1})
 	_, first := s.Start(t.Context(), "first")
 	fail(first)
@@ -192,8 +192,8 @@ func TestWhatFollowsCountsForItself(t *testing.T) {
 	s.expect(t, "first:0", "again:0")
 }
 
-// Of many traces the ratio is exported, at once and with its threshold; what failed in them counts for itself.
-func TestTheRatioIsExportedAsItEnds(t *testing.T) {
+// The ratio of many traces is exported, at once and with its threshold; failures in them have the threshold zero.
+func TestSampledSpansAreExportedAtEnd(t *testing.T) {
 	const n = 8000
 	s := newSDK(t, tailsampling.Options{Ratio: .25})
 	for range n {
@@ -222,8 +222,8 @@ func TestTheRatioIsExportedAsItEnds(t *testing.T) {
 	s.expect(t, "post:0", "call:0")
 }
 
-// A server's part of a trace is exported if the client's is, whatever ratio the server has itself.
-func TestBothEndsAgree(t *testing.T) {
+// A server exports its part of a trace if the client exports its part, whatever the server's own ratio.
+func TestBothEndsSampleSameTraces(t *testing.T) {
 	client, server := newSDK(t, tailsampling.Options{Ratio: .1}), newSDK(t, tailsampling.Options{Ratio: .9})
 	for range 2000 {
 		ctx, call := client.Start(t.Context(), "call")
@@ -250,7 +250,7 @@ func TestTracestateOfAPeer(t *testing.T) {
 	for _, at := range []struct {
 		name, ot      string
 		sampled       bool
-		passed, count string // to the next process, and of a span that failed
+		passed, count string // tracestate for the next process, and of a failed span
 	}{
 		{"of no sampling", "", true, "", "th:0"},
 		{"a threshold that is met", "th:4", true, "th:4", "th:0"},
@@ -286,7 +286,7 @@ func TestTracestateOfAPeer(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldIsBounded(t *testing.T) {
+func TestHeldSpansAreBounded(t *testing.T) {
 	const bound = 64 << 10
 	s := newSDK(t, tailsampling.Options{MaxBytes: bound})
 	ctx, session := s.Start(t.Context(), "session")
@@ -317,7 +317,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestExemplarsLeadToWhatIsExported(t *testing.T) {
+func TestExemplarsReferToExportedSpans(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	filter := s.ExemplarFilter()
 	ctx, fine := s.Start(t.Context(), "fine")
@@ -338,7 +338,7 @@ func TestExemplarsLeadToWhatIsExported(t *testing.T) {
 	sampled.End()
 }
 
-func TestAMetricSaysWhatThereWasNoRoomFor(t *testing.T) {
+func TestMetricCountsEvictedSpans(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{MaxBytes: 1})
 	reader := sdkmetric.NewManualReader()
 	if err := s.Observe(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
@@ -360,7 +360,7 @@ func TestAMetricSaysWhatThereWasNoRoomFor(t *testing.T) {
 	}
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestSamplingIsSafeForConcurrentUse(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{Ratio: .5, MaxBytes: 8 << 10})
 	const callers, calls = 8, 200
 	var all sync.WaitGroup
@@ -397,7 +397,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestShutdownAndFlushGoOn(t *testing.T) {
+func TestShutdownAndFlushReachNextProcessors(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	_, span := s.Start(t.Context(), "call")
 	fail(span)

@@ -11,31 +11,31 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// What tracestate says of sampling, as OpenTelemetry's specification has it: a threshold below which a trace is not
-// sampled (th), and randomness (rv) if it is not that of the trace's id.
+// The fields of tracestate for sampling, by OpenTelemetry's specification: the threshold (th) and, if it differs from
+// the trace id's, the randomness (rv). A trace is sampled if its randomness is at least the threshold.
 const (
 	vendor    = "ot"
-	maxVendor = 256 // bytes of its entry
+	maxVendor = 256 // bytes of the entry
 
-	always  = "0" // the threshold of what is exported in any case
-	unknown = ""  // of what others stand for
+	always  = "0" // the threshold of spans that are always exported
+	unknown = ""  // no threshold, for spans that other spans represent
 )
 
-// randomBits is how many bits of a trace's id are random, by W3C Trace Context Level 2.
+// randomBits is the number of random bits in a trace id, by W3C Trace Context Level 2.
 const randomBits = 56
 
 func randomness(id trace.TraceID) uint64 {
 	return binary.BigEndian.Uint64(id[8:]) & (1<<randomBits - 1)
 }
 
-// thresholdOf returns the threshold of a ratio, and how tracestate has it: in hexadecimal digits, without zeros at the
-// end. That of nothing is above all, and is never written.
+// thresholdOf returns the threshold of a ratio, and its form in tracestate: hexadecimal digits without trailing
+// zeros. For the ratio zero, the threshold is above all randomness and is never written.
 func thresholdOf(ratio float64) (uint64, string) {
 	t := uint64(math.Round((1 - ratio) * (1 << randomBits)))
 	return t, cmp.Or(strings.TrimRight(fmt.Sprintf("%014x", t), "0"), always)
 }
 
-// withThreshold sets the threshold in a tracestate, or removes it. Whatever else is there stays, if there is room.
+// withThreshold sets or removes the threshold in a tracestate. Other entries stay, if there is room.
 func withThreshold(state trace.TraceState, threshold string) trace.TraceState {
 	before := state.Get(vendor)
 	var known, others []string
@@ -62,14 +62,14 @@ func withThreshold(state trace.TraceState, threshold string) trace.TraceState {
 		return state.Delete(vendor)
 	}
 	changed, err := state.Insert(vendor, after)
-	if err != nil { // what a peer wrote there is no value
+	if err != nil { // a peer wrote an invalid value
 		return state.Delete(vendor)
 	}
 	return changed
 }
 
-// arriving is the tracestate of a parent in another process, without a threshold that is wrong: of a trace that is not
-// sampled, or would not be by it.
+// arriving returns the tracestate of a remote parent. It removes an inconsistent threshold: one of an unsampled
+// trace, or one above the randomness of a sampled trace.
 func arriving(parent trace.SpanContext) trace.TraceState {
 	state := parent.TraceState()
 	random, threshold := randomness(parent.TraceID()), uint64(0)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// Problems returns in what respects the telemetry departs from the schema, now that all operations are over.
+// Problems returns the differences between the telemetry and the schema. All operations must be over.
 func (r *Recording) Problems() []string {
 	r.t.Helper()
 	signals := r.signals()
@@ -26,7 +26,7 @@ func (r *Recording) Problems() []string {
 	return slices.Compact(problems)
 }
 
-// unbalanced returns a problem for each up-down counter that counts something when all is over.
+// unbalanced returns a problem for each up-down counter that is not zero after all operations.
 func unbalanced(metrics []metricdata.Metrics) (problems []string) {
 	for _, row := range schema.Current.Metrics {
 		if row.Instrument != schema.UpDownCounter || row.Name == names.MetricMCPClientTombstoneKept {
@@ -47,14 +47,14 @@ func unbalanced(metrics []metricdata.Metrics) (problems []string) {
 	return problems
 }
 
-// Missing returns what the schema declares and nothing has shown so far: rows, attributes of rows, levels, statuses,
-// links, and values of closed attributes of metrics. It is for a test that means to emit everything.
+// Missing returns the parts of the schema that no test has shown so far: rows, attributes of rows, levels, statuses,
+// links, and values of closed attributes on metrics. It is for a test that should emit everything.
 func (r *Recording) Missing() []string {
 	r.t.Helper()
 	return schemacheck.Declared().Missing(schemacheck.Rows(r.signals()))
 }
 
-// underItsRow returns the metric with the label that the user has chosen under the key that the schema has for it.
+// underItsRow returns the metric with the user's label replaced by the label's key in the schema.
 func underItsRow(m schemacheck.Metric, label string) schemacheck.Metric {
 	if slices.ContainsFunc(schema.Current.Attributes, func(a schema.Attribute) bool { return a.Key == label }) {
 		return m
@@ -68,7 +68,7 @@ func underItsRow(m schemacheck.Metric, label string) schemacheck.Metric {
 	return m
 }
 
-// signals is what has been recorded, in the form that is checked.
+// signals returns the recorded telemetry in the form for the check.
 func (r *Recording) signals() *schemacheck.Signals {
 	r.t.Helper()
 	s := &schemacheck.Signals{ToolNameLimit: r.telemetry.ToolNameLimit(), Users: !r.strict}

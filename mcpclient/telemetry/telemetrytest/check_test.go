@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// seconds is a row's description and buckets, so that a test can be wrong about one thing only.
+// seconds is a row's description and buckets, so that each test case has only one error.
 func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
 	t.Helper()
 	i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })
@@ -30,7 +30,7 @@ func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
 	return h
 }
 
-// request opens a span as the library does.
+// request starts a span like the library's.
 func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span {
 	_, span := r.tracers.Tracer(telemetry.ScopeName).Start(context.Background(), name,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("mcp.method.name", "tools/list")))
@@ -41,9 +41,9 @@ func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span 
 	return span
 }
 
-// TestProblemsNamesEachDepartureFromTheSchema emits, past the library, one thing that is wrong, and expects to hear of
-// it; the names of the semantic conventions are held to the schema as ours are.
-func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
+// TestProblemsReportsEachDifference emits one error at a time without the library, and expects a report of it. Names
+// of the semantic conventions are checked like ours.
+func TestProblemsReportsEachDifference(t *testing.T) {
 	debug := func(r *Recording, msg string, attrs ...slog.Attr) {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, msg, attrs...)
 	}
@@ -236,8 +236,8 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 	}
 }
 
-// TestARecorderChecksOurNamesAndLeavesTheUsers emits what a program may add, and what it may not.
-func TestARecorderChecksOurNamesAndLeavesTheUsers(t *testing.T) {
+// TestRecorderAcceptsUsersNames emits additions of a program, valid and invalid ones.
+func TestRecorderAcceptsUsersNames(t *testing.T) {
 	logged := func(r *Recording, attrs ...slog.Attr) {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.tombstone.added",
 			append(attrs, slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"),
@@ -302,7 +302,7 @@ func TestARecorderChecksOurNamesAndLeavesTheUsers(t *testing.T) {
 	}
 }
 
-func TestAnEndOfAnotherInstanceIsNoEnd(t *testing.T) {
+func TestEndOfAnotherInstanceDoesNotCount(t *testing.T) {
 	r := newRecording(t, nil)
 	for _, one := range [][2]string{{"mcp_client.request.start", "1"}, {"mcp_client.request.stop", "2"}} {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, one[0], slog.String("event.name", one[0]),
@@ -317,7 +317,7 @@ func TestAnEndOfAnotherInstanceIsNoEnd(t *testing.T) {
 	}
 }
 
-func TestWhereRecordsAreLostNoEndIsMissed(t *testing.T) {
+func TestLostRecordsExcuseMissingEnds(t *testing.T) {
 	r := newRecording(t, nil)
 	debug := func(event string, fields ...slog.Attr) {
 		fields = append(fields, slog.String("event.name", event), slog.String("mcp_client.name", "x"))
@@ -332,7 +332,7 @@ func TestWhereRecordsAreLostNoEndIsMissed(t *testing.T) {
 	}
 }
 
-func TestNothingEmittedIsNoProblemAndAllIsMissing(t *testing.T) {
+func TestEmptyRecordingHasNoProblems(t *testing.T) {
 	r := newRecording(t, nil)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("nothing emitted is no problem, got %q", problems)

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// failureIsSeen is a test of your package: it looks at the span and the measurement of a call. When the test ends, it
-// fails if the client has emitted anything that the schema does not have.
+// failureIsSeen is a test of your package: it checks the span and the measurement of a call. It fails at its end if
+// the client has emitted anything outside the schema.
 func failureIsSeen(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: rec.Telemetry()})

@@ -15,7 +15,7 @@ type Record struct {
 	Level   slog.Level
 	Message string
 	Attrs   map[string]slog.Value
-	Span    trace.SpanContext // of the context it was logged with
+	Span    trace.SpanContext // span of the record's context
 
 	problems []string
 }
@@ -23,7 +23,7 @@ type Record struct {
 // Event returns the value of event.name.
 func (r Record) Event() string { return r.Text("event.name") }
 
-// Text returns an attribute as text, empty if it is not there.
+// Text returns an attribute as text, empty if it is missing.
 func (r Record) Text(key string) string {
 	v, ok := r.Attrs[key]
 	if !ok {
@@ -32,7 +32,7 @@ func (r Record) Text(key string) string {
 	return v.String()
 }
 
-// recordLog keeps records. It is safe for concurrent use.
+// recordLog stores records. It is safe for concurrent use.
 type recordLog struct {
 	mu      sync.Mutex
 	records []Record
@@ -66,7 +66,7 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{log: h.log, attrs: h.attrs, group: name}
 }
 
-// Handle keeps r.
+// Handle stores r.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	rec := Record{
 		Level: r.Level, Message: r.Message, Attrs: map[string]slog.Value{}, Span: trace.SpanContextFromContext(ctx),

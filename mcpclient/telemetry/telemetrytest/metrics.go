@@ -20,16 +20,16 @@ func (r *Recording) Metric(name string) (metricdata.Metrics, bool) {
 	return metricdata.Metrics{}, false
 }
 
-// Point is a sample of a metric: one set of attributes and what was measured for it.
+// Point is a sample of a metric: one attribute set and its measurements.
 type Point struct {
 	Attrs attribute.Set
-	Value int64   // of a counter or gauge
-	Count uint64  // of a histogram
-	Sum   float64 // of a histogram
+	Value int64   // for a counter or gauge
+	Count uint64  // for a histogram
+	Sum   float64 // for a histogram
 }
 
-// Points returns the samples of a metric that have at least these attributes, which are pairs of a key and the text of
-// a value.
+// Points returns the samples of a metric that have at least these attributes. attrs are pairs of a key and a value as
+// text.
 func (r *Recording) Points(name string, attrs ...string) []Point {
 	r.t.Helper()
 	m, _ := r.Metric(name)
@@ -51,7 +51,7 @@ func (r *Recording) Value(name string, attrs ...string) (sum int64) {
 	return sum
 }
 
-// Count returns how often a histogram was recorded with at least these attributes.
+// Count returns the number of measurements of a histogram with at least these attributes.
 func (r *Recording) Count(name string, attrs ...string) (n uint64) {
 	r.t.Helper()
 	for _, p := range r.Points(name, attrs...) {

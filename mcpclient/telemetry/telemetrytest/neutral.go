@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// The functions of this file bring what was recorded into the form that is checked.
+// The functions of this file convert the recorded telemetry into the form for the check.
 
 func spanOf(s sdktrace.ReadOnlySpan, atStart []attribute.KeyValue) schemacheck.Span {
 	return schemacheck.Span{

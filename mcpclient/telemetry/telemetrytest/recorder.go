@@ -1,13 +1,13 @@
-// Package telemetrytest records what clients and servers tell their telemetry, and checks it against the schema.
+// Package telemetrytest records the telemetry of clients and servers, and checks it against the schema.
 //
-// Start at [Recorder]: give its Telemetry to the client or server under test and ask for spans, metrics and log records
-// by name. When the test ends, everything that was emitted is checked: names, units, buckets, types, enums, levels,
-// required attributes, how many values and series there are, that spans ended and that each request that started
-// stopped.
+// Start at [Recorder]: pass its Telemetry to the client or server under test, and get spans, metrics and log records
+// by name. At the end of the test, everything that was emitted is checked: names, units, buckets, types, enums,
+// levels, required attributes, and the numbers of values and series; also that every span has ended and that each
+// started request has stopped.
 //
-// The code under test may add to spans what it likes: attributes, events, links, a status and spans below; and
-// attributes to log records. Attributes in the namespaces mcp_client, mcp_server and mcp, and names of the schema in
-// places where it does not have them, are problems.
+// The code under test may add anything to spans: attributes, events, links, a status and child spans; and attributes
+// to log records. Attributes in the namespaces mcp_client, mcp_server and mcp, and names of the schema in wrong
+// places, are problems.
 //
 // It is for tests. It needs the SDK of OpenTelemetry, which the library packages do not import.
 package telemetrytest
@@ -29,7 +29,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Recording is what was emitted through one Telemetry. It is safe for concurrent use.
+// Recording holds everything that was emitted through one Telemetry. It is safe for concurrent use.
 type Recording struct {
 	t         testing.TB
 	telemetry *telemetry.Telemetry
@@ -38,14 +38,14 @@ type Recording struct {
 	reader    *sdkmetric.ManualReader
 	spans     *spanLog
 	logs      *recordLog
-	strict    bool // nothing of the program's is accepted
+	strict    bool // reject additions of the program
 }
 
-// Recorder returns a Recording of everything that its [Recording.Telemetry] is told: every span is sampled, every level
-// is logged, W3C trace context and baggage are propagated. Options add to that and take precedence. Problems that
-// [Recording.Problems] finds when the test ends, and still finds a second later, fail it: a caller has its
-// answer a moment before the operation is over. Whatever is registered with t.Cleanup after the Recorder runs before
-// that.
+// Recorder returns a Recording of everything that is emitted through its [Recording.Telemetry]: every span is
+// sampled, every level is logged, and W3C trace context and baggage are propagated. Options take precedence. At the
+// end of the test, problems that [Recording.Problems] still finds after a second fail the test: a caller has its
+// answer a moment before the operation ends. Functions that are registered with t.Cleanup after the Recorder run
+// before that check.
 func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	t.Helper()
 	r := newRecording(t, opts)
@@ -59,7 +59,7 @@ func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	return r
 }
 
-// leave leaves the rows of the schema that signals have shown, if they are gathered.
+// leave stores the rows of the schema that signals have shown, if they are gathered.
 func (r *Recording) leave(signals func() *schemacheck.Signals) {
 	r.t.Helper()
 	if err := schemacheck.AppendSeen(func() schemacheck.Set { return schemacheck.Rows(signals()) }); err != nil {
@@ -67,7 +67,7 @@ func (r *Recording) leave(signals func() *schemacheck.Signals) {
 	}
 }
 
-// lasting returns the problems that do not pass within a second, by the clock of the test's bubble if it is in one.
+// lasting returns the problems that persist for a second, by the clock of the test's bubble if there is one.
 func (r *Recording) lasting() []string {
 	r.t.Helper()
 	problems := r.Problems()
@@ -92,29 +92,29 @@ func newRecording(t testing.TB, opts []telemetry.Option) *Recording {
 	return r
 }
 
-// LogHandler returns what records the log, for a test that puts something before it: the logger of a
-// [telemetry.Telemetry] of its own, say.
+// LogHandler returns the handler that records log records, for a test that puts another handler in front of it: in
+// the logger of its own [telemetry.Telemetry], for example.
 func (r *Recording) LogHandler() slog.Handler { return &handler{log: r.logs} }
 
-// Telemetry returns what to observe with.
+// Telemetry returns the Telemetry to pass to the client or server under test.
 func (r *Recording) Telemetry() *telemetry.Telemetry { return r.telemetry }
 
-// TracerProvider returns the provider of the recorded spans, for spans of the test's own. They are recorded and not
+// TracerProvider returns the provider of the recorded spans, for spans of the test itself. They are recorded and not
 // checked.
 func (r *Recording) TracerProvider() *sdktrace.TracerProvider { return r.tracers }
 
 // Spans returns the spans that have ended, in the order of their ends.
 func (r *Recording) Spans() []sdktrace.ReadOnlySpan { return r.spans.snapshot() }
 
-// SpansNamed returns the spans with this name that have ended, in the order of their ends. Of the kinds only this one
-// counts, unless it is [trace.SpanKindUnspecified].
+// SpansNamed returns the ended spans with this name and kind, in the order of their ends. The kind
+// [trace.SpanKindUnspecified] means any.
 func (r *Recording) SpansNamed(name string, kind trace.SpanKind) []sdktrace.ReadOnlySpan {
 	return slices.DeleteFunc(r.Spans(), func(s sdktrace.ReadOnlySpan) bool {
 		return s.Name() != name || kind != trace.SpanKindUnspecified && s.SpanKind() != kind
 	})
 }
 
-// Span returns the one span with this name that has ended. None, or more than one, fail the test at once.
+// Span returns the only ended span with this name. If there is none, or more than one, the test fails at once.
 func (r *Recording) Span(name string) sdktrace.ReadOnlySpan {
 	r.t.Helper()
 	found := r.SpansNamed(name, trace.SpanKindUnspecified)
@@ -138,7 +138,7 @@ func (r *Recording) Logs(event string) []Record {
 	return slices.DeleteFunc(all, func(rec Record) bool { return rec.Event() != event })
 }
 
-// Log returns the one log record of an event. None, or more than one, fail the test at once.
+// Log returns the only log record of an event. If there is none, or more than one, the test fails at once.
 func (r *Recording) Log(event string) Record {
 	r.t.Helper()
 	records := r.Logs(event)
@@ -152,7 +152,7 @@ func (r *Recording) Log(event string) Record {
 	return records[0]
 }
 
-// Metrics collects the module's metrics as they are now.
+// Metrics collects the current metrics of the module.
 func (r *Recording) Metrics() []metricdata.Metrics {
 	r.t.Helper()
 	var rm metricdata.ResourceMetrics

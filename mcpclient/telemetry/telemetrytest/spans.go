@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// spanLog is a span processor that keeps what ends, and the attributes with which it began.
+// spanLog is a span processor that stores ended spans, and the attributes with which they started.
 type spanLog struct {
 	mu    sync.Mutex
 	begun map[trace.SpanID]begun // guarded by mu
@@ -29,7 +29,7 @@ var _ sdktrace.SpanProcessor = (*spanLog)(nil)
 
 func newSpanLog() *spanLog { return &spanLog{begun: map[trace.SpanID]begun{}} }
 
-// OnStart keeps the attributes of a span that begins.
+// OnStart stores the attributes of a starting span.
 func (l *spanLog) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,7 +38,7 @@ func (l *spanLog) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
 	}
 }
 
-// OnEnd keeps a span that ended.
+// OnEnd stores an ended span.
 func (l *spanLog) OnEnd(s sdktrace.ReadOnlySpan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *spanLog) OnEnd(s sdktrace.ReadOnlySpan) {
 	l.ended = append(l.ended, s)
 }
 
-// Shutdown does nothing: spans are kept for the test's end.
+// Shutdown does nothing: spans are stored until the end of the test.
 func (l *spanLog) Shutdown(context.Context) error { return nil }
 
 // ForceFlush does nothing.

@@ -16,8 +16,8 @@ type Tree struct {
 	Children []*Tree // in the order in which they started
 }
 
-// Traces returns the spans that have ended as trees, in the order in which their roots started. A span whose parent has
-// not ended, or was recorded elsewhere, is the root of a tree of its own.
+// Traces returns the ended spans as trees, in the order in which their roots started. A span is the root of a tree if
+// its parent has not ended, or was recorded elsewhere.
 func (r *Recording) Traces() []*Tree {
 	spans := r.spans.snapshot()
 	number := func(s sdktrace.ReadOnlySpan) int { return r.spans.start(s.SpanContext().SpanID()).number }
@@ -41,19 +41,19 @@ func (r *Recording) Traces() []*Tree {
 	return roots
 }
 
-// String draws the tree: a line for each span, with its kind and its name, two spaces further in than its parent.
+// String draws the tree: a line with kind and name for each span, indented by two more spaces than its parent.
 func (t *Tree) String() string { return strings.Join(t.outline().lines("", false), "\n") }
 
-// AssertOneTrace fails the test unless what want draws is one trace, and nothing of it is in another one. want has the
-// form of [Tree.String], with any indentation and empty lines before and after:
+// AssertOneTrace fails the test unless there is exactly one trace with the spans of want, and it equals want. want
+// has the form of [Tree.String], with any indentation and empty lines before and after:
 //
 //	INTERNAL handle order
 //	  CLIENT tools/call add
 //	    SERVER tools/call add
 //
-// The order of spans below the same parent does not matter, for calls may go on side by side. Traces that share no span
-// with want, such as that of mcp_client.connect, do not matter either. A span ends a moment after the caller has its
-// answer: AssertOneTrace waits for that, a second at most, by the clock of the test's bubble if it is in one.
+// The order of the spans below one parent does not matter, because calls may run side by side. Traces without a span
+// of want do not matter either, such as the trace of mcp_client.connect. A span ends a moment after the caller has
+// its answer: AssertOneTrace waits for that, at most a second, by the clock of the test's bubble if there is one.
 func (r *Recording) AssertOneTrace(want string) {
 	r.t.Helper()
 	wanted := parseOutline(want)
@@ -90,13 +90,13 @@ func (r *Recording) drawn() string {
 	return strings.Join(all, "\n\n")
 }
 
-// outline is the text of a tree: that of a span, and the outlines below it.
+// outline is the text of a tree: the text of its span, and the outlines below it.
 type outline struct {
 	text  string
 	below []outline
 }
 
-// orphan stands behind a root that has a parent.
+// orphan follows a root that has a parent.
 const orphan = " (its parent is not here)"
 
 func (t *Tree) outline() outline {
@@ -115,7 +115,7 @@ func (t *Tree) outlineBelow() outline {
 	return o
 }
 
-// parseOutline reads the first tree of a text. Several roots are one without a text, which no trace is.
+// parseOutline reads the first tree of a text. Several roots become one outline without text, which equals no trace.
 func parseOutline(text string) outline {
 	var all []indented
 	for line := range strings.Lines(text) {
@@ -136,7 +136,7 @@ type indented struct {
 	text string
 }
 
-// outlines reads what is drawn side by side.
+// outlines reads the lines of sibling trees.
 func outlines(lines []indented) (all []outline) {
 	for len(lines) > 0 {
 		n := 1
@@ -149,7 +149,7 @@ func outlines(lines []indented) (all []outline) {
 	return all
 }
 
-// lines draws o, as it is or sorted.
+// lines draws o, with siblings in their order or sorted.
 func (o outline) lines(indent string, sorted bool) []string {
 	var parts []string
 	for _, b := range o.below {
@@ -163,7 +163,7 @@ func (o outline) lines(indent string, sorted bool) []string {
 
 func (o outline) sorted() string { return strings.Join(o.lines("", true), "\n") }
 
-// shares reports whether a span of want is in o.
+// shares reports whether o has a span of want.
 func (o outline) shares(want outline) bool {
 	texts := map[string]bool{}
 	for text := range strings.SplitSeq(o.sorted(), "\n") {

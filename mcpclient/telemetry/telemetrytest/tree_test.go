@@ -12,7 +12,7 @@ import (
 )
 
 // draw records the spans of a drawing, all of one trace. They end in the order of their lines, after the time in
-// brackets behind the name.
+// brackets after the name.
 func draw(r *Recording, drawing string) {
 	tracer := r.TracerProvider().Tracer("test")
 	for _, o := range parseForest(drawing) {
@@ -51,7 +51,7 @@ const order = `
 	  CLIENT tools/call add
 	    SERVER tools/call add`
 
-func TestOneTraceIsTheOneThatIsDrawn(t *testing.T) {
+func TestAssertOneTraceAcceptsDrawnTrace(t *testing.T) {
 	const connect = "\n\tCLIENT connect"
 	for _, tt := range []struct {
 		name, recorded, want string
@@ -91,13 +91,13 @@ func TestOneTraceIsTheOneThatIsDrawn(t *testing.T) {
 				if took := time.Since(began); took > 1100*time.Millisecond {
 					t.Errorf("it took %v, want a second at most", took)
 				}
-				time.Sleep(time.Second) // until what is late has ended
+				time.Sleep(time.Second) // until late spans have ended
 			})
 		})
 	}
 }
 
-func TestWhatIsNotOneTraceIsDrawn(t *testing.T) {
+func TestAssertOneTraceShowsOtherTraces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &failing{TB: t}
 		r := newRecording(f, nil)
@@ -115,7 +115,7 @@ func TestWhatIsNotOneTraceIsDrawn(t *testing.T) {
 	})
 }
 
-// failing is a test that is to fail.
+// failing is a test that should fail.
 type failing struct {
 	testing.TB
 	said string
