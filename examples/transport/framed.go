@@ -168,7 +168,7 @@ func (c *framedConn) Close(ctx context.Context) error {
 	return nil
 }
 
-// Info returns the number and size of the accepted frames that have not been sent.
+// Info returns the number of accepted frames that have not been sent.
 func (c *framedConn) Info() transport.Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
